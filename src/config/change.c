@@ -5,9 +5,9 @@
 #include <string.h>
 
 const char *nai_change_kind_name(enum nai_change_kind kind) {
-  static const char *const names[NAI_CHANGE_KINDS] = {"remove-wait", "remove-wait-at", "kernel", "copy",   "copy-at",
-                                                      "pinned",      "own-stream",     "fuse",   "graphs", "call",
-                                                      "host",        "no-profiler",    "balance"};
+  static const char *const names[NAI_CHANGE_KINDS] = {
+      "remove-wait",    "remove-wait-at", "kernel", "copy", "copy-at", "pinned",      "own-stream", "own-stream-comm",
+      "more-in-flight", "fuse",           "graphs", "call", "host",    "no-profiler", "balance"};
   return names[kind];
 }
 
@@ -68,7 +68,7 @@ int nai_change_read(struct nai_change *change, enum nai_change_kind kind, const 
                     struct nai_err *err) {
   const char *name = nai_change_kind_name(kind), *equals;
   bool alone = kind == NAI_CHANGE_NO_PROFILER || kind == NAI_CHANGE_BALANCE || kind == NAI_CHANGE_PINNED ||
-               kind == NAI_CHANGE_OWN_STREAM || kind == NAI_CHANGE_GRAPHS;
+               kind == NAI_CHANGE_OWN_STREAM || kind == NAI_CHANGE_OWN_STREAM_COMM || kind == NAI_CHANGE_GRAPHS;
   *change = (struct nai_change){.kind = kind, .factor = {1, 1, 1}};
   words = nai_arena_printf(arena, "%s", words);
   change->text = alone ? name : nai_arena_printf(arena, "%s %s", name, words);
@@ -79,7 +79,7 @@ int nai_change_read(struct nai_change *change, enum nai_change_kind kind, const 
     return nai_err_set(err, NAI_EUSAGE, "%s: what it is about is missing", name);
   if (alone)
     return NAI_OK;
-  if (kind == NAI_CHANGE_REMOVE_WAIT || kind == NAI_CHANGE_FUSE)
+  if (kind == NAI_CHANGE_REMOVE_WAIT || kind == NAI_CHANGE_MORE_IN_FLIGHT || kind == NAI_CHANGE_FUSE)
     return read_pattern(change, words, strlen(words), arena, err);
   if (kind == NAI_CHANGE_HOST)
     return read_factor(change, words, err);
@@ -106,8 +106,9 @@ int nai_change_parse(struct nai_change *out, const char *text, struct nai_arena 
     if (strlen(name) == len && strncmp(text, name, len) == 0)
       return nai_change_read(out, (enum nai_change_kind)k, text + len + (text[len] == ' '), arena, err);
   }
-  return nai_err_set(err, NAI_EUSAGE,
-                     "\"%.200s\" is no change; they begin with remove-wait, remove-wait-at, kernel, copy, copy-at, "
-                     "pinned, own-stream, fuse, graphs, call, host, no-profiler or balance",
-                     text);
+  return nai_err_set(
+      err, NAI_EUSAGE,
+      "\"%.200s\" is no change; they begin with remove-wait, remove-wait-at, kernel, copy, copy-at, "
+      "pinned, own-stream, own-stream-comm, more-in-flight, fuse, graphs, call, host, no-profiler or balance",
+      text);
 }

@@ -8,6 +8,7 @@
   C(T, dropped_count, COUNT, "dependencies that contradict others or the recorded times", .better = NAI_BETTER_LOWER) \
   C(T, unlinked_count, COUNT, "operations whose launch is not recorded")                                              \
   C(T, unlinked_behind_count, COUNT, "of them: behind a recorded launch of their stream", .better = NAI_BETTER_LOWER) \
+  C(T, handoff_count, COUNT, "calls that another thread's had to come before: threads that take turns, inferred")     \
   C(T, wait_count, COUNT, "calls that wait for the GPU")                                                              \
   C(T, inferred_wait_count, COUNT, "of them: for what ended when they returned, as no record says it",                \
     .better = NAI_BETTER_LOWER)                                                                                       \
@@ -26,4 +27,4 @@
     .better = NAI_BETTER_LOWER)
 NAI_TABLE(DEPENDENCY_GRAPH, dependency_graph, "Dependency graph",
           "The graph that the critical path and simulated savings come from: what it holds and leaves out; one row",
-          "dependencies between threads, and those of streams for which no event was recorded")
+          "dependencies between threads that do not take turns, and those of streams for which no event was recorded")

@@ -179,12 +179,8 @@ def write(path, ranks):
 
 def predicted(losses, heavy, seed, slow=None):
     """What whatif says of the trace with the losses, all taken away together."""
-    path = fresh_dir("whatif") / "trace.sqlite"
-    write(path, schedule(losses, heavy, seed, slow))
     changes = [word for loss in losses for word in LOSSES[loss]] + (["--balance"] if slow else [])
-    done = run("whatif", "--quiet", path, *changes, "--format", "json")
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+    return said_of(schedule(losses, heavy, seed, slow), *changes)
 
 
 def true_step_ns(losses, heavy, seed, slow=None, first="copy"):
@@ -215,6 +211,85 @@ def decode(graph, kernel_ns):
         rank.host(100 * US)
         rank.range("train_step", start)
     return rank
+
+
+class Buckets(Rank):
+    """A rank whose collectives are on the stream of its kernels, or (own) on one of their own. What follows a collective then waits for
+    the one before that; kernels take 1.3 times as long while communication runs."""
+
+    def __init__(self, place, own):
+        super().__init__(place, random.Random(place["device"]))
+        self.own, self.comm, self.result = own, (0, 0), 0
+
+    def work(self, ns):
+        self.busy = max(self.busy, self.result)
+        self.kernel("gemm", ns)
+        _, start, end, *_ = self.rows[-1]
+        self.busy = self.rows[-1][2] = end + max(0, min(end, self.comm[1]) - max(start, self.comm[0])) * 3 // 10
+
+    def arrive(self):
+        computed, self.busy = self.busy, max(self.busy, self.comm[1])
+        self.kernel(ALL_REDUCE, 0)
+        self.busy = computed
+        return self.rows[-1][1]
+
+    def leave(self, end):
+        self.rows[-1][2] = end
+        self.result, self.comm = self.comm[1], (self.rows[-1][1], end)
+        if not self.own:
+            self.busy = end
+
+
+def buckets(own):
+    ranks = [Buckets(place, own) for place in RANKS]
+    for _ in range(STEPS):
+        starts = [rank.now for rank in ranks]
+        for rank in ranks:
+            rank.host(60 * US)
+            rank.busy = max(rank.busy, rank.comm[1])
+            rank.copy(MIB, False)
+        for _ in range(LAYERS):
+            for rank in ranks:
+                rank.work(200 * US)
+            end = max([rank.arrive() for rank in ranks]) + 100 * US
+            for rank in ranks:
+                rank.leave(end)
+        for rank, start in zip(ranks, starts):
+            rank.range("train_step", start)
+    return ranks
+
+
+def turns(allocates):
+    """One thread launches the forward pass, then waits for another one that launches the backward pass."""
+    main, worker = Rank(RANKS[0], random.Random(1)), Rank(RANKS[0] | {"tid": RANKS[0]["tid"] + 1}, random.Random(2))
+    worker.id = 100000
+    for _ in range(STEPS + 4):
+        start = main.now
+        for thread, other, layers in ((main, worker, LAYERS), (worker, main, LAYERS)):
+            for layer in range(layers):
+                thread.host(30 * US)
+                thread.kernel("gemm", 9 * US)
+                if allocates and thread is worker and layer == 3:
+                    thread.call("cudaMalloc", 150 * US)
+            other.now = thread.now
+            other.host(60 * US)
+        main.kernel("adam", 9 * US)
+        main.range("train_step", start)
+    return [main, worker]
+
+
+def said_of(ranks, *changes):
+    path = fresh_dir("whatif") / "trace.sqlite"
+    write(path, ranks)
+    done = run("whatif", "--quiet", path, *changes, "--format", "json")
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def mean_step_ns(rank, kind, name):
+    """The mean distance of the operations that begin a step, but for the first."""
+    starts = [row[1] for row in rank.rows if row[0] == kind and row[3] == name][1:]
+    return (starts[-1] - starts[0]) / (len(starts) - 1)
 
 
 def sql_row(source, query):
@@ -272,17 +347,39 @@ class Pairs(unittest.TestCase):
             for rank in ranks:
                 if begin:
                     rank.rows += [("page", start + begin, start + begin + 1, "", 0) for kind, start, *_ in rank.rows if kind == "copy"]
-            path = fresh_dir("whatif") / "trace.sqlite"
-            write(path, ranks)
-            answers.append(json.loads(run("whatif", "--quiet", path, "--own-stream", "--format", "json").stdout)["together"])
+            answers.append(said_of(ranks, "--own-stream")["together"])
         self.assertEqual(answers[1:], [answers[0]] * 2)
+
+    def test_own_stream_comm(self):
+        """Collectives on the stream of the kernels, of which the host is ahead."""
+        said = said_of(buckets(False), "--own-stream-comm")
+        with_loss, without = (max(mean_step_ns(rank, "copy", (MIB, 1)) for rank in buckets(own)) for own in (False, True))
+        self.assertLess(without, 0.9 * with_loss)
+        self.assertLess(abs(said["now_ns"] - with_loss), 0.01 * with_loss)
+        self.assertLess(abs(said["together"]["after_ns"] - without), 0.03 * with_loss)
+        self.assertTrue(said["together"]["after_high_ns"] <= without <= said["together"]["after_low_ns"])
+        self.assertLessEqual(said["now_ns"], said["together"]["after_low_ns"] * 1.001)
+        self.assertIn("result of a collective", said["changes"][0]["bound"])
+
+    def test_threads_that_take_turns(self):
+        """What one thread saves lets the one that waits for it begin earlier; a thread that does not wait is no slower."""
+        said = said_of(turns(True), "--call", "cudaMalloc=0")
+        with_loss, without = (mean_step_ns(turns(allocates)[0], "kernel", "adam") for allocates in (True, False))
+        self.assertGreater(with_loss - without, 140 * US)
+        self.assertLess(abs(said["now_ns"] - with_loss), 0.01 * with_loss)
+        self.assertLess(abs(said["together"]["after_ns"] - without), 0.01 * with_loss)
+        ahead = said_of(turns(True), "--more-in-flight", f"^{RANKS[0]['tid'] & 0xffffff}$")
+        self.assertIn("needs of another", ahead["changes"][0]["bound"])
+        self.assertGreaterEqual(ahead["changes"][0]["edited_count"], STEPS)
+        self.assertLess(ahead["together"]["after_ns"], 0.8 * with_loss)
+        self.assertLessEqual(ahead["now_ns"], ahead["together"]["after_low_ns"] * 1.001)
+        done = run("whatif", trace("loop-waits"), "--more-in-flight", ".")
+        self.assertEqual((done.returncode, "take turns" in done.stderr), (2, True))
 
     def test_graphs(self):
         """Launches on the critical path are collapsed; where kernels are longer than those, they are not on it."""
         for kernel_ns, gains in ((2 * US, True), (20 * US, False)):
-            path = fresh_dir("whatif") / "trace.sqlite"
-            write(path, [decode(False, kernel_ns)])
-            said = json.loads(run("whatif", "--quiet", path, "--graphs", "--format", "json").stdout)
+            said = said_of([decode(False, kernel_ns)], "--graphs")
             copies = [row[1] for row in decode(True, kernel_ns).rows if row[0] == "copy"]
             true = (copies[-1] - copies[0]) / (len(copies) - 1)
             self.assertLess(abs(said["together"]["after_ns"] - true), 0.05 * said["now_ns"])

@@ -146,6 +146,78 @@ TEST(test_copy_returns_early) {
   fixture_free(&f);
 }
 
+/* --- hand-offs between threads ----------------------------------------------------------------- */
+
+/* Thread 0 launches, thread 1 has a part of 200 us in a call, in turn, one round each 900 us. */
+enum { ROUND = 900 * US, ALTERNATING = 1, OS_CALLS = 2, WAKES = 4 };
+
+static void fill_turns(struct fixture *f, int rounds, int what) {
+  int32_t p = fixture_begin(f);
+  fixture_thread(f, p, 11);
+  for (int i = 0; i < rounds; i++) {
+    int64_t at = i * ROUND, other = what & ALTERNATING ? at : at - 560 * US * (i % 2);
+    fixture_api(f, at, at + 10 * US, 0, "cudaLaunchKernel", i + 1);
+    fixture_kernel(f, at + 15 * US, at + 20 * US, "k", 0, p, 7, i + 1);
+    fixture_api(f, at + 190 * US, at + 200 * US, 0, "cudaGetDevice", 0);
+    fixture_api(f, other + 250 * US, other + 260 * US, 1, "cudaGetDevice", 0);
+    fixture_api(f, other + 500 * US, other + 700 * US, 1, "cudaMalloc", 0);
+    fixture_api(f, other + 790 * US, other + 800 * US, 1, "cudaGetDevice", 0);
+    if (what & OS_CALLS)
+      fixture_osrt(f, at + 210 * US, at + 880 * US, 0, what & WAKES ? "pthread_cond_wait" : "read", 0);
+    if (what & WAKES)
+      fixture_osrt(f, at + 810 * US, at + 815 * US, 1, "pthread_cond_signal", 0);
+  }
+  fixture_build(f);
+}
+
+/* Without its call in the middle thread 1 is 200 us faster a round, and thread 0 with it where it waits for that. `own`
+ * is what thread 0 does itself in a round. */
+static void check_turns(int rounds, int what, int handoffs, int64_t own) {
+  enum { MOST = 12 };
+  struct fixture f;
+  fill_turns(&f, rounds, what);
+  check_unchanged(&f);
+  check_path(&f);
+  assert_int_equal(f.m.dependencies->quality.kinds[NAI_DEP_HANDOFF], handoffs);
+  float factors[5 * MOST];
+  for (uint32_t i = 0; i < f.m.dependencies->call_count; i++)
+    factors[i] = strcmp(nai_model_api_name(&f.m, f.m.dependencies->call_api[i]), "cudaMalloc") == 0 ? 0 : 1;
+  const int64_t *times = replay(&f, &(struct nai_scenario){.call_factor = factors});
+  int64_t faster = handoffs ? 200 * US : 0;
+  assert_int_equal(nai_dep_last_end(&f.m, times, 0), (rounds - 1) * (ROUND - faster) + 20 * US);
+  uint8_t ahead[5 * MOST];
+  memset(ahead, 1, sizeof ahead);
+  times = replay(&f, &(struct nai_scenario){.runs_ahead = ahead});
+  assert_int_equal(nai_dep_last_end(&f.m, times, 0), (rounds - 1) * own + 20 * US);
+  fixture_free(&f);
+}
+
+TEST(test_threads_that_take_turns) {
+  check_turns(12, ALTERNATING, 22, 300 * US);                    /* both ways, but for the first calls */
+  check_turns(12, ALTERNATING | OS_CALLS | WAKES, 11, 230 * US); /* only where a wait and a signal tell */
+  check_turns(12, ALTERNATING | OS_CALLS, 0, ROUND);             /* thread 0 reads a file */
+  check_turns(9, ALTERNATING, 0, ROUND);                         /* too few */
+  check_turns(12, 0, 0, ROUND);                                  /* each at its own pace */
+}
+
+/* A call waits for what any thread launched. */
+TEST(test_wait_for_what_another_thread_launched) {
+  struct fixture f;
+  int32_t p = fixture_begin(&f);
+  fixture_thread(&f, p, 11);
+  fixture_api(&f, 0, 5 * US, 1, "cudaLaunchKernel", 1);
+  fixture_kernel(&f, 8 * US, 108 * US, "k1", 0, p, 7, 1);
+  fixture_api(&f, 6 * US, 110 * US, 0, "cudaDeviceSynchronize", 2);
+  fixture_api(&f, 160 * US, 165 * US, 0, "cudaLaunchKernel", 3);
+  fixture_kernel(&f, 168 * US, 198 * US, "k2", 0, p, 8, 3);
+  fixture_build(&f);
+  check_unchanged(&f);
+  const float factors[] = {0.5f, 1};
+  const int64_t *times = replay(&f, &(struct nai_scenario){.op_factor = factors});
+  assert_int_equal(nai_dep_last_end(&f.m, times, 0), 148 * US);
+  fixture_free(&f);
+}
+
 /* --- random traces ---------------------------------------------------------------------------- */
 
 enum { CALLS = 120, STREAMS = 3 };

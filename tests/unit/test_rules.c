@@ -883,7 +883,7 @@ TEST(mistakes_in_texts) {
   refused(TITLE(""), "r.yaml:3:13: \"title\": expected text, got nothing");
   refused(
       ON_USE("severity: low, simulate: faster"),
-      "r.yaml:3:31: \"faster\" is no change; they begin with remove-wait, remove-wait-at, kernel, copy, copy-at, pinned, own-stream, fuse, graphs, call, host, "
+      "r.yaml:3:31: \"faster\" is no change; they begin with remove-wait, remove-wait-at, kernel, copy, copy-at, pinned, own-stream, own-stream-comm, more-in-flight, fuse, graphs, call, host, "
       "no-profiler or balance");
   refused(ON_USE("severity: low, simulate: kernel gemm"),
           "r.yaml:3:31: kernel gemm: a factor of the duration (=0.55), a speed-up (=1.8x) or a range of factors "

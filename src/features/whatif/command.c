@@ -11,14 +11,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_EACH = 8, MAX_CHANGES = 7 * MAX_EACH + 6 };
+enum { MAX_EACH = 8, MAX_CHANGES = 8 * MAX_EACH + 7 };
 
 struct whatif_args {
   const char *waits[MAX_EACH], *places[MAX_EACH], *kernels[MAX_EACH], *copies[MAX_EACH], *calls[MAX_EACH],
-      *copy_places[MAX_EACH], *fused[MAX_EACH];
-  size_t wait_count, place_count, kernel_count, copy_count, call_count, copy_place_count, fused_count;
+      *copy_places[MAX_EACH], *fused[MAX_EACH], *ahead[MAX_EACH];
+  size_t wait_count, place_count, kernel_count, copy_count, call_count, copy_place_count, fused_count, ahead_count;
   const char *host; /* NULL: not asked for */
-  bool no_profiler, balance, pinned, own_stream, graphs, quiet;
+  bool no_profiler, balance, pinned, own_stream, own_stream_comm, graphs, quiet;
   int format;
 };
 
@@ -42,6 +42,10 @@ static const struct nai_cli_option options[] = {
     NAI_CLI_SWITCH(on, pinned, "pinned", "pageable copies are asynchronous, at the rate of the trace's pinned ones"),
     NAI_CLI_SWITCH(on, own_stream, "own-stream",
                    "copies to the GPU are on a stream of their own; what follows waits for them"),
+    NAI_CLI_SWITCH(on, own_stream_comm, "own-stream-comm",
+                   "communication is on a stream of its own; its result is awaited behind the next one"),
+    NAI_CLI_LIST(texts, ahead, ahead_count, "more-in-flight", "RE",
+                 "threads whose name or number matches do not wait for others that they take turns with; repeatable"),
     NAI_CLI_LIST(texts, fused, fused_count, "fuse", "RE",
                  "kernels that only move data, whose name matches, are one where they follow each other; repeatable"),
     NAI_CLI_SWITCH(on, graphs, "graphs", "launches less than 50 us apart are one launch of a CUDA graph"),
@@ -92,6 +96,9 @@ static int read_changes(struct changes *c, const struct whatif_args *args, struc
   NAI_TRY(add_list(c, NAI_CHANGE_COPY_AT, args->copy_places, args->copy_place_count, err));
   if (args->own_stream)
     NAI_TRY(add(c, NAI_CHANGE_OWN_STREAM, "", err));
+  if (args->own_stream_comm)
+    NAI_TRY(add(c, NAI_CHANGE_OWN_STREAM_COMM, "", err));
+  NAI_TRY(add_list(c, NAI_CHANGE_MORE_IN_FLIGHT, args->ahead, args->ahead_count, err));
   NAI_TRY(add_list(c, NAI_CHANGE_FUSE, args->fused, args->fused_count, err));
   if (args->pinned)
     NAI_TRY(add(c, NAI_CHANGE_PINNED, "", err));
@@ -146,7 +153,7 @@ static const char *const caveats[] = {
     "Whether the program can do without a wait or a copy is not recorded.",
     ("The host keeps its speed, kernels and copies theirs where they begin to overlap, and launch queues hold 1,024 "
      "operations."),
-    "Dependencies between threads are not known: the time between a thread's calls stays.",
+    "What threads wait for that do not take turns is not known: the time between their calls stays.",
     "Collectives with ranks that are not in the trace, or not matched, take as long as recorded, waiting included."};
 enum { CAVEATS = sizeof caveats / sizeof *caveats };
 
@@ -292,6 +299,8 @@ static int count_edits(const struct answer *a, struct nai_err *err) {
       [NAI_CHANGE_PINNED] =
           "no copy is from or to pageable memory while others of its direction are pinned and tell the rate",
       [NAI_CHANGE_OWN_STREAM] = "no copy to the GPU is behind something else on its stream",
+      [NAI_CHANGE_OWN_STREAM_COMM] = "no communication is before something else on its stream",
+      [NAI_CHANGE_MORE_IN_FLIGHT] = "no thread of that name or number is seen to take turns with another",
       [NAI_CHANGE_FUSE] = "no two kernels follow each other that match and only move data",
       [NAI_CHANGE_GRAPHS] = "no four launches follow each other within 50 us",
       [NAI_CHANGE_CALL] = "matches no CUDA call, by function or NVTX range",

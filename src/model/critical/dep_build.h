@@ -12,12 +12,21 @@ struct dep_stream {
   uint32_t gpu, first, count; /* in dep_builder.stream_ops */
 };
 
+/* A call that another thread's call had to come before. */
+struct dep_handoff {
+  uint32_t call, from; /* node of the other thread */
+  int64_t after, own;  /* start of the call after that node; what its thread does itself since its call before */
+};
+
 struct dep_builder {
   struct nai_model *m;
   struct nai_dependencies *d;
-  struct nai_arena *arena;             /* freed when the part is built */
-  uint32_t capacity, count;            /* of d->v */
-  uint32_t *call_of_api;               /* per row of api_events, the outermost call around it; NAI_NO_ROW */
+  struct nai_arena *arena;      /* freed when the part is built */
+  uint32_t capacity, count;     /* of d->v */
+  uint32_t *call_of_api;        /* per row of api_events, the outermost call around it; NAI_NO_ROW */
+  uint32_t *first_call;         /* per thread, and the end of the last one */
+  struct dep_handoff *handoffs; /* in order of calls */
+  uint32_t handoff_count;
   uint32_t *call_ops_first, *call_ops; /* operations by call */
   double *call_median;                 /* per name of api_events */
   /* streams of all GPUs, one GPU after the other */
@@ -58,6 +67,7 @@ uint32_t nai_dep_awaited(const struct dep_builder *b, uint32_t call, uint32_t op
                          enum dep_knowledge *how);
 NAI_MUST_CHECK int nai_dep_measure_returns(struct dep_builder *b, struct nai_err *err);
 
+NAI_MUST_CHECK int nai_dep_find_handoffs(struct dep_builder *b, struct nai_err *err);
 NAI_MUST_CHECK int nai_dep_add_calls(struct dep_builder *b, struct nai_err *err);
 NAI_MUST_CHECK int nai_dep_add_operations(struct dep_builder *b, struct nai_err *err);
 /* d->order; drops what would make a circle. */

@@ -123,16 +123,34 @@ static int add_call_end(struct dep_builder *b, uint32_t call, struct nai_err *er
   NAI_TRY(add_waits(&c, err));
   NAI_TRY(add_owned(&c, err));
   NAI_TRY(nai_dep_add(b, 2 * call, c.own, NAI_DEP_CALL, err));
-  nai_dep_settle(d, c.node, first, b->count);
+  if (b->count > first + 1)
+    nai_dep_settle(d, c.node, first, b->count);
+  return NAI_OK;
+}
+
+/* Behind the thread's previous call, and where it waited for another thread behind that. */
+static int add_call_start(struct dep_builder *b, uint32_t call, const struct dep_handoff **next, struct nai_err *err) {
+  struct nai_dependencies *d = b->d;
+  uint32_t first = b->count;
+  int64_t own = d->time[2 * call] - d->time[2 * call - 1];
+  if (*next < b->handoffs + b->handoff_count && (*next)->call == call) {
+    NAI_TRY(nai_dep_add(b, (*next)->from, (*next)->after, NAI_DEP_HANDOFF, err));
+    own = dep_least(own, (*next)->own);
+    ++*next;
+  }
+  NAI_TRY(nai_dep_add(b, 2 * call - 1, own, NAI_DEP_HOST, err));
+  if (b->count > first + 1)
+    nai_dep_settle(d, 2 * call, first, b->count);
   return NAI_OK;
 }
 
 int nai_dep_add_calls(struct dep_builder *b, struct nai_err *err) {
   struct nai_dependencies *d = b->d;
+  const struct dep_handoff *handoff = b->handoffs;
   for (uint32_t call = 0; call < d->call_count; call++) {
     d->first[2 * call] = b->count;
     if (call && nai_at(&b->m->apis.thread, d->call_api[call]) == nai_at(&b->m->apis.thread, d->call_api[call - 1]))
-      NAI_TRY(nai_dep_add(b, 2 * call - 1, d->time[2 * call] - d->time[2 * call - 1], NAI_DEP_HOST, err));
+      NAI_TRY(add_call_start(b, call, &handoff, err));
     NAI_TRY(add_call_end(b, call, err));
   }
   return NAI_OK;

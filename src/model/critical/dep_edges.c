@@ -2,8 +2,9 @@
 #include "model/critical/dep_build.h"
 
 const char *nai_dep_kind_name(enum nai_dep_kind kind) {
-  static const char *const names[NAI_DEP_KINDS] = {"host",   "call",  "wait",   "staging",   "queue",      "launch",
-                                                   "stream", "event", "device", "operation", "collective", "dropped"};
+  static const char *const names[NAI_DEP_KINDS] = {"host",      "handoff",    "call",   "wait",  "staging",
+                                                   "queue",     "launch",     "stream", "event", "device",
+                                                   "operation", "collective", "dropped"};
   return names[kind];
 }
 

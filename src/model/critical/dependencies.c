@@ -12,6 +12,7 @@ static int find_calls(struct dep_builder *b, struct nai_err *err) {
   const struct nai_groups *calls = &m->api_by_thread;
   NAI_TRY(NAI_NEW(b->d->call_api, &b->m->arena, m->apis.n, err));
   NAI_TRY(NAI_NEW(b->call_of_api, b->arena, m->apis.n, err));
+  NAI_TRY(NAI_NEW(b->first_call, b->arena, (size_t)calls->groups + 1, err));
   for (uint32_t i = 0; i < m->apis.n; i++)
     b->call_of_api[i] = NAI_NO_ROW;
   for (uint32_t thread = 0; thread < calls->groups; thread++) {
@@ -24,11 +25,13 @@ static int find_calls(struct dep_builder *b, struct nai_err *err) {
       }
       b->call_of_api[api] = b->d->call_count - 1;
     }
+    b->first_call[thread + 1] = b->d->call_count;
   }
   return NAI_OK;
 }
 
 static int number_nodes(struct dep_builder *b, struct nai_err *err) {
+  enum { DEPENDENCIES = 3 }; /* of a call or an operation, nearly always at most */
   const struct nai_model *m = b->m;
   struct nai_dependencies *d = b->d;
   NAI_TRY(NAI_NEW(d->first_op, &b->m->arena, (size_t)m->gpu_count + 1, err));
@@ -39,6 +42,8 @@ static int number_nodes(struct dep_builder *b, struct nai_err *err) {
     return nai_err_set(err, NAI_ELIMIT, "too many events for a graph of dependencies");
   d->node_count = 2 * (d->call_count + d->op_count);
   NAI_TRY(NAI_NEW(d->time, &b->m->arena, d->node_count, err));
+  b->capacity = DEPENDENCIES * (d->call_count + d->op_count);
+  NAI_TRY(NAI_NEW(d->v, &b->m->arena, b->capacity, err));
   NAI_TRY(NAI_NEW(d->first, &b->m->arena, (size_t)d->node_count + 1, err));
   NAI_TRY(NAI_NEW(d->op_call, &b->m->arena, d->op_count, err));
   for (uint32_t c = 0; c < d->call_count; c++) {
@@ -126,6 +131,7 @@ static int build(struct nai_model *m, struct nai_err *err) {
   NAI_TRY(measure_floors(&b, err));
   NAI_TRY(nai_dep_find_waits(&b, err));
   NAI_TRY(nai_dep_measure_returns(&b, err));
+  NAI_TRY(nai_dep_find_handoffs(&b, err));
   NAI_TRY(nai_dep_add_calls(&b, err));
   NAI_TRY(nai_dep_add_operations(&b, err));
   m->dependencies->first[m->dependencies->node_count] = b.count;
@@ -133,8 +139,10 @@ static int build(struct nai_model *m, struct nai_err *err) {
 }
 
 /* All of it is large arrays, which lie in files. */
-const struct nai_part_def nai_part_dependencies = {
-    .name = "dependencies",
-    .needs = NAI_PART(NAMES) | NAI_PART(LAUNCHES) | NAI_PART(CALLS) | NAI_PART(GPUS) | NAI_PART(COMM),
-    .tables = NAI_IN(APIS) | NAI_IN(MEMOPS) | NAI_IN(SYNCS) | NAI_IN(CUDA_EVENTS) | NAI_IN(THREADS) | NAI_IN(PROCESSES),
-    .begin = build};
+const struct nai_part_def nai_part_dependencies = {.name = "dependencies",
+                                                   .needs = NAI_PART(NAMES) | NAI_PART(LAUNCHES) | NAI_PART(CALLS) |
+                                                            NAI_PART(GPUS) | NAI_PART(COMM) | NAI_PART(EVIDENCE),
+                                                   .tables = NAI_IN(APIS) | NAI_IN(MEMOPS) | NAI_IN(SYNCS) |
+                                                             NAI_IN(CUDA_EVENTS) | NAI_IN(THREADS) | NAI_IN(PROCESSES) |
+                                                             NAI_IN(OSRT),
+                                                   .begin = build};

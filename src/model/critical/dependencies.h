@@ -10,6 +10,7 @@
 
 enum nai_dep_kind {
   NAI_DEP_HOST,       /* end of the thread's previous call -> start: the thread's own code */
+  NAI_DEP_HANDOFF,    /* start or end of another thread's call -> start: threads that take turns, inferred */
   NAI_DEP_CALL,       /* start of a call -> its end */
   NAI_DEP_WAIT,       /* end of an operation -> end of the call that waits for it */
   NAI_DEP_STAGING,    /* start of a copy -> end of its call, which returned before the copy was complete */
@@ -76,23 +77,26 @@ static inline bool nai_op_is_on_stream(const struct nai_model *m, const struct n
 }
 
 /* What is changed in a replay; what is NULL or 1 is kept. */
+enum { NAI_ALSO_BEHIND = 3 };
 struct nai_scenario {
-  const float *op_factor;      /* per operation: of its duration; 0: it is not there */
-  const uint8_t *no_wait;      /* per call: 1 when it no longer waits */
-  const float *call_factor;    /* per call: of its duration */
-  const int64_t *call_cut;     /* per call: taken off its duration, */
-  const int64_t *host_cut;     /* and off the thread's own code before it */
-  const uint8_t *off_stream;   /* per operation: 1 when it no longer waits for what is before it on its stream */
-  const uint32_t *also_behind; /* per operation: another one that it waits for, +1; 0 none */
-  double host_factor;          /* of the threads' own code; 0 as 1 */
-  bool slow_return;            /* a call without its wait takes longer, and so does the code behind it */
+  const float *op_factor;    /* per operation: of its duration; 0: it is not there */
+  const uint8_t *no_wait;    /* per call: 1 when it no longer waits */
+  const float *call_factor;  /* per call: of its duration */
+  const int64_t *call_cut;   /* per call: taken off its duration, */
+  const int64_t *host_cut;   /* and off the thread's own code before it */
+  const uint8_t *off_stream; /* per operation: 1 when it no longer waits for what is before it on its stream */
+  /* per operation: others that it waits for, +1; 0 none */
+  const uint32_t *also_behind[NAI_ALSO_BEHIND];
+  const uint8_t *runs_ahead; /* per call: 1 when it does not wait for another thread */
+  double host_factor;        /* of the threads' own code; 0 as 1 */
+  bool slow_return;          /* a call without its wait takes longer, and so does the code behind it */
 };
 /* The weight of a dependency of `node` under the scenario; false when it is gone. */
 bool nai_dep_weight(int64_t *weight, const struct nai_dependencies *deps, const struct nai_scenario *scenario,
                     uint32_t node, const struct nai_dep *dep);
-/* The dependency of `node` that only the scenario has (also_behind); false for none. */
+/* The dependency of `node` that only the scenario has by also_behind[which]; false for none. */
 bool nai_dep_besides(struct nai_dep *out, const struct nai_dependencies *deps, const struct nai_scenario *scenario,
-                     uint32_t node);
+                     uint32_t node, int which);
 /* What a call still takes that no longer waits, likely and at most; the code behind it then takes that much longer. */
 enum { NAI_CALL_WITHOUT_WAIT_NS = 2000, NAI_SLOW_CALL_WITHOUT_WAIT_NS = 20000 };
 #define NAI_SLOW_HOST 1.25

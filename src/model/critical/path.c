@@ -31,6 +31,7 @@ struct nai_path nai_path_at(const struct nai_model *m, const int64_t *times, con
   return (struct nai_path){.model = m,
                            .times = times,
                            .scenario = scenario ? scenario : &unchanged,
+                           .recorded = !scenario,
                            .at = times[node],
                            .until = until,
                            .node = node};
@@ -64,6 +65,7 @@ static enum nai_path_cause call_cause(const struct nai_model *m, uint32_t call) 
 static enum nai_path_cause cause_of(const struct nai_model *m, uint32_t node, const struct nai_dep *dep) {
   switch ((enum nai_dep_kind)dep->kind) {
   case NAI_DEP_HOST:
+  case NAI_DEP_HANDOFF:
     return NAI_PATH_HOST;
   case NAI_DEP_CALL:
     return call_cause(m, nai_node_call(node));
@@ -119,10 +121,14 @@ static const struct nai_dep *deciding(struct nai_path *p) {
   const struct nai_dependencies *d = p->model->dependencies;
   const struct nai_dep *best = NULL;
   int64_t latest = INT64_MIN, weight;
-  if (nai_dep_besides(&p->besides, d, p->scenario, p->node)) {
-    latest = p->times[p->besides.from] + p->besides.weight;
-    best = &p->besides;
-  }
+  if (p->recorded && d->first[p->node] < d->first[p->node + 1] && d->v[d->first[p->node]].kind != NAI_DEP_DROPPED)
+    return &d->v[d->first[p->node]];
+  for (int k = 0; k < NAI_ALSO_BEHIND; k++)
+    if (nai_dep_besides(&p->besides[k], d, p->scenario, p->node, k) &&
+        p->times[p->besides[k].from] + p->besides[k].weight > latest) {
+      latest = p->times[p->besides[k].from] + p->besides[k].weight;
+      best = &p->besides[k];
+    }
   for (uint32_t i = d->first[p->node]; i < d->first[p->node + 1]; i++)
     if (nai_dep_weight(&weight, d, p->scenario, p->node, &d->v[i]) && p->times[d->v[i].from] + weight > latest) {
       latest = p->times[d->v[i].from] + weight;

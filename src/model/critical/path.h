@@ -42,11 +42,12 @@ struct nai_path {
   const struct nai_model *model;
   const int64_t *times; /* per node */
   const struct nai_scenario *scenario;
+  bool recorded;     /* nothing is changed */
   int64_t at, until; /* now; where it ends */
   uint32_t node;
   struct nai_path_segment pieces[3]; /* still to be handed out */
   int count;
-  struct nai_dep besides; /* of the scenario only, where that decided */
+  struct nai_dep besides[NAI_ALSO_BEHIND]; /* of the scenario only, where that decided */
 };
 /* The path from a node back to the time `until`. times: recorded, or of the replay of the scenario (NULL: none). */
 struct nai_path nai_path_at(const struct nai_model *model, const int64_t *times, const struct nai_scenario *scenario,

@@ -27,6 +27,17 @@ static const char *subject_of(char room[NAI_KIND_NAME_MAX], const struct nai_mod
   return range ? range : nai_path_subject(room, m, segment);
 }
 
+/* The number of a name. Those of the trace do not move, and few follow each other all the time. */
+static uint32_t number_of(struct nai_path_sum *s, const char *name, const char *room) {
+  struct nai_path_known *known = &s->known[((uintptr_t)name >> 4) % NAI_PATH_KNOWN];
+  if (name != room && known->name == name)
+    return known->number;
+  uint32_t number = nai_strings_add(&s->subjects, name, strlen(name));
+  if (name != room)
+    *known = (struct nai_path_known){name, number};
+  return number;
+}
+
 int nai_path_sum_segment(struct nai_path_sum *s, const struct nai_model *m, const struct nai_path_segment *segment,
                          struct nai_err *err) {
   char room[NAI_KIND_NAME_MAX];
@@ -51,7 +62,7 @@ int nai_path_sum_segment(struct nai_path_sum *s, const struct nai_model *m, cons
   const char *name = subject_of(room, m, segment);
   if (!*name)
     return NAI_OK;
-  uint32_t subject = nai_strings_add(&s->subjects, name, strlen(name));
+  uint32_t subject = number_of(s, name, room);
   uint32_t sum = nai_keyset_add(&s->subject_keys, nai_key_pair(at, subject), &added);
   NAI_TRY(NAI_ROOM(s->sums, s->sum_capacity, sum, s->arena, err));
   s->sums[sum] = (struct subject_sum){at, subject, s->sums[sum].ns + ns};

@@ -37,6 +37,9 @@ static inline bool weight_of(int64_t *weight, const struct nai_dependencies *d, 
   case NAI_DEP_HOST:
     *weight = host_weight(s, nai_node_call(node), dep->weight);
     return true;
+  case NAI_DEP_HANDOFF: /* the code of both around it */
+    *weight = scaled(dep->weight, s->host_factor != 0 ? s->host_factor : 1);
+    return !s->runs_ahead || !s->runs_ahead[nai_node_call(node)];
   case NAI_DEP_CALL:
     *weight = call_weight(s, nai_node_call(node), dep->weight);
     return true;
@@ -68,17 +71,22 @@ bool nai_dep_weight(int64_t *weight, const struct nai_dependencies *d, const str
   return weight_of(weight, d, s, node, dep);
 }
 
-/* The kinds of dependencies, as bits, that may weigh something else than recorded. */
+/* The kinds of dependencies, as bits, that may weigh something else than recorded; BESIDES: some are the scenario's. */
+#define BESIDES (1u << NAI_DEP_KINDS)
 static uint32_t kinds_changed(const struct nai_dependencies *d, const struct nai_scenario *s) {
   uint32_t kinds = 1u << NAI_DEP_DROPPED;
+  for (int k = 0; k < NAI_ALSO_BEHIND; k++)
+    kinds |= s->also_behind[k] ? BESIDES : 0;
   if (s->host_cut || s->slow_return || s->host_factor != 0)
-    kinds |= 1u << NAI_DEP_HOST;
+    kinds |= 1u << NAI_DEP_HOST | 1u << NAI_DEP_HANDOFF;
   if (s->call_cut || s->call_factor || s->no_wait)
     kinds |= 1u << NAI_DEP_CALL;
   if (s->no_wait)
     kinds |= 1u << NAI_DEP_WAIT | 1u << NAI_DEP_STAGING;
   if (s->op_factor)
     kinds |= 1u << NAI_DEP_OPERATION | 1u << NAI_DEP_COLLECTIVE | 1u << NAI_DEP_STAGING;
+  if (s->runs_ahead)
+    kinds |= 1u << NAI_DEP_HANDOFF;
   if (s->off_stream)
     kinds |= 1u << NAI_DEP_STREAM;
   for (uint32_t op = 0; s->op_factor && op < d->op_count; op++)
@@ -87,11 +95,12 @@ static uint32_t kinds_changed(const struct nai_dependencies *d, const struct nai
   return kinds;
 }
 
-bool nai_dep_besides(struct nai_dep *out, const struct nai_dependencies *d, const struct nai_scenario *s,
-                     uint32_t node) {
-  if (!s->also_behind || nai_node_is_call(d, node) || node % 2 || !s->also_behind[nai_node_op(d, node)])
+bool nai_dep_besides(struct nai_dep *out, const struct nai_dependencies *d, const struct nai_scenario *s, uint32_t node,
+                     int which) {
+  const uint32_t *behind = s->also_behind[which];
+  if (!behind || nai_node_is_call(d, node) || node % 2 || !behind[nai_node_op(d, node)])
     return false;
-  uint32_t end = nai_node_of_op(d, s->also_behind[nai_node_op(d, node)] - 1) + 1;
+  uint32_t end = nai_node_of_op(d, behind[nai_node_op(d, node)] - 1) + 1;
   int64_t between = d->time[node] - d->time[end];
   *out = (struct nai_dep){.from = end, .weight = between < 0 ? between : 0, .kind = NAI_DEP_STREAM};
   return true;
@@ -101,8 +110,12 @@ static inline int64_t happens(const int64_t *times, const struct nai_dependencie
                               uint32_t changed, uint32_t node) {
   int64_t latest = INT64_MIN, weight;
   struct nai_dep besides;
-  if (s->also_behind && nai_dep_besides(&besides, d, s, node))
-    latest = times[besides.from] + besides.weight;
+  for (int k = 0; changed & BESIDES && k < NAI_ALSO_BEHIND; k++) {
+    if (!s->also_behind[k] || !nai_dep_besides(&besides, d, s, node, k))
+      continue;
+    int64_t t = times[besides.from] + besides.weight;
+    latest = t > latest ? t : latest;
+  }
   for (uint32_t i = d->first[node]; i < d->first[node + 1]; i++) {
     weight = d->v[i].weight;
     if (changed & 1u << d->v[i].kind && !weight_of(&weight, d, s, node, &d->v[i]))

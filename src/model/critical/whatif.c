@@ -3,8 +3,11 @@
 #include "model/idle/evidence.h"
 #include "model/idle/gap_names.h"
 #include "table/stats.h"
+#include "tables/threads.h"
 
+#include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 /* --- what a change is about ------------------------------------------------------------------- */
@@ -173,6 +176,43 @@ static int edit_host(struct edit *e, double factor, struct nai_err *err) {
   return NAI_OK;
 }
 
+/* Whether the start of a call waits for another thread, by the graph. */
+static bool is_handed_to(const struct nai_dependencies *d, uint32_t call) {
+  for (uint32_t i = d->first[2 * call]; i < d->first[2 * call + 1]; i++)
+    if (d->v[i].kind == NAI_DEP_HANDOFF)
+      return true;
+  return false;
+}
+
+static bool thread_matches(const struct nai_change *change, const struct nai_model *m, int32_t thread) {
+  const struct nai_table *threads = m->tables[NAI_IN_THREADS];
+  char tid[24];
+  (void)snprintf(tid, sizeof tid, "%" PRId64, nai_get_i64(threads, thread, THREADS_tid));
+  return nai_change_matches(change, tid) ||
+         nai_change_matches(change, nai_get_str(threads, thread, THREADS_thread_name));
+}
+
+/* Cautiously what the other thread made is needed. */
+static int edit_handoffs(struct edit *e, const struct nai_change *change, enum nai_case which, struct nai_err *err) {
+  const struct nai_dependencies *d = e->m->dependencies;
+  if (which == NAI_CASE_LOW)
+    return NAI_OK;
+  if (!e->runs_ahead)
+    NAI_TRY(NAI_NEW(e->runs_ahead, e->arena, d->call_count, err));
+  for (uint32_t t = 0; t < e->w->thread_count; t++) {
+    struct nai_stretch calls = e->w->calls[t];
+    if (calls.first == calls.end ||
+        !thread_matches(change, e->m, nai_at_i32(&e->m->apis.thread, d->call_api[calls.first])))
+      continue;
+    for (uint32_t call = calls.first; call < calls.end; call++)
+      if (is_handed_to(d, call)) {
+        e->runs_ahead[call] = 1;
+        e->edited++;
+      }
+  }
+  return NAI_OK;
+}
+
 /* --- the profiler ----------------------------------------------------------------------------- */
 
 /* Per process: when any of its threads flushed the profiler's buffers. */
@@ -229,6 +269,10 @@ static int apply(struct edit *e, const struct nai_change *change, enum nai_case 
     return nai_edit_pinned(e, which, err);
   case NAI_CHANGE_OWN_STREAM:
     return nai_edit_own_stream(e, which, err);
+  case NAI_CHANGE_OWN_STREAM_COMM:
+    return nai_edit_own_stream_comm(e, which, err);
+  case NAI_CHANGE_MORE_IN_FLIGHT:
+    return edit_handoffs(e, change, which, err);
   case NAI_CHANGE_FUSE:
     return nai_edit_fuse(e, change, which, err);
   case NAI_CHANGE_GRAPHS:
@@ -255,7 +299,9 @@ static int make_scenario(struct nai_scenario *s, int64_t *edited, const struct n
   s->call_factor = e.call_factor;
   s->no_wait = e.no_wait;
   s->off_stream = e.off_stream;
-  s->also_behind = e.also_behind;
+  for (int k = 0; k < NAI_ALSO_BEHIND; k++)
+    s->also_behind[k] = e.also_behind[k];
+  s->runs_ahead = e.runs_ahead;
   s->call_cut = e.call_cut;
   s->host_cut = e.host_cut;
   /* What made the thread wait may have been needed: the call still costs a little, and the code behind it more. */
@@ -334,15 +380,21 @@ static bool saves_nothing(const struct nai_whatif_result *r, const struct nai_wh
 }
 
 const char *nai_whatif_refuses(const struct nai_whatif *w, const struct nai_change *change) {
+  const struct nai_dep_quality *q = &w->model->dependencies->quality;
+  bool unknown = q->events_without_record * 10 > q->event_waits;
   return w->state >= NAI_PATH_NO_SAVINGS          ? w->reason
        : change && nai_change_is_of_waits(change) ? w->waits_unknown
-                                                  : NULL;
+       : change && nai_change_is_of_streams(change) && unknown
+           ? "of over 10 % of the event waits no record tells what is waited for"
+           : NULL;
 }
 
 const char *nai_whatif_bound(const struct nai_whatif *w, const struct nai_change *change) {
-  return w->state == NAI_PATH_BOUND_ONLY       ? w->reason
-       : change->kind == NAI_CHANGE_OWN_STREAM ? "what reads or overwrites the data of a copy is not recorded"
-                                               : NULL;
+  static const char *const bounds[NAI_CHANGE_KINDS] = {
+      [NAI_CHANGE_OWN_STREAM] = "what reads or overwrites the data of a copy is not recorded",
+      [NAI_CHANGE_OWN_STREAM_COMM] = "what needs the result of a collective is not recorded",
+      [NAI_CHANGE_MORE_IN_FLIGHT] = "what a thread needs of another is not recorded"};
+  return w->state == NAI_PATH_BOUND_ONLY ? w->reason : bounds[change->kind];
 }
 
 /* The cases, as bits, in which a kind does something else than its factor says: waits are never more favorable. */
@@ -351,6 +403,9 @@ static const uint8_t own_cases[NAI_CHANGE_KINDS] = {[NAI_CHANGE_REMOVE_WAIT] = 1
                                                     [NAI_CHANGE_BALANCE] = 1 << NAI_CASE_LOW | 1 << NAI_CASE_HIGH,
                                                     [NAI_CHANGE_PINNED] = 1 << NAI_CASE_LOW,
                                                     [NAI_CHANGE_OWN_STREAM] = 1 << NAI_CASE_LOW,
+                                                    [NAI_CHANGE_OWN_STREAM_COMM] =
+                                                        1 << NAI_CASE_LOW | 1 << NAI_CASE_HIGH,
+                                                    [NAI_CHANGE_MORE_IN_FLIGHT] = 1 << NAI_CASE_LOW,
                                                     [NAI_CHANGE_GRAPHS] = 1 << NAI_CASE_LOW,
                                                     [NAI_CHANGE_FUSE] = 1 << NAI_CASE_LOW | 1 << NAI_CASE_HIGH};
 

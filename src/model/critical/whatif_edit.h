@@ -10,8 +10,8 @@ struct edit {
   struct nai_arena *arena;
   struct nai_scenario *s;
   float *op_factor, *call_factor;
-  uint8_t *no_wait, *off_stream;
-  uint32_t *also_behind;
+  uint8_t *no_wait, *off_stream, *runs_ahead;
+  uint32_t *also_behind[NAI_ALSO_BEHIND];
   int64_t *call_cut, *host_cut;
   int64_t edited;
 };
@@ -33,6 +33,7 @@ NAI_MUST_CHECK int nai_edit_graphs(struct edit *e, enum nai_case which, struct n
 /* whatif_own_stream.c; the first makes w->behind_copies of w->scopes. */
 NAI_MUST_CHECK int nai_whatif_pass_copies(struct nai_whatif *w, struct nai_err *err);
 NAI_MUST_CHECK int nai_edit_own_stream(struct edit *e, enum nai_case which, struct nai_err *err);
+NAI_MUST_CHECK int nai_edit_own_stream_comm(struct edit *e, enum nai_case which, struct nai_err *err);
 /* whatif_balance.c */
 NAI_MUST_CHECK int nai_edit_balance(struct edit *e, enum nai_case which, struct nai_err *err);
 /* whatif_pinned.c */

@@ -1,5 +1,12 @@
-/* Copies to the GPU on a stream of their own. */
+/* Copies to the GPU, or communication, on a stream of their own. */
 #include "model/critical/whatif_edit.h"
+
+/* What each change makes operations wait for. */
+enum { COPIES, COMPUTE, RESULTS };
+
+static int leave_streams(struct edit *e, struct nai_err *err) {
+  return e->off_stream ? NAI_OK : NAI_NEW(e->off_stream, e->arena, e->m->dependencies->op_count, err);
+}
 
 /* The last operations of a stream, +1; 0 for none. */
 struct last {
@@ -48,10 +55,10 @@ static void move(struct edit *e, struct last *last, uint32_t op, bool upload) {
     *last = (struct last){0};
   if (upload && last->other > last->copy) {
     e->off_stream[op] = 1;
-    e->also_behind[op] = last->copy;
+    e->also_behind[COPIES][op] = last->copy;
     e->edited++;
   } else if (!upload && last->copy > last->other) {
-    e->also_behind[op] = last->other;
+    e->also_behind[COPIES][op] = last->other;
   }
   *(upload ? &last->copy : &last->other) = op + 1;
 }
@@ -60,8 +67,8 @@ int nai_edit_own_stream(struct edit *e, enum nai_case which, struct nai_err *err
   const struct nai_model *m = e->m;
   if (which == NAI_CASE_LOW) /* the GPU may still read what the copy overwrites */
     return NAI_OK;
-  NAI_TRY(NAI_NEW(e->off_stream, e->arena, m->dependencies->op_count, err));
-  NAI_TRY(NAI_NEW(e->also_behind, e->arena, m->dependencies->op_count, err));
+  NAI_TRY(leave_streams(e, err));
+  NAI_TRY(NAI_NEW(e->also_behind[COPIES], e->arena, m->dependencies->op_count, err));
   for (uint32_t g = 0; g < m->gpu_count; g++) {
     struct last *last;
     NAI_TRY(NAI_NEW(last, e->arena, m->gpus[g].stream_count, err));
@@ -69,6 +76,98 @@ int nai_edit_own_stream(struct edit *e, enum nai_case which, struct nai_err *err
       const struct nai_op *op = &m->gpus[g].ops[i];
       if (nai_op_is_on_stream(m, op))
         move(e, &last[op->stream], m->dependencies->first_op[g] + i, is_upload(m, op));
+    }
+  }
+  return NAI_OK;
+}
+
+/* --- communication ---------------------------------------------------------------------------- */
+
+/* Kernels beside communication take so much longer. */
+#define BESIDE_COMMUNICATION 1.3
+
+/* Of a stream: the last operation that is no communication, the last two that are, +1; 0 for none. */
+struct last_comm {
+  uint32_t compute, comm, before;
+  int64_t end;     /* of the last one of any kind */
+  int64_t left_ns; /* of the last communication, that kernels may still run beside */
+};
+
+struct comm_move {
+  struct edit *e;
+  enum nai_case which;
+  uint8_t *begins; /* per operation: 1 where a repetition begins */
+};
+
+static int find_beginnings(struct comm_move *c, struct nai_err *err) {
+  const struct nai_whatif *w = c->e->w;
+  const struct nai_dependencies *d = w->model->dependencies;
+  NAI_TRY(NAI_NEW(c->begins, c->e->arena, d->op_count, err));
+  for (uint32_t i = 0; i < w->count; i++)
+    for (uint32_t k = 0; w->scopes[i].kind != NAI_SCOPE_WINDOW && k <= w->scopes[i].count; k++)
+      c->begins[nai_node_op(d, w->scopes[i].nodes[k])] = 1;
+  return NAI_OK;
+}
+
+static void slow_down(struct comm_move *c, struct last_comm *last, uint32_t op) {
+  const struct nai_dependencies *d = c->e->m->dependencies;
+  int64_t ns = d->time[nai_node_of_op(d, op) + 1] - d->time[nai_node_of_op(d, op)];
+  int64_t beside = ns < last->left_ns ? ns : last->left_ns;
+  last->left_ns -= beside;
+  if (beside > 0 && c->which != NAI_CASE_HIGH)
+    c->e->op_factor[op] *= (float)(1 + (BESIDE_COMMUNICATION - 1) * (double)beside / (double)ns);
+}
+
+/* What follows a collective waits for what computed before it. Its result is awaited behind the next collective, in the
+ * favorable case where the next repetition begins. */
+static void pass(struct comm_move *c, struct last_comm *last, uint32_t op) {
+  struct edit *e = c->e;
+  if (last->comm > last->compute) {
+    e->off_stream[op] = 1;
+    e->also_behind[COMPUTE][op] = last->compute;
+    e->also_behind[RESULTS][op] = c->begins[op] ? last->comm : c->which == NAI_CASE_HIGH ? 0 : last->before;
+    e->edited++;
+  } else if (c->begins[op]) {
+    e->also_behind[RESULTS][op] = last->comm;
+  }
+  slow_down(c, last, op);
+  last->compute = op + 1;
+}
+
+static void move_comm(struct comm_move *c, struct last_comm *last, uint32_t op, bool comm) {
+  const struct nai_dependencies *d = c->e->m->dependencies;
+  uint32_t node = nai_node_of_op(d, op);
+  if (lost_one(d, node) || d->time[node] < last->end) /* or behind an overlap */
+    *last = (struct last_comm){0};
+  last->end = d->time[node + 1];
+  if (!comm) {
+    pass(c, last, op);
+    return;
+  }
+  c->e->also_behind[COMPUTE][op] = last->comm;
+  last->before = last->comm;
+  last->comm = op + 1;
+  last->left_ns = d->time[node + 1] - d->time[node];
+}
+
+int nai_edit_own_stream_comm(struct edit *e, enum nai_case which, struct nai_err *err) {
+  const struct nai_model *m = e->m;
+  uint32_t count = m->dependencies->op_count;
+  struct comm_move c = {.e = e, .which = which};
+  if (which == NAI_CASE_LOW) /* the next kernel may need the result */
+    return NAI_OK;
+  NAI_TRY(leave_streams(e, err));
+  NAI_TRY(find_beginnings(&c, err));
+  NAI_TRY(nai_edit_factors(&e->op_factor, count, e, err));
+  NAI_TRY(NAI_NEW(e->also_behind[COMPUTE], e->arena, count, err));
+  NAI_TRY(NAI_NEW(e->also_behind[RESULTS], e->arena, count, err));
+  for (uint32_t g = 0; g < m->gpu_count; g++) {
+    struct last_comm *last;
+    NAI_TRY(NAI_NEW(last, e->arena, m->gpus[g].stream_count, err));
+    for (uint32_t i = e->w->ops[g].first; i < e->w->ops[g].end; i++) {
+      const struct nai_op *op = &m->gpus[g].ops[i];
+      if (nai_op_is_on_stream(m, op))
+        move_comm(&c, &last[op->stream], m->dependencies->first_op[g] + i, op->communication);
     }
   }
   return NAI_OK;
