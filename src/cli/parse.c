@@ -238,7 +238,10 @@ int nai_cli_parse(struct nai_cli_call *call, const struct nai_cli_command *comma
     NAI_TRY(parse_word(&only_operands, call, command, &words, err));
   if (call->help || call->version || call->operand_count >= command->min_operands)
     return NAI_OK;
-  const char *name = nai_cli_operand_at(command, call->operand_count)->name;
+  const struct nai_cli_operand *operand = nai_cli_operand_at(command, call->operand_count);
+  const char *name = operand->name;
+  if (operand->only_choices && command->synopsis)
+    return nai_err_set(err, NAI_EUSAGE, "%s needs a word more: %s", command->name, command->synopsis);
   return words.greedy
            ? nai_err_set(err, NAI_EUSAGE, "%s is missing: --%s took all words behind it, so %s stands before it", name,
                          words.greedy->name, name)

@@ -22,5 +22,5 @@ void nai_capture_course_parts(struct nai_buf *out, const struct nai_report *repo
 /* "1.16 s: 832.0 ms before CUDA (646.9 ms profiler), 308.0 ms setup (303.9 ms first use), ...; besides 287.6 ms
  * after the program": what is recorded adds up; parts of at least 1 % of it. */
 void nai_capture_course_line(struct nai_buf *out, const struct nai_report *report);
-/* The same as one line of block characters, a kind per phase; "" without a capture. */
+/* The same as one line of block characters, a kind per phase; "" without a capture, or where GPU work fills it. */
 void nai_capture_course_bar(struct nai_buf *out, const struct nai_report *report);

@@ -37,7 +37,7 @@
     .better = NAI_BETTER_HIGHER)                                                                                  \
   C(T, tail_loss_ns, TIME, "lost at most in the last, partial wave while no other kernel ran",                    \
     .better = NAI_BETTER_LOWER, .sum = true)                                                                      \
-  C(T, tensor_cores, LABEL, "whether it computes on tensor cores: yes, no or unknown")                            \
+  C(T, tensor_cores, LABEL, "whether it computes on tensor cores: yes, no; NULL: unknown")                        \
   C(T, tensor_gain_ns, TIME,                                                                                      \
     "FP32 matrix products and convolutions: what tensor cores could save at most on this GPU",                    \
     .better = NAI_BETTER_LOWER, .sum = true)                                                                      \

@@ -18,7 +18,7 @@
   C(T, exposed_comm_ns, TIME, "of it with communication and no compute", .better = NAI_BETTER_LOWER)               \
   C(T, exposed_copy_ns, TIME, "of it with copies or sets only", .better = NAI_BETTER_LOWER)                        \
   C(T, idle_ns, TIME, "of it with nothing running", .better = NAI_BETTER_LOWER)                                    \
-  C(T, level, LABEL, "what it probably is: layer, microbatch or unknown")                                          \
+  C(T, level, LABEL, "what it probably is: layer or microbatch; NULL: unknown")                                    \
   C(T, nvtx_path, RANGE_NAME, "NVTX range around its first launch, digits as #; of ranges: their name")            \
   C(T, first_kernel, KERNEL_NAME, "its first kernel")                                                              \
   C(T, start_ns, START, "start of the first repetition")                                                           \

@@ -201,8 +201,9 @@ class Usage(unittest.TestCase):
         self.assertIn("(default: 2026)", gen("--help").stdout)
         self.assertIn("did you mean inference?", gen("infrence", "x.sqlite").stderr)
         self.assertIn("did you mean --shuffle?", gen("minimal", "x.sqlite", "--shufle").stderr)
+        self.assertRegex(run("rules").stderr, r"^nsys-ai: rules needs a word more: list\|check FILE\|.*\(see nsys-ai rules --help\)\n$")
         self.assertRegex(gen("minimal").stderr, r"^nsys-ai-gen: OUT.sqlite is missing \(see nsys-ai-gen --help\)\n$")
-        self.assertEqual([line.split()[0] for line in gen("list").stdout.splitlines()],
+        self.assertEqual([line.split()[0] for line in gen("list").stdout.splitlines() if not line.strip().startswith("train-")],
                          [*support.SCENARIOS, "evidence", *support.DIAGNOSIS, *support.PAIRS, *support.SERVING, "bench"])
 
 

@@ -11,7 +11,7 @@ from support import SCENARIOS, SHARED, artifacts, report, trace
 EXTENSIONS = ("-e", "table", "-e", "autolink", "-e", "strikethrough", "-e", "tagfilter")
 NAMESPACE = "{http://commonmark.org/xml/1.0}"
 UNIT = r"[ \xa0]?(ns|us|ms|s|min|h|%|B|KB|MB|GB|TB|KiB|MiB|GiB|GB/s|/s|K|M)?(/s)?"
-ONE = r"[<>]?-?[\d,.]+(-[\d,.]+)?" + UNIT  # a range over GPUs: 3.10-3.12 ms
+ONE = r"(?:about )?[<>]?-?[\d,.]+(-[\d,.]+)?" + UNIT  # a range over GPUs: 3.10-3.12 ms
 NUMBER = re.compile(rf"^(-|{ONE}(-{ONE})?( \({ONE}( of the \w+)?\))?)?$")
 SUMMARY = re.compile(r"^<details><summary>[^<>]*</summary>$")
 LIMIT = 60_000
@@ -155,6 +155,24 @@ class Markdown(unittest.TestCase):
                 self.assertEqual(len(bar), 32)
                 for glyph, part in zip("█▓▒░", parts):
                     self.assertAlmostEqual(bar.count(glyph) / 32, part / sum(parts), delta=1 / 32)
+
+    def test_a_capture_of_one_phase_has_no_bar(self):
+        for name, drawn in (("host-bound", False), ("pause", True)):
+            lines = (artifacts(trace(name)) / "report.md").read_text(encoding="utf-8").split("\n")
+            self.assertEqual(any(line.startswith("`") and "█ GPU active" in line for line in lines), drawn, name)
+
+    def test_gaps_that_hold_other_causes_say_so(self):
+        """A finding's idle time is less than its gaps last, as a gap has several causes."""
+        text = (artifacts(trace("host-bound")) / "report.md").read_text(encoding="utf-8")
+        found = re.search(r"GPU 0: ([\d.]+) ms of idle time in 20 gaps.*?20 gaps before step_c&lt;float>, ([\d.]+) ms total([^\n]*)", text, re.S)
+        self.assertGreater(float(found[2]), float(found[1]))
+        self.assertIn("other causes included", found[3])
+
+    def test_what_no_name_tells_is_left_empty(self):
+        for label, text, _ in self.reports():
+            for section in ("Kernel shapes", "Repeating units"):
+                body = text.partition(f"<summary>{section}</summary>")[2].partition("</details>")[0]
+                self.assertNotIn("| unknown |", body, label)
 
     def test_what_is_as_it_should_be_is_not_said(self):
         for label, text, _ in self.reports():

@@ -6,6 +6,7 @@ import re
 import shlex
 import shutil
 import sqlite3
+import statistics
 import unittest
 
 import yaml
@@ -477,6 +478,39 @@ class Numbers(unittest.TestCase):
                 self.assertEqual(ask(place, "are CUDA graphs used")["answer"][0]["text"].startswith("No"), not graphs)
                 if streams == truth.gpus():
                     self.assertTrue(ask(place, "do kernels run concurrently")["answer"][0]["text"].startswith("No"))
+
+    def test_use_of_the_link(self):
+        """Copies of 1 MiB or more of the kind of memory that copies longest, by their median rate; the H100's link carries 50 GB/s."""
+        kinds = {}
+        for source, to, size, ns in Truth(trace("copy-bound")).rows("select srcKind, dstKind, bytes, end - start from CUPTI_ACTIVITY_KIND_MEMCPY where copyKind in (1, 2)"):
+            kinds.setdefault((source, to), []).append((size, ns))
+        longest = max(kinds.values(), key=lambda copies: sum(ns for _, ns in copies))
+        rate = statistics.median(size / ns for size, ns in longest if size >= 1 << 20)
+        said = ask(artifacts("copy-bound"), "is PCIe saturated")["answer"][0]["text"]
+        self.assertTrue(said.startswith("No: copies from Pageable"), said)
+        self.assertAlmostEqual(float(re.search(r"reach ([\d.]+) GB/s of about 50.0", said)[1]), rate, delta=0.01)
+        self.assertTrue(ask(artifacts("inference"), "is the PCIe bus saturated")["answer"][0]["text"].startswith("No"))
+
+    def test_prefetching(self):
+        moved = Truth(trace("train-first-touch")).copies("sum(bytes)", 11)
+        said = ask(artifacts("train-first-touch"), "should I prefetch")["answer"][0]["text"]
+        self.assertTrue(said.startswith(f"Yes: {moved / (1 << 20):.1f} MiB of {moved / (1 << 20):.1f} MiB of managed memory"), said)
+        self.assertTrue(ask(artifacts("training"), "should I prefetch")["answer"][0]["text"].startswith("Not managed memory"))
+
+    def test_time_in_mpi(self):
+        truth, calls = Truth(trace("mpi-ranks")), {}
+        for table in (name for name in truth.tables if name.startswith("MPI_") and name.endswith("_EVENTS")):
+            for thread, start, end in truth.db.execute(f"select globalTid, start, end from {table} where textId not in (select id from StringIds where value in ('MPI_Init', 'MPI_Finalize'))"):
+                calls.setdefault(thread, []).append((start, end)) # a call may have rows within it
+        value, slack = first_number(ask(artifacts("mpi-ranks"), "how much time in MPI")["answer"][0]["text"])
+        self.assertAlmostEqual(value, max(map(union, calls.values())), delta=slack)
+        self.assertTrue(ask(artifacts("training"), "is mpi used")["answer"][0]["text"].startswith("No MPI call is recorded"))
+
+    def test_time_outside_of_a_kind(self):
+        outside = Truth(trace("training")).kernels("sum(end - start)", "shortName not in (select id from StringIds where value like 'nvjet%')")
+        for question in ("how much time is spent outside of gemms", "what runs outside of gemms", "kernel time other than matmul"):
+            value, slack = first_number(ask(artifacts("training"), question)["answer"][0]["text"])
+            self.assertAlmostEqual(value, outside, delta=slack)
 
     def test_a_window(self):
         """What runs between two points of time, of the session or from the start of GPU work."""

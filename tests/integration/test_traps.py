@@ -80,7 +80,7 @@ class TensorCores(unittest.TestCase):
         "no": """ampere_sgemm_128x64_nn volta_sgemm_64x32_sliced1x4_tn maxwell_scudnn_128x32_relu_interior_nn_v1
             sm80_xmma_gemm_f32f32_f32f32_f32_tn_n_tilesize32x32x8_stage3_warpsize1x2x1_ffma_aligna4_alignc4_execute_kernel__5x_cublas
             cutlass_80_simt_sgemm_128x128_8x4_tn_align1 implicit_convolve_sgemm gemmk1_kernel gemv2T_kernel_val ampere_dgemm_64x64_nn""",
-        "unknown": """triton_mm my_matmul_kernel vectorized_elementwise_kernel conv_depthwise2d_forward_kernel gemm_up softmax_warp_forward""",
+        None: """triton_mm my_matmul_kernel vectorized_elementwise_kernel conv_depthwise2d_forward_kernel gemm_up softmax_warp_forward""",
     }
 
     def test_names(self):

@@ -136,9 +136,9 @@ static void check_timed(const struct nai_health_checks *c) {
     nai_health_put(c, "timed_sections", HEALTH_OK, t->count, NAI_NULL_I64, "%s", said);
     return;
   }
-  said = nai_health_say(
-      c, "%s, %s of them with time that is not the work's: %s of %s is loading, compiling or the profiler", said,
-      nai_health_count(c, t->bent_count, ""), nai_health_time(c, t->foreign_ns), nai_health_time(c, t->end - t->start));
+  said = nai_health_say(c, "%s; loading, compiling or the profiler takes %s of %s in %s of them", said,
+                        nai_health_time(c, t->foreign_ns), nai_health_time(c, t->end - t->start),
+                        nai_health_count(c, t->bent_count, ""));
   nai_health_put_at(c, "timed_sections", HEALTH_NOTE, t->count, t->foreign_ns, (struct nai_interval){t->start, t->end},
                     said);
 }
@@ -186,7 +186,7 @@ static void check_gpus(const struct nai_health_checks *c) {
   nai_health_put(c, "gpus_shared", nai_health_noted(shared, used), shared, NAI_NULL_I64, "%s", said);
   said = nai_health_say(c, "%s used", nai_health_count(c, used, "GPU"));
   if (assumed)
-    said = nai_health_say(c, "%s; of %s the export does not say for sure which of the machine's it is", said,
+    said = nai_health_say(c, "%s; for %s of them the export leaves open which of the machine's GPUs that is", said,
                           nai_health_count(c, assumed, ""));
   nai_health_put(c, "gpu_identity", nai_health_noted(assumed, used), assumed, NAI_NULL_I64, "%s", said);
 }

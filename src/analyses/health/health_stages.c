@@ -29,7 +29,7 @@ static void check_before(const struct nai_health_checks *c) {
       nai_health_say(c, "%s%s before the first CUDA call",
                      h->whole ? "" : "the events begin in the middle of the run; ", nai_health_time(c, ns));
   if (h->profiler_start_ns)
-    said = nai_health_say(c, "%s, of it %s initialization of the profiler", said,
+    said = nai_health_say(c, "%s, %s of that in the profiler's initialization", said,
                           nai_health_time(c, h->profiler_start_ns));
   if (!h->host_watched)
     said = nai_health_say(c, "%s; what the CPU did then was not recorded", said);

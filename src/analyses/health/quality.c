@@ -93,7 +93,7 @@ static void put_operations(const struct nai_node_io *io) {
       "copies of more bytes than any memory moves in their duration (over 100,000 GB/s): their size or their time is "
       "wrong, or --trim cut them; sums with them have no rate");
   add(io, "impossible-rate", "warning", "CUPTI_ACTIVITY_KIND_MEMSET", impossible_rates(m, NAI_MEMOP_SET), NAI_NULL_I64,
-      "sets of more bytes than any memory takes in their duration (over 100,000 GB/s): their size or their time is "
+      "memsets of more bytes than any memory takes in their duration (over 100,000 GB/s): their size or their time is "
       "wrong, or --trim cut them; sums with them have no rate");
 }
 

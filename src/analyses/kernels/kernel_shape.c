@@ -175,7 +175,7 @@ static void set_fit(struct KERNEL_SHAPE_row *row, const struct nai_fit *fit, con
 /* On which units it computes, and what a change of units could save. Tensor cores take FP32 data from 8.0 on (as TF32).
  */
 static void set_arithmetic(struct KERNEL_SHAPE_row *row, enum nai_arithmetic arithmetic, const struct nai_sm *sm) {
-  static const char *const words[NAI_ARITHMETIC_COUNT] = {"unknown", "yes", "no", "no"};
+  static const char *const words[NAI_ARITHMETIC_COUNT] = {NULL, "yes", "no", "no"};
   int64_t fp32 = sm->limits.fp32_flop_per_clock, tensor = sm->limits.tensor_flop_per_clock;
   row->tensor_cores = words[arithmetic];
   if (arithmetic == NAI_ARITHMETIC_FP32 && sm->major >= 8 && fp32 > 0 && tensor > fp32)

@@ -66,8 +66,8 @@ static int put(const struct nai_node_io *io, struct nai_table *units, uint32_t p
   nai_select_i64(starts, count - 1, (count - 2) / 2);
   NAI_ADD(REPEATING_UNITS, units, .pid = nai_model_pid(m, (int32_t)process), .unit = number, .kernel_count = 0,
           .repetitions = count, .median_ns = starts[(count - 2) / 2], .cv_pct = cv, .period_ns = period,
-          .level = "unknown", .nvtx_path = nai_strings_get(&m->tables[NAI_IN_NVTX]->strings, c->node->name),
-          .start_ns = first, .end_ns = end);
+          .nvtx_path = nai_strings_get(&m->tables[NAI_IN_NVTX]->strings, c->node->name), .start_ns = first,
+          .end_ns = end);
   return NAI_OK;
 }
 

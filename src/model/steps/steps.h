@@ -73,7 +73,7 @@ struct nai_repeating_unit {
   uint32_t between;        /* repetitions between the two */
   double cv_pct;
   uint32_t marker;   /* row of kernel_events: the first kernel of a repetition */
-  const char *level; /* "layer", "microbatch", "unknown": a literal */
+  const char *level; /* "layer" or "microbatch", a literal; NULL: no name tells */
   const char *path;  /* NVTX path of the marker's launches, digits as '#'; NULL without */
 };
 

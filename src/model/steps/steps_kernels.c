@@ -70,8 +70,8 @@ static int describe(struct nai_repeating_unit *u, struct nai_model *m, const str
   uint32_t middle = (r->count - 1) / 2, from = repetition_at(r, middle);
   uint32_t to = middle + 1 < r->count ? repetition_at(r, middle + 1) : q->count;
   NAI_SCOPED(nai_buf) path = {0};
-  u->level = "unknown";
-  for (uint32_t i = from; i < to && strcmp(u->level, "unknown") == 0; i++) {
+  u->level = NULL;
+  for (uint32_t i = from; i < to && !u->level; i++) {
     uint32_t api = nai_model_op_api(m, &m->gpus[q->gpu].ops[q->op[i]]);
     if (api == NAI_NO_ROW)
       continue;
@@ -187,7 +187,7 @@ static int judge(struct nai_step_search *s, const struct nai_step_sequence *q, c
       continue;
     NAI_TRY(add_unit(s, q, p, err));
     const struct nai_repeating_unit *u = &s->found->units[s->found->unit_count - 1];
-    if (!s->out->count && may_be_steps(p) && !s->m->step && strcmp(u->level, "unknown") == 0)
+    if (!s->out->count && may_be_steps(p) && !s->m->step && !u->level)
       NAI_TRY(seek_evidence(&is_step, s, q, p, err));
     s->found->unit_count -= is_step;
   }
@@ -209,7 +209,7 @@ static void place_units(const struct nai_step_search *s) {
     struct nai_repeating_unit *u = &steps->units[i];
     if (s->out->count && (uint64_t)u->count * 10 <= (uint64_t)s->out->count * 11)
       continue;
-    if (s->out->count && strcmp(u->level, "unknown") == 0 && is_multiple(u->count, s->out->count))
+    if (s->out->count && !u->level && is_multiple(u->count, s->out->count))
       u->level = "layer";
     steps->units[kept++] = *u;
   }
@@ -219,7 +219,7 @@ static void place_units(const struct nai_step_search *s) {
 static int explain(struct nai_step_search *s, const struct nai_step_sequence *q, struct nai_err *err) {
   NAI_SCOPED(nai_buf) why = {0};
   const struct nai_repeating_unit *u = s->found->unit_count ? &s->found->units[0] : NULL;
-  bool known = u && strcmp(u->level, "unknown") != 0;
+  bool known = u && u->level;
   if (u)
     nai_buf_printf(&why, "repeating unit of %u kernel%s, %u times: %s%s%sno step boundary found", u->kernels,
                    u->kernels == 1 ? "" : "s", u->count, known ? "probably a " : "", known ? u->level : "",
