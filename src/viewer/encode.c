@@ -96,6 +96,7 @@ static void nai_encoder_free(struct nai_encoder *e) {
   drop(e->columns, COLUMNS);
   nai_buf_free(&e->mix);
   nai_buf_free(&e->sums.stream);
+  nai_encoder_free_queues(e);
   nai_strings_free(&e->host.names);
   nai_arena_free(&e->arena);
 }
@@ -119,6 +120,7 @@ static int encode(struct nai_encoder *e, const struct nai_model *m, bool aggrega
     NAI_TRY(nai_encoder_total(e, err));
     nai_encoder_list_names(e);
     NAI_TRY(nai_encoder_sum(e, err));
+    NAI_TRY(nai_encoder_queue(e, err));
   }
   for (uint32_t i = 0; i < e->items.lane_count; i++)
     nai_encoder_put_lane(e, &e->items.lanes[i]);
