@@ -51,7 +51,7 @@ static void cut(struct nai_deflated *d, size_t begin, size_t len) {
 }
 
 int nai_deflated_begin(struct nai_deflated *d, const struct nai_encoder *e, struct nai_err *err) {
-  const struct nai_buf *behind[NAI_PARTS_BEHIND] = {&e->mix, &e->sums.stream, &e->queue_bins};
+  const struct nai_buf *behind[NAI_PARTS_BEHIND] = {&e->mix, &e->sums.stream, &e->queue_bins, &e->pass_times};
   *d = (struct nai_deflated){0};
   for (int c = 0; c < COLUMNS + NAI_PARTS_BEHIND; c++) {
     const struct nai_buf *text = c < COLUMNS ? NULL : behind[c - COLUMNS];

@@ -1,12 +1,12 @@
-/* The block of events of the page: columns, mixes, sums and launch queues one behind the other, deflated, as base64.
- * Long ones are deflated in pieces, side by side. The block's bytes do not depend on how many threads do that. Internal
- * to src/viewer.
+/* The block of events of the page: columns, mixes, sums, launch queues and passes one behind the other, deflated, as
+ * base64. Long ones are deflated in pieces, side by side. The block's bytes do not depend on how many threads do that.
+ * Internal to src/viewer.
  */
 #pragma once
 
 #include "viewer/encoder.h"
 
-enum { NAI_PARTS_BEHIND = 3 }; /* mixes, sums and launch queues */
+enum { NAI_PARTS_BEHIND = 4 }; /* mixes, sums, launch queues and passes */
 
 struct nai_deflated {
   struct nai_map parts[COLUMNS + NAI_PARTS_BEHIND]; /* what is deflated; borrowed */

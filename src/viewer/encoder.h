@@ -55,6 +55,16 @@ struct nai_launch_queue {
                  bin with a lead: ns it waited (least, most beyond it); nothing of a GPU without launches */
 };
 
+/* Passes of what repeats on a GPU. In the stream, per pass: its start since the last one's (the first: since the
+ * origin), its length, and, of ranges, the page's number of its name. */
+struct nai_passes {
+  int32_t gpu;
+  int64_t pid, unit; /* of table repeating_units; unit -1: ranges */
+  const char *name;  /* of ranges, digits as '#' */
+  uint32_t count;
+  bool last_is_cut; /* of a unit: the stream ends inside the last one */
+};
+
 /* Events and time per name, of one kind of lanes. */
 struct nai_name_totals {
   enum nai_lane_kind kind;       /* NAI_LANE_NVTX: both kinds of ranges */
@@ -99,6 +109,9 @@ struct nai_encoder {
   struct nai_launch_queue *queues;     /* likewise, one per GPU */
   uint32_t queue_count;
   struct nai_buf queue_bins; /* the streams of all queues */
+  struct nai_passes *passes; /* likewise */
+  uint32_t pass_count, pass_capacity;
+  struct nai_buf pass_times;
   struct {
     struct nai_name_totals *v;
     uint32_t count;
@@ -118,6 +131,8 @@ NAI_MUST_CHECK int nai_encoder_sum(struct nai_encoder *encoder, struct nai_err *
 /* launch_queue.c: the launch queues of an aggregated timeline. */
 NAI_MUST_CHECK int nai_encoder_queue(struct nai_encoder *encoder, struct nai_err *err);
 void nai_encoder_free_queues(struct nai_encoder *encoder);
+/* passes.c: passes of what repeats, of an aggregated timeline; `units`: table repeating_units, NULL: none. */
+NAI_MUST_CHECK int nai_encoder_pass(struct nai_encoder *encoder, const struct nai_table *units, struct nai_err *err);
 
 /* columns.c: appends a lane's items to the columns. */
 void nai_encoder_put_lane(struct nai_encoder *encoder, const struct nai_lane_items *items);

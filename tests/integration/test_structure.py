@@ -329,6 +329,14 @@ class Structure(unittest.TestCase):
         self.check_lead_of_blocks(trace("training"), 2000)
         self.check_lead_of_blocks(trace("drained-queue"), 100)
 
+    def test_iterations_where_the_page_has_blocks(self):
+        """Passes of units and of NVTX ranges are those of a page with all events, which other tests compare with SQL."""
+        for name, kinds in (("training", "sr"), ("layers", "ur"), ("inference", "ur")):
+            facts = ("key", "label", "gpu", "median", "count", "labels", "instances", "longest", "usual")
+            some, whole = ([{key: one[key] for key in facts} for one in shown["iterations"]] for shown in (page_with_blocks(trace(name), 100), page(trace(name))))
+            self.assertLessEqual(set(kinds), {one["key"][0] for one in some})
+            self.assertEqual(some, whole)
+
     @support.tier("ci")
     def test_serving(self):
         path = trace("serving")

@@ -4,7 +4,7 @@
 import { readFileSync } from 'node:fs';
 import { inflateSync } from 'node:zlib';
 import { decodeEvents } from '../../templates/viewer/src/decode.js';
-import { lengthOf, rangeSources, tableSources, typical } from '../../templates/viewer/src/iterations/instances.js';
+import { lengthOf, sourcesOf, typical } from '../../templates/viewer/src/iterations/instances.js';
 import { pairOperations } from '../../templates/viewer/src/iterations/pairing.js';
 import { communicatorsOf, linkPeak, trafficOf } from '../../templates/viewer/src/communicators/data.js';
 import { limitsOf } from '../../templates/viewer/src/limits/limits.js';
@@ -42,7 +42,7 @@ const gpus = timeline.gpus.map(({ id }) => {
     charts: layout.tracks.filter(({ type, gpu }) => type === 'chart' && gpu === id).map(({ label }) => label),
   };
 });
-const iterations = [...tableSources(model), ...rangeSources(model, projected)].map(({ key, label, gpu, instances }) => {
+const iterations = sourcesOf(model, () => projected).map(({ key, label, gpu, instances }) => {
   const { median, index, count } = typical(instances);
   const longest = instances.reduce((best, one) => (one.whole && lengthOf(one) > lengthOf(best) ? one : best), instances[index]);
   return {
@@ -52,6 +52,7 @@ const iterations = [...tableSources(model), ...rangeSources(model, projected)].m
     median,
     count,
     instances: instances.map(({ start, end, whole, outlier }) => [start, end, whole, outlier]),
+    labels: instances.map(({ label: text }) => text),
     longest: longest.start,
     usual: instances[index].start,
     pairs: pairOperations(model, gpu, longest, instances[index]).map(({ a, b }) => [a, b].map((event) => (event < 0 ? null : [model.nameOf(event), model.events.duration[event]]))),

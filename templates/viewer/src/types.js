@@ -109,6 +109,14 @@
  * @property {number} bin_ns
  * @property {number} lead_bins  the last ones, from the begin of the first operation on
  *
+ * @typedef {object} PassesHead  passes of what repeats on a GPU, of an aggregated timeline
+ * @property {number} gpu
+ * @property {number} count
+ * @property {string | null} name  of NVTX ranges, digits as '#'; null: of a unit
+ * @property {number} pid  of a unit, as its number: table repeating_units
+ * @property {number} unit
+ * @property {boolean} last_is_cut  of a unit
+ *
  * @typedef {object} TimelineData
  * @property {number} version
  * @property {string} origin_ns
@@ -134,6 +142,8 @@
  * @property {SeriesHead[]} [series]
  * @property {Part} [queue_bins]
  * @property {QueueHead[]} [queues]
+ * @property {Part} [pass_times]
+ * @property {PassesHead[]} [passes]
  * @property {{id: number, label: string}[]} gpus
  * @property {{pid: number, name: string}[]} processes
  * @property {{pid: number, tid: number, name: string}[]} threads
@@ -156,6 +166,7 @@
  * @property {Uint8Array | null} mix  bytes of the categories inside aggregates
  * @property {Uint8Array | null} sums  bytes of the sums
  * @property {Uint8Array | null} queueBins  bytes of the launch queues
+ * @property {Uint8Array | null} passTimes  bytes of the passes
  *
  * @typedef {'relative' | 'absolute' | 'wall'} TimeMode
  */

@@ -32,7 +32,12 @@ export async function iterationTests(suite, path, truth) {
       await page.evaluate(() => scrollTo(0, 0)); // Back comes to where a tall picture was clicked: the header may lie over it
       await canvas.click({ position: place, modifiers: ['Shift'] });
       equal((await rowAt(0)).pair, [place.index, usual], 'Shift + click compares with the median');
-      check(await page.locator('.pairs tbody tr').count() > 0, 'operation by operation');
+      const pairIsThere = await page.evaluate(([a, b]) => {
+        const { model, iterations } = globalThis.nsysAi.app;
+        return [a, b].every((at) => model.complete(iterations.source.instances[at].start, iterations.source.instances[at].end));
+      }, [place.index, usual]);
+      equal(await page.locator('.pairs tbody tr').count() > 0, pairIsThere, 'operation by operation, where the page has them');
+      equal(await page.getByText(/^Kernels of [AB]( and B)? are not on the page/u).count(), pairIsThere ? 0 : 1, 'and says so where it has not');
       await page.waitForTimeout(350);
       const link = await page.evaluate(() => location.hash);
       await page.getByRole('button', { name: 'Close', exact: true }).click();
