@@ -8,7 +8,7 @@
 #include "model/nvtx/projection.h"
 #include "tables/repeating_units.h"
 
-enum { ALL_PASSES = 40000, MIN_PASSES = 3, MAX_NAMES = 40 }; /* of the page; of a name; names of a GPU */
+enum { ALL_PASSES = 20000, MIN_PASSES = 3, MAX_NAMES = 40 }; /* of the page; of a name; names of a GPU */
 
 /* --- units ------------------------------------------------------------------------------------ */
 
