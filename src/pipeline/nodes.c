@@ -14,6 +14,7 @@
 #include "tables/labels.h"
 #include "tables/metrics.h"
 #include "tables/probe_notes.h"
+#include "tables/repeating_units.h"
 #include "tables/run_info.h"
 #include "tables/timeline_places.h"
 #include "tables/viewer_data.h"
@@ -192,22 +193,21 @@ static int run_timeline(const struct nai_node_io *io, struct nai_err *err) {
   for (int64_t i = 0; i < at->rows; i++)
     list[i] =
         (struct nai_interval){nai_get_i64(at, i, TIMELINE_PLACES_start_ns), nai_get_i64(at, i, TIMELINE_PLACES_end_ns)};
-  return nai_viewer_data(&io->out[0], io->model, list, (size_t)at->rows, err);
+  return nai_viewer_data(&io->out[0], io->model, &(struct nai_viewer_input){list, (size_t)at->rows, io->in[1]}, err);
 }
 
-static const struct nai_node timeline = {.name = "timeline",
-                                         .outputs = NAI_SCHEMAS(&nai_viewer_data_schema),
-                                         .inputs = NAI_SCHEMAS(&nai_timeline_places_schema),
-                                         .parts = NAI_PART(NAMES) | NAI_PART(LAUNCHES) | NAI_PART(GPUS) |
-                                                  NAI_PART(WINDOW) | NAI_PART(NVTX_TREE) | NAI_PART(LANES) |
-                                                  NAI_PART(CPU),
-                                         .tables = NAI_IN(KERNELS) | NAI_IN(MEMOPS) | NAI_IN(GRAPHS) | NAI_IN(APIS) |
-                                                   NAI_IN(NVTX) | NAI_IN(THREADS) | NAI_IN(PROCESSES) | NAI_IN(GPUS) |
-                                                   NAI_IN(KERNEL_CONFIGS) | NAI_IN(LABELS) | NAI_IN(OVERHEAD) |
-                                                   NAI_IN(OSRT) | NAI_IN(SCHED) | NAI_IN(SAMPLES) | NAI_IN(CALLCHAINS),
-                                         .config = NAI_CONFIG(PAGE_EVENTS),
-                                         .creates = true,
-                                         .run = run_timeline};
+static const struct nai_node timeline = {
+    .name = "timeline",
+    .outputs = NAI_SCHEMAS(&nai_viewer_data_schema),
+    .inputs = NAI_SCHEMAS(&nai_timeline_places_schema, &nai_repeating_units_schema),
+    .parts = NAI_PART(NAMES) | NAI_PART(LAUNCHES) | NAI_PART(RANGES) | NAI_PART(CALLS) | NAI_PART(GPUS) |
+             NAI_PART(WINDOW) | NAI_PART(NVTX_TREE) | NAI_PART(LANES) | NAI_PART(CPU),
+    .tables = NAI_IN(KERNELS) | NAI_IN(MEMOPS) | NAI_IN(GRAPHS) | NAI_IN(APIS) | NAI_IN(NVTX) | NAI_IN(THREADS) |
+              NAI_IN(PROCESSES) | NAI_IN(GPUS) | NAI_IN(KERNEL_CONFIGS) | NAI_IN(LABELS) | NAI_IN(OVERHEAD) |
+              NAI_IN(OSRT) | NAI_IN(SCHED) | NAI_IN(SAMPLES) | NAI_IN(CALLCHAINS),
+    .config = NAI_CONFIG(PAGE_EVENTS),
+    .creates = true,
+    .run = run_timeline};
 
 /* --- stages ----------------------------------------------------------------------------------- */
 

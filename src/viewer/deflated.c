@@ -51,20 +51,20 @@ static void cut(struct nai_deflated *d, size_t begin, size_t len) {
 }
 
 int nai_deflated_begin(struct nai_deflated *d, const struct nai_encoder *e, struct nai_err *err) {
-  const struct nai_buf *behind[] = {&e->mix, &e->sums.stream};
+  const struct nai_buf *behind[NAI_PARTS_BEHIND] = {&e->mix, &e->sums.stream, &e->queue_bins, &e->pass_times};
   *d = (struct nai_deflated){0};
-  for (int c = 0; c < COLUMNS + 2; c++) {
+  for (int c = 0; c < COLUMNS + NAI_PARTS_BEHIND; c++) {
     const struct nai_buf *text = c < COLUMNS ? NULL : behind[c - COLUMNS];
     d->parts[c] = text ? (struct nai_map){(const unsigned char *)text->data, text->len} : e->column_bytes[c];
     d->bytes += d->parts[c].size;
   }
-  d->pieces = calloc(d->bytes / PIECE_BYTES + COLUMNS + 2, sizeof *d->pieces);
+  d->pieces = calloc(d->bytes / PIECE_BYTES + COLUMNS + NAI_PARTS_BEHIND, sizeof *d->pieces);
   if (!d->pieces)
     return nai_err_nomem(err);
   if (d->bytes <= PIECE_BYTES)
     d->pieces[d->count++] = (struct nai_piece){.len = d->bytes};
   else
-    for (size_t c = 0, begin = 0; c < COLUMNS + 2; begin += d->parts[c++].size)
+    for (size_t c = 0, begin = 0; c < COLUMNS + NAI_PARTS_BEHIND; begin += d->parts[c++].size)
       cut(d, begin, d->parts[c].size);
   return NAI_OK;
 }
@@ -79,7 +79,7 @@ void nai_deflated_free(struct nai_deflated *d) {
 /* Copies the bytes [begin, end) of what is deflated. */
 static void gather(unsigned char *to, const struct nai_deflated *d, size_t begin, size_t end) {
   size_t at = 0; /* where the part begins */
-  for (int c = 0; c < COLUMNS + 2; at += d->parts[c++].size) {
+  for (int c = 0; c < COLUMNS + NAI_PARTS_BEHIND; at += d->parts[c++].size) {
     size_t from = begin > at ? begin - at : 0, until = end > at ? end - at : 0;
     until = until < d->parts[c].size ? until : d->parts[c].size;
     if (from >= until)

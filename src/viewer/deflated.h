@@ -1,15 +1,17 @@
-/* The block of events of the page: columns, mixes and sums one behind the other, deflated, as base64. Long ones are
- * deflated in pieces, side by side. The block's bytes do not depend on how many threads do that. Internal to
- * src/viewer.
+/* The block of events of the page: columns, mixes, sums, launch queues and passes one behind the other, deflated, as
+ * base64. Long ones are deflated in pieces, side by side. The block's bytes do not depend on how many threads do that.
+ * Internal to src/viewer.
  */
 #pragma once
 
 #include "viewer/encoder.h"
 
+enum { NAI_PARTS_BEHIND = 4 }; /* mixes, sums, launch queues and passes */
+
 struct nai_deflated {
-  struct nai_map parts[COLUMNS + 2]; /* what is deflated; borrowed */
-  size_t bytes;                      /* of all parts */
-  int count;                         /* pieces, at least one */
+  struct nai_map parts[COLUMNS + NAI_PARTS_BEHIND]; /* what is deflated; borrowed */
+  size_t bytes;                                     /* of all parts */
+  int count;                                        /* pieces, at least one */
   struct nai_piece {
     size_t begin, len;   /* of what is deflated: within one part, or everything */
     unsigned char *data; /* owned */

@@ -96,6 +96,8 @@ static void nai_encoder_free(struct nai_encoder *e) {
   drop(e->columns, COLUMNS);
   nai_buf_free(&e->mix);
   nai_buf_free(&e->sums.stream);
+  nai_encoder_free_queues(e);
+  nai_buf_free(&e->pass_times);
   nai_strings_free(&e->host.names);
   nai_arena_free(&e->arena);
 }
@@ -108,17 +110,19 @@ static int put_host(struct nai_encoder *e, struct nai_err *err) {
   return NAI_OK;
 }
 
-static int encode(struct nai_encoder *e, const struct nai_model *m, bool aggregated, const struct nai_interval *places,
-                  size_t place_count, struct nai_err *err) {
+static int encode(struct nai_encoder *e, const struct nai_model *m, bool aggregated,
+                  const struct nai_viewer_input *what, struct nai_err *err) {
   *e = (struct nai_encoder){.m = m, .arena = NAI_ARENA(m->scratch_dir)};
   NAI_TRY(allocate(e, err));
   find_launches(e);
-  NAI_TRY(nai_items_build(&e->items, m, aggregated, places, place_count, &e->arena, err));
+  NAI_TRY(nai_items_build(&e->items, m, aggregated, what->places, what->place_count, &e->arena, err));
   find_span(e);
   if (aggregated) {
     NAI_TRY(nai_encoder_total(e, err));
     nai_encoder_list_names(e);
     NAI_TRY(nai_encoder_sum(e, err));
+    NAI_TRY(nai_encoder_queue(e, err));
+    NAI_TRY(nai_encoder_pass(e, what->units, err));
   }
   for (uint32_t i = 0; i < e->items.lane_count; i++)
     nai_encoder_put_lane(e, &e->items.lanes[i]);
@@ -131,19 +135,19 @@ static int encode(struct nai_encoder *e, const struct nai_model *m, bool aggrega
   return nai_arena_check(&e->arena, err);
 }
 
-int nai_viewer_data(struct nai_table **out, const struct nai_model *m, const struct nai_interval *places,
-                    size_t place_count, struct nai_err *err) {
+int nai_viewer_data(struct nai_table **out, const struct nai_model *m, const struct nai_viewer_input *what,
+                    struct nai_err *err) {
   NAI_SCOPED(nai_encoder) e = {0};
   int64_t bytes = 0;
   NAI_TRY(nai_table_new(out, &nai_viewer_data_schema, err));
   nai_table_keep_in(*out, m->scratch_dir);
   bool aggregated = m->lanes.total > (uint64_t)m->page_events;
-  NAI_TRY(encode(&e, m, aggregated, places, place_count, err));
+  NAI_TRY(encode(&e, m, aggregated, what, err));
   if (!aggregated && e.events > NAI_VIEWER_SURE_EVENTS)
     NAI_TRY(nai_deflated_estimate(&bytes, &e, err));
   if (bytes > NAI_VIEWER_MAX_BYTES) {
     nai_encoder_free(&e);
-    NAI_TRY(encode(&e, m, true, places, place_count, err));
+    NAI_TRY(encode(&e, m, true, what, err));
   }
   return put_blocks(*out, &e, err);
 }

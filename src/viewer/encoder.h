@@ -45,6 +45,26 @@ struct nai_sums {
   int64_t left_out; /* names that the page does not list */
 };
 
+/* How far the CPU runs ahead of a GPU, in bins from the first time that is known to the begin of the last operation. */
+struct nai_launch_queue {
+  int32_t gpu;
+  int64_t start, end, bin_ns;
+  int64_t lead_bins; /* the last ones: those from the begin of the first operation on */
+  struct nai_buf
+      stream; /* per bin: operations in the queue (least, most beyond it, sum of operations times ns); then per
+                 bin with a lead: ns it waited (least, most beyond it); nothing of a GPU without launches */
+};
+
+/* Passes of what repeats on a GPU. In the stream, per pass: its start since the last one's (the first: since the
+ * origin), its length, and, of ranges, the page's number of its name. */
+struct nai_passes {
+  int32_t gpu;
+  int64_t pid, unit; /* of table repeating_units; unit -1: ranges */
+  const char *name;  /* of ranges, digits as '#' */
+  uint32_t count;
+  bool last_is_cut; /* of a unit: the stream ends inside the last one */
+};
+
 /* Events and time per name, of one kind of lanes. */
 struct nai_name_totals {
   enum nai_lane_kind kind;       /* NAI_LANE_NVTX: both kinds of ranges */
@@ -86,6 +106,12 @@ struct nai_encoder {
   bool *launches;                      /* API row -> whether it launched GPU work */
   struct nai_buf mix;                  /* per aggregate of kernels: how many categories, then category and ns of each */
   struct nai_sums sums;                /* of an aggregated timeline */
+  struct nai_launch_queue *queues;     /* likewise, one per GPU */
+  uint32_t queue_count;
+  struct nai_buf queue_bins; /* the streams of all queues */
+  struct nai_passes *passes; /* likewise */
+  uint32_t pass_count, pass_capacity;
+  struct nai_buf pass_times;
   struct {
     struct nai_name_totals *v;
     uint32_t count;
@@ -102,6 +128,11 @@ void nai_encoder_list_names(struct nai_encoder *encoder);  /* puts every name on
 void nai_encoder_count_names(struct nai_encoder *encoder); /* tells how many events those on it have, after all */
 /* page_sums.c: the sums of an aggregated timeline. */
 NAI_MUST_CHECK int nai_encoder_sum(struct nai_encoder *encoder, struct nai_err *err);
+/* launch_queue.c: the launch queues of an aggregated timeline. */
+NAI_MUST_CHECK int nai_encoder_queue(struct nai_encoder *encoder, struct nai_err *err);
+void nai_encoder_free_queues(struct nai_encoder *encoder);
+/* passes.c: passes of what repeats, of an aggregated timeline; `units`: table repeating_units, NULL: none. */
+NAI_MUST_CHECK int nai_encoder_pass(struct nai_encoder *encoder, const struct nai_table *units, struct nai_err *err);
 
 /* columns.c: appends a lane's items to the columns. */
 void nai_encoder_put_lane(struct nai_encoder *encoder, const struct nai_lane_items *items);

@@ -219,6 +219,45 @@ static void put_sums(struct nai_json *json, const struct nai_encoder *e, int64_t
   nai_json_end(json);
 }
 
+static void put_queues(struct nai_json *json, const struct nai_encoder *e, int64_t offset) {
+  if (!e->queue_bins.len)
+    return;
+  put_part(json, "queue_bins", offset, &e->queue_bins);
+  nai_json_put_array(json, "queues", NAI_JSON_LINES);
+  for (uint32_t i = 0; i < e->queue_count; i++) {
+    const struct nai_launch_queue *queue = &e->queues[i];
+    if (!queue->stream.len)
+      continue;
+    nai_json_begin_object(json, NAI_JSON_INLINE);
+    nai_json_put_int(json, "gpu", queue->gpu);
+    nai_json_put_int(json, "start_ns", queue->start - e->origin);
+    nai_json_put_int(json, "end_ns", queue->end - e->origin);
+    nai_json_put_int(json, "bin_ns", queue->bin_ns);
+    nai_json_put_int(json, "lead_bins", queue->lead_bins);
+    nai_json_end(json);
+  }
+  nai_json_end(json);
+}
+
+static void put_passes(struct nai_json *json, const struct nai_encoder *e, int64_t offset) {
+  if (!e->pass_count)
+    return;
+  put_part(json, "pass_times", offset, &e->pass_times);
+  nai_json_put_array(json, "passes", NAI_JSON_LINES);
+  for (uint32_t i = 0; i < e->pass_count; i++) {
+    const struct nai_passes *passes = &e->passes[i];
+    nai_json_begin_object(json, NAI_JSON_INLINE);
+    nai_json_put_int(json, "gpu", passes->gpu);
+    nai_json_put_int(json, "count", passes->count);
+    nai_json_put_text(json, "name", passes->name); /* null: of a unit */
+    nai_json_put_int(json, "pid", passes->pid);
+    nai_json_put_int(json, "unit", passes->unit);
+    nai_json_put_bool(json, "last_is_cut", passes->last_is_cut);
+    nai_json_end(json);
+  }
+  nai_json_end(json);
+}
+
 static void put_columns(struct nai_json *json, const struct nai_encoder *e) {
   int64_t offset = 0;
   nai_json_put_array(json, "columns", NAI_JSON_LINES);
@@ -234,8 +273,12 @@ static void put_columns(struct nai_json *json, const struct nai_encoder *e) {
   nai_json_end(json);
   if (e->items.aggregated)
     put_sums(json, e, offset);
+  offset += (int64_t)(e->mix.len + e->sums.stream.len);
+  put_queues(json, e, offset);
+  offset += (int64_t)e->queue_bins.len;
+  put_passes(json, e, offset);
   nai_json_put_int(json, "events", e->events);
-  nai_json_put_int(json, "raw_bytes", offset + (int64_t)e->mix.len + (int64_t)e->sums.stream.len);
+  nai_json_put_int(json, "raw_bytes", offset + (int64_t)e->pass_times.len);
 }
 
 int nai_encoder_print_json(struct nai_buf *out, const struct nai_encoder *e, struct nai_err *err) {

@@ -10,7 +10,14 @@ enum { NAI_VIEWER_MAX_BYTES = 20 * 1000 * 1000 };
 /* No block of so few events is that long: detail windows are not needed. */
 enum { NAI_VIEWER_SURE_EVENTS = 1000000 };
 
-/* Fills blocks "timeline_json" and "events_b64". `places` are the stretches of time that findings and longest gaps
- * refer to, most important first: around them every event is kept even in an aggregated timeline. */
+/* What analyses tell an aggregated timeline. */
+struct nai_viewer_input {
+  const struct nai_interval *places; /* that findings and longest gaps refer to, most important first: around them every
+                                        event is kept */
+  size_t place_count;
+  const struct nai_table *units; /* table repeating_units, NULL: none */
+};
+
+/* Fills blocks "timeline_json" and "events_b64". */
 NAI_MUST_CHECK int nai_viewer_data(struct nai_table **out, const struct nai_model *model,
-                                   const struct nai_interval *places, size_t place_count, struct nai_err *err);
+                                   const struct nai_viewer_input *input, struct nai_err *err);

@@ -1,4 +1,5 @@
 """What report.html draws of a trace's structure against SQL over the export: ranges on the GPU, launch queue and lead, plan."""
+import bisect
 import functools
 import json
 import re
@@ -28,11 +29,24 @@ def database(path):
     return sqlite3.connect(f"file:{path}?mode=ro", uri=True)
 
 
-@functools.lru_cache(maxsize=None)
-def page(path, *ranges):
-    done = subprocess.run(["node", SOURCE / "tests" / "viewer" / "structure.mjs", artifacts(path) / "report.html", *ranges],
+def structure(directory, *ranges):
+    done = subprocess.run(["node", SOURCE / "tests" / "viewer" / "structure.mjs", directory / "report.html", *ranges],
                           capture_output=True, text=True, check=True, timeout=60)
     return json.loads(done.stdout)
+
+
+@functools.lru_cache(maxsize=None)
+def page(path, *ranges):
+    return structure(artifacts(path), *ranges)
+
+
+@functools.lru_cache(maxsize=None)
+def page_with_blocks(path, events):
+    """The same of a page that has not all events."""
+    directory = support.fresh_dir("blocks") / "run"
+    done = support.run("analyze", path, "--out", directory, "-q", "--page-events", str(events))
+    assert done.returncode == 0, done.stderr
+    return structure(directory)
 
 
 def has(db, name):
@@ -45,6 +59,25 @@ def launched(db):
     return db.execute(f"SELECT w.deviceId, r.globalTid, r.start, r.end, w.start, w.end FROM ({works}) w "
                       f"JOIN CUPTI_ACTIVITY_KIND_RUNTIME r ON r.correlationId = w.correlationId "
                       f"AND r.globalTid / {PROCESS} = w.globalPid / {PROCESS}").fetchall()
+
+
+def launches_of(path, gpu, origin):
+    """(return of the call, begin, end) of a GPU's operations."""
+    return [(done - origin, begin - origin, last - origin) for device, _, _, done, begin, last in launched(database(path)) if device == gpu]
+
+
+def lead_changes(own):
+    lead = {}
+    for called, begin, _ in own:
+        lead[begin] = min(lead.get(begin, begin), max(0, begin - called))
+    for end in {last for *_, last in own} - lead.keys():  # nothing runs and nothing is queued
+        if not any(min(called, begin) <= end < last for called, begin, last in own):
+            lead[end] = 0
+    return sorted(lead.items())
+
+
+def depth_at(own, time):
+    return sum(called <= time < begin for called, begin, _ in own)
 
 
 @support.unsanitized("JavaScript does not depend on the sanitizers")
@@ -70,22 +103,39 @@ class Structure(unittest.TestCase):
 
     def check_lead(self, path):
         shown = page(path)
-        origin, works = int(shown["origin"]), launched(database(path))
         for gpu in shown["gpus"]:
-            own = sorted((begin - origin, done - origin) for device, _, _, done, begin, _ in works if device == gpu["gpu"])
+            own = launches_of(path, gpu["gpu"], int(shown["origin"]))
             self.assertGreater(len(own), 50)
-            lead = {}
-            for begin, done in own:
-                lead[begin] = min(lead.get(begin, begin), max(0, begin - done))
-            ends = {last - origin for device, *_, last in works if device == gpu["gpu"]}
-            spans = [(done - origin, begin - origin, last - origin) for device, _, _, done, begin, last in works if device == gpu["gpu"]]
-            for end in ends - lead.keys():  # nothing runs and nothing is queued
-                if not any(min(called, begin) <= end < last for called, begin, last in spans):
-                    lead[end] = 0
-            self.assertEqual(gpu["lead"], [list(pair) for pair in sorted(lead.items())])
+            self.assertEqual(gpu["lead"], [list(pair) for pair in lead_changes(own)])
             self.assertGreater(max(value for _, value in gpu["queue"]), 1)
             for time, value in gpu["queue"]:
-                self.assertEqual(value, sum(done <= time < begin for begin, done in own), f"queue at {time}")
+                self.assertEqual(value, depth_at(own, time), f"queue at {time}")
+
+    def check_lead_of_blocks(self, path, events):
+        """Of a page without all events: the least, the most and the sum of each bin."""
+        shown = page_with_blocks(path, events)
+        for gpu in shown["gpus"]:
+            own = launches_of(path, gpu["gpu"], int(shown["origin"]))
+            self.assertEqual(gpu["charts"][:2], ["Launch queue", "Launch lead"])
+            end, waiting = max(begin for _, begin, _ in own), [one for one in own if one[0] < one[1]]
+            times = {min(begin for _, begin, _ in own)}.union(*(one[:2] for one in waiting))
+            depths = [(time, depth_at(waiting, time)) for time in sorted(times)]
+            for key, changes in (("depth", depths), ("lead", lead_changes(own))):
+                bins = gpu["bins"][key]
+                self.assertLessEqual(len(bins), 4000)
+                self.assertLessEqual(bins[0]["start"], changes[0][0])
+                self.assertEqual(bins[-1]["end"], end)
+                wanted = [[] for _ in bins]
+                for (start, value), (until, _) in zip(changes, changes[1:] + [(end, 0)]):
+                    for index in range(bisect.bisect([one["start"] for one in bins], start) - 1, len(bins)):
+                        ns = min(until, end, bins[index]["end"]) - max(start, bins[index]["start"])
+                        if ns <= 0:
+                            break
+                        wanted[index].append((value, ns))
+                for one, values in zip(bins, wanted):
+                    self.assertEqual((one["value"], one["high"]), (min(values)[0], max(values)[0]), one)
+                    if key == "depth":
+                        self.assertEqual(one["sum"], sum(value * ns for value, ns in values), one)
 
     def check_units(self, path):
         """Passes of the repeating unit of each GPU: every so many kernels of its stream, alike but for the last one."""
@@ -269,14 +319,23 @@ class Structure(unittest.TestCase):
     def test_projection_where_the_page_has_blocks(self):
         """Of a page without all events: ranges are those of the whole page, none of them in part."""
         for name, events, least in (("training", 2000, 100), ("serving", 3000, 1)):  # launches of graphs: one of several operations may lack
-            directory = support.fresh_dir("blocks") / "run"
-            self.assertEqual(support.run("analyze", trace(name), "--out", directory, "-q", "--page-events", events).returncode, 0)
-            done = subprocess.run(["node", SOURCE / "tests" / "viewer" / "structure.mjs", directory / "report.html"], capture_output=True, text=True, check=True, timeout=60)
             whole = {(gpu["gpu"], row): rest for gpu in page(trace(name))["gpus"] for row, *rest in gpu["ranges"]}
-            some = {(gpu["gpu"], row): rest for gpu in json.loads(done.stdout)["gpus"] for row, *rest in gpu["ranges"]}
+            some = {(gpu["gpu"], row): rest for gpu in page_with_blocks(trace(name), events)["gpus"] for row, *rest in gpu["ranges"]}
             self.assertGreater(len(some), least)
             self.assertLess(len(some), len(whole))
             self.assertEqual(some, {key: whole[key] for key in some})
+
+    def test_lead_where_the_page_has_blocks(self):
+        self.check_lead_of_blocks(trace("training"), 2000)
+        self.check_lead_of_blocks(trace("drained-queue"), 100)
+
+    def test_iterations_where_the_page_has_blocks(self):
+        """Passes of units and of NVTX ranges are those of a page with all events, which other tests compare with SQL."""
+        for name, kinds in (("training", "sr"), ("layers", "ur"), ("inference", "ur")):
+            facts = ("key", "label", "gpu", "median", "count", "labels", "instances", "longest", "usual")
+            some, whole = ([{key: one[key] for key in facts} for one in shown["iterations"]] for shown in (page_with_blocks(trace(name), 100), page(trace(name))))
+            self.assertLessEqual(set(kinds), {one["key"][0] for one in some})
+            self.assertEqual(some, whole)
 
     @support.tier("ci")
     def test_serving(self):

@@ -126,7 +126,7 @@ TEST(test_page) {
   const struct nai_model_options options = {.classes = f.classes, .page_events = 1000, .worker_count = 1};
   nai_model_open(&m, slice.tables, &options);
   ok(nai_model_build(&m, NAI_VIEWER_PARTS, err));
-  ok(nai_viewer_data(&blocks, &m, NULL, 0, err));
+  ok(nai_viewer_data(&blocks, &m, &(struct nai_viewer_input){0}, err));
   assert_int_equal(m.lanes.total, slice.tables[NAI_IN_KERNELS]->rows + slice.tables[NAI_IN_APIS]->rows +
                                       slice.tables[NAI_IN_NVTX]->rows);
   nai_table_free(blocks);

@@ -44,7 +44,7 @@ static size_t base64(unsigned char *out, const char *text) {
 
 static void decode(struct page *page, struct fixture *f, const struct nai_interval *places, size_t place_count) {
   json_error_t error;
-  ok(nai_viewer_data(&page->table, &f->m, places, place_count, err));
+  ok(nai_viewer_data(&page->table, &f->m, &(struct nai_viewer_input){places, place_count, NULL}, err));
   assert_int_equal(page->table->rows, 2);
   const char *text = cell_text(page->table, 1, "text");
   page->json = json_loads(cell_text(page->table, 0, "text"), 0, &error);

@@ -1,10 +1,10 @@
 // What the page draws of a trace's structure, without a browser:
 //   node structure.mjs REPORT.html [FROM~TO ...]
-// Prints JSON: by GPU projected ranges, launch queue and launch lead; what repeats; what is in the ranges named; what was reached of limits; collectives. Times are ns after the origin.
+// Prints JSON: by GPU projected ranges, launch queue and launch lead (or their bins); what repeats; what is in the ranges named; what was reached of limits; collectives. Times are ns after the origin.
 import { readFileSync } from 'node:fs';
 import { inflateSync } from 'node:zlib';
 import { decodeEvents } from '../../templates/viewer/src/decode.js';
-import { lengthOf, rangeSources, tableSources, typical } from '../../templates/viewer/src/iterations/instances.js';
+import { lengthOf, sourcesOf, typical } from '../../templates/viewer/src/iterations/instances.js';
 import { pairOperations } from '../../templates/viewer/src/iterations/pairing.js';
 import { communicatorsOf, linkPeak, trafficOf } from '../../templates/viewer/src/communicators/data.js';
 import { limitsOf } from '../../templates/viewer/src/limits/limits.js';
@@ -17,7 +17,7 @@ import { Layout } from '../../templates/viewer/src/timeline/layout.js';
 import { callsByThread, copiesBetween, idleByCause, rangesBetween } from '../../templates/viewer/src/timeline/range-parts.js';
 import { rangeStats } from '../../templates/viewer/src/timeline/stats.js';
 import { UtilizationSums } from '../../templates/viewer/src/timeline/utilization.js';
-import { launchCharts } from '../../templates/viewer/src/timeline/launch-lead.js';
+import { launchCharts, queueBins } from '../../templates/viewer/src/timeline/launch-lead.js';
 import { unpackTables } from '../../templates/viewer/src/unpack.js';
 import { block } from './lib/read-report.mjs';
 
@@ -26,6 +26,7 @@ const html = readFileSync(path, 'utf8');
 const timeline = JSON.parse(block(html, 'nsys-ai-timeline'));
 const bytes = inflateSync(Buffer.from(block(html, 'nsys-ai-events'), 'base64'));
 const model = new Model(unpackTables(JSON.parse(block(html, 'nsys-ai-report'))), timeline, decodeEvents(timeline, bytes));
+const layout = new Layout(model);
 const projected = projectRanges(model);
 const points = ({ start, value }) => [...start].map((time, i) => [time, value[i]]);
 const gpus = timeline.gpus.map(({ id }) => {
@@ -37,9 +38,11 @@ const gpus = timeline.gpus.map(({ id }) => {
     rows: projectionRows(list).map((row) => row.map(({ start, end }) => [start, end])),
     queue: points(queue),
     lead: points(lead),
+    bins: queueBins(model, id),
+    charts: layout.tracks.filter(({ type, gpu }) => type === 'chart' && gpu === id).map(({ label }) => label),
   };
 });
-const iterations = [...tableSources(model), ...rangeSources(model, projected)].map(({ key, label, gpu, instances }) => {
+const iterations = sourcesOf(model, () => projected).map(({ key, label, gpu, instances }) => {
   const { median, index, count } = typical(instances);
   const longest = instances.reduce((best, one) => (one.whole && lengthOf(one) > lengthOf(best) ? one : best), instances[index]);
   return {
@@ -49,12 +52,12 @@ const iterations = [...tableSources(model), ...rangeSources(model, projected)].m
     median,
     count,
     instances: instances.map(({ start, end, whole, outlier }) => [start, end, whole, outlier]),
+    labels: instances.map(({ label: text }) => text),
     longest: longest.start,
     usual: instances[index].start,
     pairs: pairOperations(model, gpu, longest, instances[index]).map(({ a, b }) => [a, b].map((event) => (event < 0 ? null : [model.nameOf(event), model.events.duration[event]]))),
   };
 });
-const layout = new Layout(model);
 const inside = ranges.map((range) => {
   const [from, to] = range.split('~').map(Number);
   const streams = layout.tracks.filter(({ lane, gpu }) => lane?.kind === 'kernel' && (gpu ?? lane.gpu) === timeline.gpus[0].id).map(({ key }) => key);

@@ -132,7 +132,7 @@ static int encode(struct nai_pair_timeline *out, struct nai_run *run, const stru
   NAI_SCOPED(nai_model) model = {0};
   nai_model_open(&model, slice->tables, &options);
   NAI_TRY(nai_model_build(&model, NAI_VIEWER_PARTS, err));
-  return nai_viewer_data(&out->blocks, &model, NULL, 0, err);
+  return nai_viewer_data(&out->blocks, &model, &(struct nai_viewer_input){0}, err);
 }
 
 /* Tables that are gone are nobody's failure; those that cannot be read are. */

@@ -20,7 +20,7 @@ export const canInflate = () => typeof DecompressionStream === 'function';
 /** Leaves the timeline with its GPUs, utilisation and tables, and no event. @param {TimelineData} timeline */
 export function dropEvents(timeline) {
   Object.assign(timeline, { lanes: [], events: 0, raw_bytes: 0, aggregated: false, detail_windows: [], note: null });
-  for (const part of ['mix', 'sums', 'grid', 'series']) delete (/** @type {any} */ (timeline))[part];
+  for (const part of ['mix', 'sums', 'grid', 'series', 'queue_bins', 'queues', 'pass_times', 'passes']) delete (/** @type {any} */ (timeline))[part];
   for (const column of timeline.columns) Object.assign(column, { offset: 0, bytes: 0 });
 }
 
@@ -171,6 +171,8 @@ export function decodeEvents(timeline, bytes) {
     busy: timeline.aggregated ? read('busy', new Float64Array(count)) : new Uint8Array(count),
     mix: partOf(timeline.mix, bytes),
     sums: partOf(timeline.sums, bytes),
+    queueBins: partOf(timeline.queue_bins, bytes),
+    passTimes: partOf(timeline.pass_times, bytes),
     get link() {
       if (!link) checkBelow((link = read('link', new Uint32Array(count))), count + 1, 'events');
       return link;

@@ -102,6 +102,21 @@
  * @property {number} name  -1: all names that have no series of their own
  * @property {number} entries
  *
+ * @typedef {object} QueueHead  launch queue of a GPU, of an aggregated timeline
+ * @property {number} gpu
+ * @property {number} start_ns
+ * @property {number} end_ns
+ * @property {number} bin_ns
+ * @property {number} lead_bins  the last ones, from the begin of the first operation on
+ *
+ * @typedef {object} PassesHead  passes of what repeats on a GPU, of an aggregated timeline
+ * @property {number} gpu
+ * @property {number} count
+ * @property {string | null} name  of NVTX ranges, digits as '#'; null: of a unit
+ * @property {number} pid  of a unit, as its number: table repeating_units
+ * @property {number} unit
+ * @property {boolean} last_is_cut  of a unit
+ *
  * @typedef {object} TimelineData
  * @property {number} version
  * @property {string} origin_ns
@@ -125,6 +140,10 @@
  * @property {Part} [sums]  sums over a grid of time
  * @property {{bin_ns: number, bins: number}} [grid]
  * @property {SeriesHead[]} [series]
+ * @property {Part} [queue_bins]
+ * @property {QueueHead[]} [queues]
+ * @property {Part} [pass_times]
+ * @property {PassesHead[]} [passes]
  * @property {{id: number, label: string}[]} gpus
  * @property {{pid: number, name: string}[]} processes
  * @property {{pid: number, tid: number, name: string}[]} threads
@@ -146,6 +165,8 @@
  * @property {Float64Array | Uint8Array} busy
  * @property {Uint8Array | null} mix  bytes of the categories inside aggregates
  * @property {Uint8Array | null} sums  bytes of the sums
+ * @property {Uint8Array | null} queueBins  bytes of the launch queues
+ * @property {Uint8Array | null} passTimes  bytes of the passes
  *
  * @typedef {'relative' | 'absolute' | 'wall'} TimeMode
  */

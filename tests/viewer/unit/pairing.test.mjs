@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { axisEnd, medianOf, tableSources, typical } from '../../../templates/viewer/src/iterations/instances.js';
-import { commonSequence, differenceOf, pairOperations } from '../../../templates/viewer/src/iterations/pairing.js';
+import { commonSequence, differenceOf, missingFrom, pairOperations } from '../../../templates/viewer/src/iterations/pairing.js';
 import { chosenRows } from '../../../templates/viewer/src/iterations/strip.js';
 import { projectRanges, projectionRows } from '../../../templates/viewer/src/projection.js';
 import { queueDepth, queueTime } from '../../../templates/viewer/src/timeline/launch-lead.js';
@@ -117,4 +117,14 @@ test('in a pause the CPU is not ahead, whatever the operation before it had wait
     { launched: 94, begun: 99, done: 100 },
   ];
   assert.deepEqual(queueTime(list).map(({ time, value }) => [time, value]), [[10, 9], [12, 10], [30, 0], [95, 5], [99, 5], [100, 0]]);
+});
+
+test('instances with operations in blocks are named', () => {
+  const { model: some } = planModel();
+  Object.assign(some, { aggregated: true, timeline: { ...some.timeline, detail_windows: [[100, 200]] } });
+  const [inside, outside] = [{ start: 100, end: 150 }, { start: 150, end: 201 }];
+  assert.equal(missingFrom(some, { A: inside, B: inside }), '');
+  assert.equal(missingFrom(some, { A: inside, B: outside }), 'Kernels of B are not on the page');
+  assert.equal(missingFrom(some, { A: outside, B: outside }), 'Kernels of A and B are not on the page');
+  assert.equal(missingFrom(model, { A: outside }), '', 'a page with every event lacks none');
 });

@@ -1,5 +1,7 @@
 /** @import { Model } from '../model.js' */
 /** @import { Projected } from '../projection.js' */
+/** @import { Cell, PassesHead } from '../types.js' */
+import { VarintReader } from '../decode.js';
 import { counted } from '../format.js';
 import { columnIndex } from '../table-schema.js';
 
@@ -110,34 +112,80 @@ function beginsOf(model, kernels, { length, count, medianNs }) {
   });
 }
 
+/**
+ * What the program wrote of a page without all events: each pass by times, of ranges with the number of its name.
+ * @param {Model} model @returns {{head: PassesHead, passes: {start: number, end: number, name: number}[]}[]}
+ */
+function writtenPasses(model) {
+  const { passTimes } = model.events;
+  if (!passTimes) return [];
+  const reader = new VarintReader(passTimes);
+  return (model.timeline.passes ?? []).map((head) => {
+    let start = 0;
+    const next = () => {
+      start += reader.next();
+      return { start, end: start + reader.next(), name: head.name === null ? -1 : reader.next() };
+    };
+    return { head, passes: Array.from({ length: head.count }, next) };
+  });
+}
+
+/** @param {Model} model @param {{gpu: Cell, pid: Cell, unit: Cell}} wanted @returns {Instance[]} */
+function writtenUnit(model, { gpu, pid, unit }) {
+  const found = writtenPasses(model).find(({ head }) => head.name === null && head.gpu === gpu && head.pid === pid && head.unit === unit);
+  return (found?.passes ?? []).map(({ start, end }, i) => ({
+    label: `${i + 1}`,
+    start,
+    end,
+    whole: !(found?.head.last_is_cut && i + 1 === found.head.count),
+    outlier: false,
+    cause: null,
+  }));
+}
+
+/**
+ * The same from the page's events.
+ * @param {Model} model @param {{gpu: Cell, pid: Cell, context: Cell, stream: Cell, from: number}} place
+ * @param {{length: number, count: number, medianNs: number}} unit @returns {Instance[]}
+ */
+function unitFromEvents(model, { gpu, pid, context, stream, from }, unit) {
+  const lane = model.lanes.find((one) => one.kind === 'kernel' && one.gpu === gpu && one.pid === pid && one.context === context && one.stream === stream);
+  if (!lane || !(unit.length > 0)) return [];
+  const first = model.lowerBound(lane, from);
+  const kernels = Array.from({ length: lane.first + lane.count - first }, (_, i) => first + i);
+  const begins = kernels.length > 0 ? (beginsOf(model, kernels, unit) ?? []) : [];
+  const { start } = model.events;
+  return begins.map((index, i) => {
+    const next = begins[i + 1];
+    const rest = Math.min(kernels.length - index, unit.length);
+    return {
+      label: `${i + 1}`,
+      start: start[kernels[index]],
+      end: next === undefined ? model.end(kernels[index + rest - 1]) : start[kernels[next]],
+      whole: next !== undefined || rest === unit.length,
+      outlier: false,
+      cause: null,
+    };
+  });
+}
+
 /** Passes of the units of kernels that a stream repeats: a pass lasts to the begin of the next one. @param {Model} model @returns {Source[]} */
 function unitSources(model) {
   const table = model.table('repeating_units');
-  const names = ['device_id', 'pid', 'context_id', 'stream_id', 'unit', 'kernel_count', 'repetitions', 'median_ms', 'level', 'start_ns', 'end_ns'];
+  const names = ['device_id', 'pid', 'context_id', 'stream_id', 'unit', 'kernel_count', 'repetitions', 'median_ms', 'level', 'start_ns'];
   const at = names.map((name) => (table ? columnIndex(table, name) : -1));
-  if (!table || model.aggregated || at.includes(-1)) return [];
+  if (!table || at.includes(-1)) return [];
   return table.rows.flatMap((row) => {
-    const [gpu, pid, context, stream, unit, length, count, median, level, from, to] = at.map((index) => row[index]);
-    const lane = model.lanes.find((one) => one.kind === 'kernel' && one.gpu === gpu && one.pid === pid && one.context === context && one.stream === stream);
-    if (!lane || typeof from !== 'number' || typeof to !== 'number' || !(Number(length) > 0)) return [];
-    const last = lane.first + lane.count;
-    const first = model.lowerBound(lane, model.clock.relative(from));
-    const kernels = Array.from({ length: last - first }, (_, i) => first + i);
-    const begins = kernels.length > 0 ? beginsOf(model, kernels, { length: Number(length), count: Number(count), medianNs: Number(median) * 1e6 }) : undefined;
-    if (!begins || begins.length < LEAST_INSTANCES) return [];
-    const { start } = model.events;
-    const instances = begins.map((index, i) => {
-      const next = begins[i + 1];
-      const rest = Math.min(kernels.length - index, Number(length));
-      return {
-        label: `${i + 1}`,
-        start: start[kernels[index]],
-        end: next === undefined ? model.end(kernels[index + rest - 1]) : start[kernels[next]],
-        whole: next !== undefined || rest === Number(length),
-        outlier: false,
-        cause: null,
-      };
-    });
+    const [gpu, pid, context, stream, unit, length, count, median, level, from] = at.map((index) => row[index]);
+    if (typeof from !== 'number') return [];
+    const instances = model.aggregated
+      ? writtenUnit(model, { gpu, pid, unit })
+      : unitFromEvents(
+          model,
+          { gpu, pid, context, stream, from: model.clock.relative(from) },
+          { length: Number(length), count: Number(count), medianNs: Number(median) * 1e6 },
+        );
+    if (instances.length < LEAST_INSTANCES) return [];
     const what = level === 'unknown' ? 'Repeating unit' : `Repeating ${level}`;
     return [{ key: `u${gpu}.${unit}`, label: `${what}, ${counted(Number(length), 'kernel')}`, gpu: Number(gpu), instances: markOutliers(instances) }];
   });
@@ -147,7 +195,7 @@ function unitSources(model) {
 export const folded = (text) => text.replace(/\d+/gu, '#');
 
 /** NVTX ranges of one name, as a GPU ran them, those with most time first. @param {Model} model @param {Map<number, Projected[]>} projections @returns {Source[]} */
-export function rangeSources(model, projections) {
+function rangeSources(model, projections) {
   return [...projections].flatMap(([gpu, list]) => {
     /** @type {Map<string, Projected[]>} */
     const byName = new Map();
@@ -169,22 +217,29 @@ export function rangeSources(model, projections) {
       .filter(([, group]) => group.length >= LEAST_INSTANCES)
       .sort((a, b) => time(b[1]) - time(a[1]))
       .slice(0, RANGES_MAX)
-      .map(([text, group]) => ({
-        key: `r${gpu}.${text}`,
-        label: text,
-        gpu,
-        instances: markOutliers(
-          group.map(({ range, start, end }, i) => ({
-            label: model.nameOf(range) === text ? `${i + 1}` : (/\d+(?!.*\d)/u.exec(model.nameOf(range))?.[0] ?? `${i + 1}`),
-            start,
-            end,
-            whole: true,
-            outlier: false,
-            cause: null,
-          })),
-        ),
-      }));
+      .map(([text, group]) => rangeSource(gpu, text, group.map(({ range, start, end }) => ({ start, end, name: model.nameOf(range) }))));
   });
+}
+
+/** @param {number} gpu @param {string} text  digits as '#' @param {{start: number, end: number, name: string}[]} passes @returns {Source} */
+function rangeSource(gpu, text, passes) {
+  const instances = passes.map(({ start, end, name }, i) => {
+    const number = name === text ? undefined : /\d+(?!.*\d)/u.exec(name)?.[0];
+    return { label: number ?? `${i + 1}`, start, end, whole: true, outlier: false, cause: null };
+  });
+  return { key: `r${gpu}.${text}`, label: text, gpu, instances: markOutliers(instances) };
+}
+
+/** @param {Model} model @returns {Source[]} */
+function writtenRanges(model) {
+  return writtenPasses(model).flatMap(({ head: { gpu, name: text }, passes }) =>
+    text === null ? [] : [rangeSource(gpu, text, passes.map(({ start, end, name }) => ({ start, end, name: model.names[name] })))],
+  );
+}
+
+/** Everything that repeats. @param {Model} model @param {() => Map<number, Projected[]>} project  asked for where the page has every event @returns {Source[]} */
+export function sourcesOf(model, project) {
+  return [...tableSources(model), ...(model.aggregated ? writtenRanges(model) : rangeSources(model, project()))];
 }
 
 /** Steps and repeating units, which the tables know. @param {Model} model @returns {Source[]} */
@@ -195,7 +250,8 @@ export function tableSources(model) {
 /** Whether there is anything to show, without projecting ranges. @param {Model} model */
 export function hasIterations(model) {
   if (tableSources(model).length > 0) return true;
+  if (model.aggregated) return (model.timeline.passes ?? []).length > 0;
   const table = model.table('nvtx_projection');
   const at = table ? columnIndex(table, 'instances_with_work') : -1;
-  return !model.aggregated && table !== null && at >= 0 && table.rows.some((row) => Number(row[at]) >= LEAST_INSTANCES);
+  return table !== null && at >= 0 && table.rows.some((row) => Number(row[at]) >= LEAST_INSTANCES);
 }

@@ -14,6 +14,12 @@
 /** Larger ones are paired by counting names. */
 const MOST_CELLS = 4_000_000;
 
+/** What to say of instances whose operations the page has in blocks; '' where it has them all. @param {Model} model @param {Record<string, Instance>} named  by what they are called */
+export function missingFrom(model, named) {
+  const missing = Object.keys(named).filter((key) => !model.complete(named[key].start, named[key].end));
+  return missing.length > 0 ? `Kernels of ${missing.join(' and ')} are not on the page` : '';
+}
+
 /** Operations of a GPU that begin in an instance, by lane. @param {Model} model @param {number} gpu @param {Instance} instance @returns {number[][]} */
 export function operationsOf(model, gpu, { start, end }) {
   return model.lanes

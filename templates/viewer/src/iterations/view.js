@@ -5,8 +5,8 @@ import { categoryColor, causeName, UTILIZATION_PARTS } from '../colors.js';
 import { fitCanvas, h, name, replace } from '../dom.js';
 import { counted, duration, durationsLike, integer, percent } from '../format.js';
 import { byStanding } from '../gpu-summary.js';
-import { lengthOf, rangeSources, tableSources, typical } from './instances.js';
-import { differenceOf, operationsOf, pairOperations } from './pairing.js';
+import { lengthOf, sourcesOf, typical } from './instances.js';
+import { differenceOf, missingFrom, operationsOf, pairOperations } from './pairing.js';
 import { paintInstance, Strip } from './strip.js';
 
 const PAIRS_MAX = 200;
@@ -74,7 +74,7 @@ export class IterationsView {
   get sources() {
     const { model, timeline } = this.app;
     const order = byStanding(model.timeline.utilization);
-    return (this.found ??= [...tableSources(model), ...(model.aggregated ? [] : rangeSources(model, timeline.layout.projections))].sort((a, b) => order(a.gpu, b.gpu)));
+    return (this.found ??= sourcesOf(model, () => timeline.layout.projections).sort((a, b) => order(a.gpu, b.gpu)));
   }
 
   /** @param {string} key */
@@ -122,10 +122,12 @@ export class IterationsView {
     const outliers = [...instances.keys()].filter((index) => instances[index].outlier);
     const { cut, end } = this.strip;
     const shown = this.strip.rows.length;
+    const absent = instances.filter(({ start, end }) => !model.complete(start, end)).length;
     replace(
       this.facts,
       `${counted(instances.length, 'iteration')}, median ${duration(facts.median)} of ${integer(facts.count)}, ${counted(outliers.length, 'outlier')}` +
         `${shown < instances.length ? `; ${integer(shown)} of them are drawn` : ''}${cut > 0 ? `; ▶: ${integer(cut)} longer than ${duration(end)}, cut there` : ''}. ` +
+        (absent > 0 ? `Kernels of ${integer(absent)} are not on the page: their rows show blocks of several. ` : '') +
         'Dashed: the median; ◆: the iteration closest to it. Click: show it in the timeline; Shift + click: compare it with ◆, then with another.',
     );
     const names = new Set();
@@ -192,6 +194,8 @@ export class IterationsView {
     this.hint.hidden = true;
     this.app.open('timeline');
     this.app.timeline.showRange(instance.start, instance.end);
+    const missing = missingFrom(this.app.model, { 'this iteration': instance });
+    if (missing) this.app.announce(missing);
   }
 
   /** With the one compared before, at first with the one closest to the median. @param {number} index */
@@ -217,11 +221,13 @@ export class IterationsView {
     if (!instance || !this.source) return;
     const event = time >= 0 && time < lengthOf(instance) ? this.strip.eventAt(model, index, time) : -1;
     const parts = this.parts(instance);
+    const missing = missingFrom(model, { 'this iteration': instance });
     replace(
       this.hint,
       h('div', { class: 'tooltip-title' }, name(this.strip.describe(index))),
       ...(parts ? UTILIZATION_PARTS.map(({ label }, part) => h('div', {}, `${label} `, h('b', {}, duration(parts[part])), ` ${percent(parts[part], lengthOf(instance))}`)) : []),
-      event >= 0 ? h('div', {}, name(model.shortNameOf(event)), ' ', h('b', {}, duration(model.events.duration[event]))) : null,
+      event >= 0 && model.events.count[event] === 1 ? h('div', {}, name(model.shortNameOf(event)), ' ', h('b', {}, duration(model.events.duration[event]))) : null,
+      missing ? h('div', {}, missing) : null,
     );
     const box = this.hint.getBoundingClientRect();
     const left = x + OFFSET_PX + box.width > innerWidth ? x - OFFSET_PX - box.width : x + OFFSET_PX;
@@ -233,7 +239,8 @@ export class IterationsView {
     this.beside.hidden = !a || !b;
     if (!a || !b || !this.source) return;
     const { model } = this.app;
-    const pairs = pairOperations(model, this.source.gpu, a, b);
+    const missing = missingFrom(model, { A: a, B: b });
+    const pairs = missing ? [] : pairOperations(model, this.source.gpu, a, b);
     const alone = pairs.filter((pair) => pair.a < 0 || pair.b < 0).length;
     this.pairCanvas = h('canvas', { class: 'strip-pair', role: 'img', 'aria-label': `A, ${duration(lengthOf(a))}, above B, ${duration(lengthOf(b))}` });
     const order = h('select', { 'aria-label': 'Order', onchange: () => { this.byOrder = order.value === 'time'; this.showPair(); } }, h('option', { value: 'difference' }, 'Largest difference first'), h('option', { value: 'time' }, 'In time order'));
@@ -245,15 +252,17 @@ export class IterationsView {
         'div',
         { class: 'toolbar' },
         h('h2', {}, name(`A: ${a.label}, ${duration(lengthOf(a))}. B: ${b.label}, ${duration(lengthOf(b))}. A − B: ${signed(lengthOf(a) - lengthOf(b))}`)),
-        h('div', { class: 'group' }, order, h('button', { type: 'button', onclick: () => this.clearPair() }, 'Close')),
+        h('div', { class: 'group' }, missing ? null : order, h('button', { type: 'button', onclick: () => this.clearPair() }, 'Close')),
       ),
       this.pairCanvas,
       h(
         'p',
         { class: 'muted' },
-        `${counted(pairs.length - alone, 'operation')} in both, ${integer(alone)} in one only${ranked.length > PAIRS_MAX ? `; the first ${PAIRS_MAX} are listed` : ''}. A difference is that of the duration and of the idle time before.`,
+        missing
+          ? `${missing}: blocks of several are drawn, and cannot be compared one by one.`
+          : `${counted(pairs.length - alone, 'operation')} in both, ${integer(alone)} in one only${ranked.length > PAIRS_MAX ? `; the first ${PAIRS_MAX} are listed` : ''}. A difference is that of the duration and of the idle time before.`,
       ),
-      this.pairTable(ranked.slice(0, PAIRS_MAX)),
+      missing ? null : this.pairTable(ranked.slice(0, PAIRS_MAX)),
     );
     this.drawPair();
   }

@@ -19,6 +19,7 @@ import { bytes } from '../format.js';
  * @property {number} top  of the scale
  * @property {(value: number) => string} format
  * @property {string} highWord  what `high` is
+ * @property {(at: number) => string} [detail]  what else is known of a point
  * @property {Chart | null} [coarser]  the same in fewer points, made when first drawn
  */
 

@@ -1,5 +1,6 @@
 /** @import { Model } from '../model.js' */
 /** @import { Chart, Point } from './charts.js' */
+import { VarintReader } from '../decode.js';
 import { duration, integer } from '../format.js';
 import { makeChart } from './charts.js';
 
@@ -64,14 +65,43 @@ export function queueTime(list) {
   return changes;
 }
 
-/** How far the CPU runs ahead of a GPU. @param {Model} model @param {number} gpu @returns {Chart[]}  queue depth, then time */
-export function launchCharts(model, gpu) {
+/**
+ * Of a page without all launches, what the program knows of them: per bin the least and the most.
+ * @param {Model} model @param {number} gpu
+ * @returns {{depth: (Point & {sum: number})[], lead: Point[]} | null}  sum: of operations in the queue times ns
+ */
+export function queueBins(model, gpu) {
+  if (!model.events.queueBins) return null;
+  const reader = new VarintReader(model.events.queueBins);
+  for (const { gpu: own, start_ns: from, end_ns: to, bin_ns: width, lead_bins: leadBins } of model.timeline.queues ?? []) {
+    const bins = Math.ceil((to - from) / width);
+    const point = (/** @type {number} */ bin) => {
+      const value = reader.next();
+      return { start: from + bin * width, end: Math.min(to, from + (bin + 1) * width), value, high: value + reader.next() };
+    };
+    const depth = Array.from({ length: bins }, (_, i) => ({ ...point(i), sum: reader.next() }));
+    const lead = Array.from({ length: leadBins }, (_, i) => point(bins - leadBins + i));
+    if (own === gpu) return { depth, lead };
+  }
+  return null;
+}
+
+/** @param {Model} model @param {number} gpu @returns {{depth: Point[], lead: Point[], mean?: (at: number) => string}} */
+function launchPoints(model, gpu) {
+  const bins = model.aggregated ? queueBins(model, gpu) : null;
+  if (bins) return { ...bins, mean: (at) => `mean ${(bins.depth[at].sum / (bins.depth[at].end - bins.depth[at].start)).toFixed(1)}` };
   const list = launchesOf(model, gpu);
   const end = list.length > 0 ? list[list.length - 1].begun : 0;
+  return { depth: steps(queueDepth(list), end), lead: steps(queueTime(list), end) };
+}
+
+/** How far the CPU runs ahead of a GPU. @param {Model} model @param {number} gpu @returns {Chart[]}  queue depth, then time */
+export function launchCharts(model, gpu) {
+  const { depth, lead, mean } = launchPoints(model, gpu);
   const facts = { table: 'launch_breakdown', kind: /** @type {const} */ ('queue'), gpu, pid: -1, highWord: 'most' };
   return [
-    makeChart({ ...facts, label: 'Launch queue', hint: QUEUE_HINT, format: integer }, steps(queueDepth(list), end), 1),
-    makeChart({ ...facts, label: 'Launch lead', hint: LEAD_HINT, format: duration }, steps(queueTime(list), end), 1),
+    makeChart({ ...facts, label: 'Launch queue', hint: QUEUE_HINT, format: integer, detail: mean }, depth, 1),
+    makeChart({ ...facts, label: 'Launch lead', hint: LEAD_HINT, format: duration }, lead, 1),
   ];
 }
 

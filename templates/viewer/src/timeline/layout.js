@@ -4,6 +4,7 @@
 /** @import { Spans } from './spans.js' */
 /** @import { Chart } from './charts.js' */
 /** @import { Projected } from '../projection.js' */
+import { duration } from '../format.js';
 import { byStanding } from '../gpu-summary.js';
 import { bisect } from '../model.js';
 import { projectRanges } from '../projection.js';
@@ -179,12 +180,15 @@ export class Layout {
     return (this.projected ??= projectRanges(this.model));
   }
 
-  /** How far the CPU is ahead of a GPU, where the page has every launch. @param {number} gpu */
+  /** How far the CPU is ahead of a GPU. @param {number} gpu */
   addLaunchCharts(gpu) {
-    if (this.model.aggregated || !hasRow(this.model, 'launch_breakdown', gpu, 'launch_count')) return;
+    const { aggregated, timeline, count } = this.model;
+    const binned = timeline.queues?.find((queue) => queue.gpu === gpu);
+    if (aggregated ? !binned : !hasRow(this.model, 'launch_breakdown', gpu, 'launch_count')) return;
     const key = `g${gpu}`;
     const parents = [key];
-    if (this.model.count > OPEN_LAUNCHES) {
+    const coarse = binned ? `. Least and most of each ${duration(binned.bin_ns)}` : '';
+    if (!aggregated && count > OPEN_LAUNCHES) {
       parents.push(`${key}L`);
       this.add({ type: 'thread', key: `${key}L`, label: 'Launch queue', hint: QUEUE_HINT, height: THREAD_HEIGHT, parents: [key] });
       this.closed.add(`${key}L`);
@@ -196,7 +200,7 @@ export class Layout {
         type: 'chart',
         key: `${key}${suffix}`,
         label,
-        hint,
+        hint: hint + coarse,
         height: CHART_HEIGHT,
         parents,
         gpu,

@@ -94,6 +94,7 @@ function chartLines(chart, time, clock) {
     h('div', { class: 'tooltip-title' }, name(chart.label)),
     h('div', {}, h('b', {}, chart.format(chart.value[at])), ` from ${clock.format(chart.start[at])} to ${clock.format(chart.end[at])}`),
     chart.high[at] > chart.value[at] && h('div', {}, `${chart.highWord} ${chart.format(chart.high[at])}`),
+    chart.detail && h('div', {}, chart.detail(at)),
   ];
 }
 
