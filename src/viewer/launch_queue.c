@@ -22,7 +22,7 @@ struct launches {
 struct course {
   struct bin {
     int64_t least, most;
-    int64_t sum; /* of value times ns */
+    uint64_t sum; /* of value times ns; that of leads may wrap, and is not put */
   } * bins;
   int64_t start, bin_ns, end;
   int64_t at, value; /* the latest change */
@@ -36,7 +36,7 @@ static void change(struct course *c, int64_t time, int64_t value) {
     struct bin *bin = &c->bins[b];
     bin->least = c->value < bin->least ? c->value : bin->least;
     bin->most = c->value > bin->most ? c->value : bin->most;
-    bin->sum += c->value * (until - c->at);
+    bin->sum += (uint64_t)c->value * (uint64_t)(until - c->at);
     c->at = until;
   }
   c->at = time;
@@ -148,7 +148,7 @@ static void put_bins(struct nai_buf *out, const struct course *c, int64_t from, 
     nai_buf_put_varint(out, (uint64_t)c->bins[b].least);
     nai_buf_put_varint(out, (uint64_t)(c->bins[b].most - c->bins[b].least));
     if (with_sum)
-      nai_buf_put_varint(out, (uint64_t)c->bins[b].sum);
+      nai_buf_put_varint(out, c->bins[b].sum);
   }
 }
 
