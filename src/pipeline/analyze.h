@@ -39,6 +39,8 @@ struct nai_result_finding {
   const char *share_of;   /* "active time" (of that GPU), "window" or "capture" */
   const char *id, *scope; /* rule; "GPUs 0-3", "process 144" or "run" */
   const char *title;      /* one line of text, as clean as the trace's names are */
+  const char *place;      /* as clean; "" for none */
+  uint32_t part_of;       /* number, from 1, of the finding that holds the same time; 0 for none */
   const char *state;      /* with --known: "new", "known", "muted"; else NULL */
 };
 

@@ -135,6 +135,14 @@ static void sum_up_known(struct nai_state *s, const struct nai_table *findings) 
     nai_known_write(&result->known_text, &s->known, findings);
 }
 
+/* Number of the first finding of a rule, from 1; 0 for none. */
+static uint32_t whole_of(const struct nai_table *findings, const char *rule) {
+  for (int64_t i = 0; *rule && i < findings->rows; i++)
+    if (strcmp(nai_get_str(findings, i, FINDINGS_id), rule) == 0)
+      return (uint32_t)i + 1;
+  return 0;
+}
+
 static int sum_up(struct nai_state *s, const struct nai_report *report, struct nai_err *err) {
   struct nai_result *result = s->result;
   const struct nai_table *findings = nai_run_find_loaded(s->run, nai_findings_schema.name);
@@ -151,7 +159,9 @@ static int sum_up(struct nai_state *s, const struct nai_report *report, struct n
                                     .share_of = nai_arena_printf(&result->arena, "%s", row.share_of),
                                     .id = nai_arena_printf(&result->arena, "%s", row.id),
                                     .scope = nai_arena_printf(&result->arena, "%s", row.scope),
-                                    .title = nai_arena_printf(&result->arena, "%s", row.title)};
+                                    .title = nai_arena_printf(&result->arena, "%s", row.title),
+                                    .place = nai_arena_printf(&result->arena, "%s", row.place),
+                                    .part_of = whole_of(findings, row.part_of)};
     result->findings[level]++;
     result->worst = level > result->worst ? level : result->worst;
   }

@@ -116,11 +116,13 @@ static void put_part(struct nai_buf *out, const struct FINDINGS_row *finding, co
 }
 
 /* Whether a finding would save more than the first one: where that was simulated by what was simulated, of others than
- * it by their bound. */
+ * it by their bound. Beside a bound the one of a finding as severe counts, too, that a simulation put behind. */
 static bool is_larger(const struct FINDINGS_row *finding, const struct FINDINGS_row *first, const struct said *said) {
   if (strcmp(finding->simulated_state, "ok") == 0)
     return said->simulated && finding->simulated_pct > first->simulated_pct;
-  return !*finding->simulated_state && finding->saving_ns > (said->first < 0 ? 0 : first->saving_ns) &&
+  bool behind = !said->simulated && strcmp(finding->simulated_state, "within_error") == 0 && said->first >= 0 &&
+                strcmp(finding->severity, first->severity) == 0;
+  return (behind || !*finding->simulated_state) && finding->saving_ns > (said->first < 0 ? 0 : first->saving_ns) &&
          finding->pct_of_active > (said->simulated ? first->simulated_pct : 0);
 }
 
@@ -192,7 +194,7 @@ void nai_report_verdict_loss(struct nai_buf *out, const struct nai_report *repor
  * first. */
 void nai_report_verdict_larger(struct nai_buf *out, const struct nai_table *findings, const struct said *said,
                                bool second_named) {
-  enum { MAX_REASON_WORDS = 10 };
+  enum { MAX_REASON_WORDS = 12 };
   const struct FINDINGS_row first = said->first < 0 ? (struct FINDINGS_row){0} : FINDINGS_at(findings, said->first);
   int64_t loss = said->first, at = -1;
   for (int64_t i = 0, most = 0; i < findings->rows; i++) {

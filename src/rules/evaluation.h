@@ -134,9 +134,9 @@ struct evaluation {
   struct nai_table *evidence;
   struct nai_err *err;
 };
-/* saving.c: whether what repeats is less than half of the GPU's active time, so that a simulation of it tells nothing
- * of the rest. */
-bool nai_simulated_part_is_small(const struct finding *finding, const struct evaluation *e);
+/* saving.c: whether a simulation says nothing of the finding: of a part of the time only, more than its upper bound, or
+ * a loss. */
+bool nai_simulation_fails(const struct finding *finding, const struct evaluation *e);
 /* saving.c: gain_ns and severity of a finding whose change was simulated: the severity falls to what twice the
  * favorable saving gives, and where nothing lowered it rises to what the cautious one gives. */
 void nai_severity_simulate(struct finding *finding, const struct evaluation *e);

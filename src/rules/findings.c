@@ -224,7 +224,7 @@ static int simulate(struct evaluation *e) {
   NAI_TRY(e->input->simulate(e->input->ctx, simulated, changes, count, e->err));
   for (uint32_t i = 0; i < count; i++) {
     e->findings.at[i].simulated = simulated[i];
-    if (simulated[i].of && nai_simulated_part_is_small(&e->findings.at[i], e))
+    if (simulated[i].of && nai_simulation_fails(&e->findings.at[i], e))
       simulated[i] = e->findings.at[i].simulated = (struct nai_rules_simulated){0};
     if (simulated[i].of && !e->findings.at[i].rule->simulates_part)
       nai_severity_simulate(&e->findings.at[i], e);

@@ -199,10 +199,31 @@ static struct saving of_active(const struct finding *finding, const struct evalu
   return (struct saving){(int64_t)(share * (double)base), NAI_NULL_I64, base};
 }
 
-bool nai_simulated_part_is_small(const struct finding *finding, const struct evaluation *e) {
+/* What repeats is less than half of the GPU's active time: a simulation of it tells nothing of the rest. */
+static bool is_small_part(const struct finding *finding, const struct evaluation *e) {
   const struct nai_rules_simulated *simulated = &finding->simulated;
   return strcmp(simulated->of, "unit") == 0 &&
          2 * simulated->covered_ns < nai_saving_base_ns(e->input, finding->hits[0]);
+}
+
+/* All repetitions together save more than there is to save, by more than a tenth. */
+static bool exceeds_bound(const struct finding *finding) {
+  const struct nai_rules_simulated *simulated = &finding->simulated;
+  bool names_ns = strcmp(simulated->state, "within_error") != 0;
+  if (!names_ns || finding->rule->estimated || finding->saving.ns == NAI_NULL_I64 || simulated->now_ns <= 0)
+    return false;
+  double repetitions = (double)simulated->covered_ns / (double)simulated->now_ns;
+  return repetitions * (double)simulated->ns > 1.1 * (double)finding->saving.ns;
+}
+
+/* No change that a finding names makes the program slower by more than the model may err. */
+static bool is_loss(const struct nai_rules_simulated *simulated) {
+  enum { MODEL_ERROR_PCT = 4 };
+  return -100 * simulated->ns > MODEL_ERROR_PCT * simulated->now_ns;
+}
+
+bool nai_simulation_fails(const struct finding *finding, const struct evaluation *e) {
+  return is_small_part(finding, e) || exceeds_bound(finding) || is_loss(&finding->simulated);
 }
 
 void nai_severity_simulate(struct finding *finding, const struct evaluation *e) {

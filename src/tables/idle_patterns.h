@@ -9,6 +9,7 @@
   C(T, nvtx_range, RANGE_NAME, "innermost NVTX range around the launch", .key = true)                 \
   C(T, gap_count, COUNT, "gaps", .better = NAI_BETTER_LOWER, .sum = true)                             \
   C(T, total_ns, TIME, "summed length", .better = NAI_BETTER_LOWER, .sum = true)                      \
+  C(T, cause_ns, TIME, "of it with this cause", .better = NAI_BETTER_LOWER, .sum = true)              \
   C(T, median_ns, AVERAGE, "median length")                                                           \
   C(T, longest_ns, TIME, "longest gap", .better = NAI_BETTER_LOWER)                                   \
   C(T, longest_start_ns, START, "start of the longest gap")                                           \

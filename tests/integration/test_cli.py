@@ -487,6 +487,14 @@ class Commands(unittest.TestCase):
         self.assertEqual([(f["id"], f["severity"], f["saving_ns"], f["title"]) for f in line["finding_list"]],
                          [(f["id"], f["severity"], f["saving_ns"], f["title"]) for f in wanted])
 
+    def test_findings_that_hold_the_same_time_say_so(self):
+        path = trace("copy-bound")
+        shown = re.findall(r"^  (?:high|medium|low|info) .*", run("analyze", path, "--out", fresh_dir() / "o").stdout, re.M)
+        findings = report(artifacts(path)).json["findings"]
+        numbers = [([f["id"] for f in findings] + [f["part_of"]]).index(f["part_of"]) + 1 if f.get("part_of") else None for f in findings]
+        self.assertTrue(any(numbers))
+        self.assertEqual([re.findall(r"\(in #(\d+)\)$", row) for row in shown], [[str(n)] if n else [] for n in numbers][:len(shown)])
+
     def test_quiet_and_verbose(self):
         done = run("analyze", trace("minimal"), "--out", fresh_dir() / "o")
         self.assertEqual((done.returncode, done.stderr), (0, ""))

@@ -706,6 +706,7 @@ TEST(test_patterns) {
   assert_string_equal(cell_text(t, 0, "nvtx_range"), "step");
   assert_int_equal(cell_int(t, 0, "gap_count"), 6);
   assert_int_equal(cell_int(t, 0, "total_ns"), 5 * 11000 + 21000);
+  assert_int_equal(cell_int(t, 0, "cause_ns"), 5 * 10000 + 20000); /* without the launch */
   assert_true(cell_real(t, 0, "median_ns") == 11000);
   assert_int_equal(cell_int(t, 0, "longest_ns"), 21000);
   assert_int_equal(cell_int(t, 0, "longest_start_ns"), 480000);

@@ -170,6 +170,21 @@ TEST(test_verdict_says_what_larger_loss_was_rated_lower) {
                 NULL);
 }
 
+/* A simulation put it behind a smaller bound of the same severity. */
+TEST(test_verdict_says_what_a_simulation_put_behind) {
+  static const char reason[] = "likely less than 4 % of a step in a simulation";
+  struct nai_table *table = NULL;
+  assert_int_equal(nai_table_new(&table, &nai_findings_schema, NULL), 0);
+  add_finding(table, "low", "Few blocks", 36, "", "");
+  add_finding(table, "low", "GPU starved", 78, reason, "");
+  add_finding(table, "info", "Less severe", 90, reason, "");
+  for (int64_t i = 1; i < 3; i++)
+    nai_set_str(table, i, FINDINGS_simulated_state, "within_error");
+  check_verdict(table, NAI_SEVERITY_LOW,
+                "Larger but less certain: GPU starved (7.8 %; likely less than 4 % of a step in a simulation).",
+                "ess severe");
+}
+
 TEST(test_verdict_names_a_loss_once) {
   struct nai_table *table = NULL;
   assert_int_equal(nai_table_new(&table, &nai_findings_schema, NULL), 0);

@@ -443,6 +443,42 @@ TEST(simulated_savings_decide) {
   result_free(&r);
 }
 
+/* Ten steps of 1 ms save 1 ms each where there are 7.2 ms to save, 0.7 ms each; the third is a loss. */
+static int simulate_too_much(void *ctx, struct nai_rules_simulated *out, const char *const *changes, uint32_t count,
+                             struct nai_err *err) {
+  (void)ctx, (void)err, (void)changes;
+  assert_int_equal(count, 3);
+  for (uint32_t i = 0; i < count; i++) {
+    bool loss = strcmp(changes[i], "no-profiler") == 0;
+    int64_t ns = loss ? -50000 : strcmp(changes[i], "balance") == 0 ? 1000000 : 700000;
+    out[i] = (struct nai_rules_simulated){.now_ns = 1000000,
+                                          .low_ns = ns,
+                                          .ns = ns,
+                                          .high_ns = ns,
+                                          .most_ns = ns,
+                                          .of = "step",
+                                          .state = loss ? "bound_only" : "ok",
+                                          .covered_ns = 10000000};
+  }
+  return NAI_OK;
+}
+
+TEST(what_was_simulated_stays_below_its_bound) {
+  static const char rules[] = "rules:\n" ON_GPU_2("much", "0.08 * idle_ns", "    simulate: balance\n")
+      ON_GPU_2("loss", "0.07 * idle_ns", "    simulate: no-profiler\n")
+          ON_GPU_2("some", "0.08 * idle_ns", "    simulate: graphs\n");
+  simulate = simulate_too_much;
+  struct result r = run(rules);
+  simulate = NULL;
+  for (int64_t i = 0; i < 3; i++) {
+    const char *id = nai_get_str(r.findings, i, FINDINGS_id);
+    bool some = strcmp(id, "some") == 0;
+    assert_int_equal(number(r.findings, i, "simulated_ns"), some ? 700000 : NAI_NULL_I64);
+    assert_string_equal(nai_get_str(r.findings, i, FINDINGS_severity), some ? "high" : "medium");
+  }
+  result_free(&r);
+}
+
 TEST(facts_select_and_silence) {
   struct result r = run(
       "facts:\n  waits: {table: causes, where: cause = 'dependency'}\n  never: {table: sync, where: pid = 1}\n"

@@ -11,8 +11,8 @@
 enum { MAX_PATTERNS = 1000, SHORTEST_NS = 4000 /* less is the usual distance between operations of a stream */ };
 
 struct pattern {
-  int64_t count, total_ns;
-  struct nai_idle_gap longest; /* the earliest of equals */
+  int64_t count, total_ns, cause_ns; /* cause_ns: of total_ns with the cause of the largest parts */
+  struct nai_idle_gap longest;       /* the earliest of equals */
   double median_ns;
 };
 
@@ -66,11 +66,14 @@ static int take_gap(struct patterns *p, const struct nai_idle_gap *gap, struct n
   if (p->oom || p->launches.oom || p->ends.oom || p->keys.oom)
     return nai_err_nomem(err);
   NAI_TRY(NAI_ROOM(p->v, p->capacity, index, p->arena, err));
+  struct nai_idle_split split;
+  NAI_TRY(nai_idle_split_again(&split, NULL, NULL, p->m, gap, err));
   struct pattern *pattern = &p->v[index];
   if (added)
     pattern->longest = *gap;
   pattern->count++;
   pattern->total_ns += gap->end - gap->start;
+  pattern->cause_ns += split.ns[p->m->idle[gap->gpu].cause[gap->number]];
   if (gap->end - gap->start > pattern->longest.end - pattern->longest.start)
     pattern->longest = *gap;
   p->of_gap[gap->number] = index;
@@ -147,8 +150,8 @@ static void put_pattern(struct nai_table *table, const struct nai_model *m, cons
           .cause = nai_idle_cause_name((enum nai_idle_cause)m->idle[gap->gpu].cause[gap->number]),
           .next_op = nai_next_op_name(room, m, gap), .launch_api = nai_launch_function(m, gap->launch),
           .nvtx_range = nai_launch_range(m, gap->launch), .gap_count = p->count, .total_ns = p->total_ns,
-          .median_ns = p->median_ns, .longest_ns = gap->end - gap->start, .longest_start_ns = gap->start,
-          .longest_end_ns = gap->end);
+          .cause_ns = p->cause_ns, .median_ns = p->median_ns, .longest_ns = gap->end - gap->start,
+          .longest_start_ns = gap->start, .longest_end_ns = gap->end);
 }
 
 static int run(const struct nai_node_io *io, struct nai_err *err) {
