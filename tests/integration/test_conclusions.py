@@ -719,6 +719,14 @@ class WordsOfTheReport(unittest.TestCase):
         self.assertIn("save_checkpoint", said.markdown)
         self.assertNotRegex(said.markdown, "(?i)slow (host )?function|function is slow")
 
+    def test_idle_time_in_mpi_is_told_where_host_code_is(self):
+        for scenario in ("mpi", "mpi-ranks"):
+            said = generated(scenario)
+            longest = max(float(row["exposed_ms"]) for row in said.rows("mpi_processes"))
+            for heading, cause in (("Critical path", "host code"), ("Idle time and host activity", "host-bound")):
+                self.assertRegex(said.section(heading), rf"Up to {longest:.2f}.ms of a GPU's idle time are in MPI, .* is {cause}\.")
+        self.assertNotIn("are in MPI", generated("host-bound").markdown)
+
     def test_what_a_trace_lacks_has_no_heading(self):
         for said in each(generated("training"), real("jetson_orin")):
             self.assertNotRegex(said.markdown, "<summary>(MPI|Host functions)")
