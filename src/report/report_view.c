@@ -213,6 +213,7 @@ static void put_sections(struct nai_view *tables, const struct nai_report *repor
       {"blocking_calls", "sync_calls", "WHERE class = 'blocking'"},
       {"other_sync_calls", "sync_calls", "WHERE class = 'ordering'"},
       {"poll_calls", "sync_calls", "WHERE class = 'poll'"},
+      {"mpi_idle", "mpi_processes", "WHERE exposed_ns > 0 ORDER BY exposed_ns DESC", 1},
       {"without_steps", "step_search", "WHERE method = 'none'"},
       {"missing", "data_quality", "WHERE \"check\" = 'missing-table'", 64},
       {"workload_known", "workload_evidence", "WHERE value != 'unknown' AND confidence > 0"},

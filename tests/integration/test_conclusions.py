@@ -719,6 +719,32 @@ class WordsOfTheReport(unittest.TestCase):
         self.assertIn("save_checkpoint", said.markdown)
         self.assertNotRegex(said.markdown, "(?i)slow (host )?function|function is slow")
 
+    def test_the_rank_with_more_work_leads(self):
+        """Rank 2 of mpi-ranks computes longest: the others wait for it, and their advice is about that."""
+        said = generated("mpi-ranks")
+        useful = {row["rank"]: float(row["useful_ms"]) for row in said.rows("mpi_processes")}
+        busiest = max(useful, key=useful.get)
+        self.assertIn(f"Uneven work between MPI ranks (rank {busiest})", said.verdict.split(";")[0])
+        self.assertEqual(said.findings["gpu-imbalance"]["place"], f"GPU {busiest}")
+        self.assertIn(f"Look at rank {busiest} first**: it is outside of MPI for {useful[busiest]:.1f}", re.sub("\u00a0", " ", said.markdown))
+        moot = "Remove barriers|Record all ranks|One rank cannot tell"
+        self.assertNotRegex(said.markdown, moot)
+        self.assertEqual(len(set(re.findall(moot, generated("mpi").markdown))), 2)
+
+    def test_communicators_that_are_set_up_are_not_the_hosts_code(self):
+        said = generated("train-communicators")
+        self.assertIn("Communicator initialization inside the capture", said.verdict)
+        self.assertNotIn("idle-host-code", said.findings)
+        self.assertNotIn("a tenth of a second", said.markdown)
+
+    def test_idle_time_in_mpi_is_told_where_host_code_is(self):
+        for scenario in ("mpi", "mpi-ranks"):
+            said = generated(scenario)
+            longest = max(float(row["exposed_ms"]) for row in said.rows("mpi_processes"))
+            for heading, cause in (("Critical path", "host code"), ("Idle time and host activity", "host-bound")):
+                self.assertRegex(said.section(heading), rf"Up to {longest:.2f}.ms of a GPU's idle time are in MPI, .* is {cause}\.")
+        self.assertNotIn("are in MPI", generated("host-bound").markdown)
+
     def test_what_a_trace_lacks_has_no_heading(self):
         for said in each(generated("training"), real("jetson_orin")):
             self.assertNotRegex(said.markdown, "<summary>(MPI|Host functions)")

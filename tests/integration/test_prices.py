@@ -495,6 +495,7 @@ UNTESTED = {
     "idle-blocking-call": "what idle-wait-per-launch and idle-queue-drained leave of a cause; idle causes add up to the idle time (test_sums)",
     "idle-unknown": "no record tells what to cut out; idle causes add up to the idle time (test_sums)",
     "low-busbw": "a part of exposed-communication: that of large messages (unit default_rules)",
+    "mpi-imbalance": "the mean of what processes do outside of MPI: no cut gives one rank's work to others (test_truth)",
     "mpi-barriers": "a part of mpi-exposed: that of one function (test_truth)",
     "serial-comm-stream": "a part of exposed-communication: waiting for another communicator (unit communication)",
     "serving-decode-without-graphs": "it compares with steps of other programs that launch a graph (test_serving)",

@@ -46,6 +46,13 @@ class Understanding(unittest.TestCase):
             self.assertTrue(any(rule == pattern or (pattern.endswith("*") and rule.startswith(pattern[:-1])) for rule in rules),
                             f"rules/intents.yaml names {pattern}, but rules/default.yaml has no such rule: correct or remove it")
 
+    def test_why_idle_cites_every_finding_about_idle_time(self):
+        patterns = next(i["rules"] for i in INTENTS["intents"] if i["intent"] == "idle")
+        for rule in yaml.safe_load((SOURCE / "rules/default.yaml").read_text())["rules"]:
+            if rule.get("explains") == "idle":
+                self.assertTrue(any(rule["id"] == p or (p.endswith("*") and rule["id"].startswith(p[:-1])) for p in patterns),
+                                f"name {rule['id']} under `rules:` of intent idle in rules/intents.yaml")
+
     def test_every_intent_is_asked(self):
         """... and answered, so that a mistake in one of its statements is an error here. What words are about: tests/unit/test_question_words.c."""
         self.assertEqual({i["intent"] for i in INTENTS["intents"] if "words" in i and "names" not in i}, set(QUESTIONS.values()) - {"-"})
@@ -110,6 +117,16 @@ class Facts(unittest.TestCase):
         self.assertEqual(devices, {1})
         answer = ask(artifacts("training"), "why is GPU 7 idle")
         self.assertIn("The run has no GPU 7", answer["answer"][0]["text"])
+
+    def test_idle_time_in_mpi(self):
+        for name in ("mpi", "mpi-ranks"):
+            place = artifacts(name)
+            longest = json.loads(run("sql", place, "select human(max(exposed_ns), 'ns') from mpi_processes", "--format", "json").stdout)["rows"][0][0]
+            answer = ask(place, "why is my GPU idle")
+            said = "\n".join(line["text"] for line in answer["answer"])
+            self.assertRegex(said, rf"in MPI, GPU 0 is idle for {longest}")
+            self.assertIn("The first finding about it: Idle during MPI calls", said)
+        self.assertNotIn("MPI", json.dumps(ask(artifacts("host-bound"), "why is my GPU idle")))
 
     def test_names_of_the_trace(self):
         place = artifacts("training")
