@@ -173,11 +173,14 @@ static double step_time(const struct nai_table *metrics) {
   return NAN;
 }
 
-static int add_metrics(const struct adding *a, struct nai_err *err) {
+static int add_metrics(struct adding *a, struct nai_err *err) {
   NAI_SCOPED(nai_strings) seen = {0};
   double step = step_time(a->metrics);
   for (int64_t i = 0; i < a->metrics->rows; i++) {
     struct METRICS_row m = METRICS_at(a->metrics, i);
+    if (strcmp(m.basis, "second") == 0) /* earlier versions called it per step */
+      m.metric = nai_metric_id(&a->arena, m.metric, m.basis);
+    NAI_TRY(nai_arena_check(&a->arena, err));
     uint32_t before = seen.count;
     if (nai_strings_add(&seen, m.metric, strlen(m.metric)) == NAI_NO_STRING)
       return nai_err_nomem(err);

@@ -339,8 +339,6 @@ int nai_run_table_if_any(const struct nai_table **out, struct nai_run *run, cons
 
 /* --- files of stages -------------------------------------------------------------------------- */
 
-static bool is_declared(const char *name) { return nai_book_find_named(name); }
-
 int nai_run_write_stage(struct nai_run *run, const char *stage, struct nai_table *const *tables, size_t count,
                         struct nai_err *err) {
   char path[PATH_MAX];
@@ -348,7 +346,7 @@ int nai_run_write_stage(struct nai_run *run, const char *stage, struct nai_table
     return nai_err_set(err, NAI_EIO, "the path of stage \"%s\" is too long", stage);
   forget_stages(run);
   unlink(path); /* may be a link to another run's: never write through it */
-  int rc = nai_table_set_write(tables, count, is_declared, path, err);
+  int rc = nai_table_set_write(tables, count, nai_book_has_named, path, err);
   return rc ? nai_err_wrap(err, rc, "cannot write the tables of stage \"%s\"", stage) : NAI_OK;
 }
 

@@ -234,9 +234,14 @@ int nai_table_open(struct nai_table **out, const char *path, const struct nai_sc
   return nai_table_open_at(out, AT_FDCWD, path, schema, err);
 }
 
-bool nai_table_is_file_at(int directory, const char *name) {
-  char magic[sizeof NAI_TABLE_MAGIC];
+static bool begins_with(int directory, const char *name, const char *magic) {
+  char first[sizeof NAI_TABLE_MAGIC];
   NAI_CLOSED int fd = nai_fs_open_at(directory, name);
-  return fd >= 0 && read(fd, magic, sizeof magic) == (ssize_t)sizeof magic &&
-         (memcmp(magic, NAI_TABLE_MAGIC, sizeof magic) == 0 || memcmp(magic, NAI_TABLE_SET_MAGIC, sizeof magic) == 0);
+  return fd >= 0 && read(fd, first, sizeof first) == (ssize_t)sizeof first && memcmp(first, magic, sizeof first) == 0;
+}
+
+bool nai_table_is_single_at(int directory, const char *name) { return begins_with(directory, name, NAI_TABLE_MAGIC); }
+
+bool nai_table_is_file_at(int directory, const char *name) {
+  return nai_table_is_single_at(directory, name) || begins_with(directory, name, NAI_TABLE_SET_MAGIC);
 }

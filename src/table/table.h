@@ -67,6 +67,8 @@ NAI_MUST_CHECK int nai_table_open(struct nai_table **out, const char *path, cons
                                   struct nai_err *err);
 /* Whether there is a file of one table or of several, of any version, whole or not. */
 bool nai_table_is_file_at(int directory_fd, const char *name);
+/* Of one table. */
+bool nai_table_is_single_at(int directory_fd, const char *name);
 /* nai_table_open for a file below a directory that is open (or AT_FDCWD). */
 NAI_MUST_CHECK int nai_table_open_at(struct nai_table **out, int directory_fd, const char *name,
                                      const struct nai_schema *schema, struct nai_err *err);

@@ -17,6 +17,8 @@ const struct nai_schema *nai_book_find_named(const char *name) {
   return schema && strcmp(schema->name, name) == 0 ? schema : NULL;
 }
 
+bool nai_book_has_named(const char *name) { return nai_book_find_named(name); }
+
 const struct nai_schema *nai_book_find_former(const char *was) {
   for (const struct nai_book_entry *entry = nai_book; entry->id; entry++)
     if (entry->schema->was && strcmp(entry->schema->was, was) == 0 && is_named(entry))

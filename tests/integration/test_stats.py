@@ -1268,6 +1268,16 @@ class Recipes(unittest.TestCase):
         got = {row[0]: row[1:8] for row in rows(source, "nvtx_pace:summary:name=forward")[1:]}
         self.assertEqual(got, {of: [str(len(v)), str(sum(v)), *spread(v)] for of, v in (("Duration", durations), ("Delta", deltas))})
 
+    def test_a_name_that_nothing_has(self):
+        """What is called nearly so is of what was asked for; a long one is cut between characters."""
+        long = "\N{SNOWMAN}" * 250
+        for report, near in (("nvtx_pace:name=forwrad", "forward"), ("nvtx_pace:name=cudaLaunchKernl", None), (f"nvtx_pace:name={long}", None)):
+            said = run("stats", "-q", "-r", report, trace("training")).stdout
+            said += run("stats", "-r", report, trace("training")).stderr
+            self.assertIn("no range is named", said)
+            self.assertEqual(re.findall('did you mean "(.*?)"', said)[:1], [near] if near else [])
+            self.assertNotIn("\N{REPLACEMENT CHARACTER}", said)
+
     def compare_map(self, source, report, others):
         """`others`: the times of the class by process and device; the map has its share, that of all kernels, and of both at once."""
         users = {}

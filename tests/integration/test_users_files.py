@@ -14,6 +14,7 @@ import time
 import unittest
 
 import support
+import test_store
 from support import PROGRAM, analyze, artifacts, fresh_dir, run, trace, tree
 
 MINE = b"written by hand\n"
@@ -378,6 +379,45 @@ class Stores(Case):
         self.assertIn("1 run, ", self.ok("store", "prune", "--keep-days", "1", "--store", store).stdout)
         self.assertEqual(precious.read_bytes(), MINE)
         self.assertEqual([(d / "captures/0/notes.txt").read_bytes() for d in self.runs_of(store)], [MINE, MINE])
+
+    def old_capture(self, store):
+        where, = (d / "captures/0" for d in self.runs_of(store) if d.name.startswith("20200101"))
+        return where
+
+    def test_prune_of_stages_that_cannot_be_read(self):
+        """What stays may be in them."""
+        for place in (3, 200):
+            store = self.old_and_new()
+            stage = self.old_capture(store) / "stages/analyze.ntab"
+            support.flip(stage, place)
+            damaged = stage.read_bytes()
+            self.ok("store", "prune", "--keep-days", "1", "--store", store)
+            self.assertEqual(stage.read_bytes(), damaged)
+            shutil.rmtree(store)
+
+    def test_prune_with_a_stage_of_another_name(self):
+        store = self.old_and_new()
+        capture = self.old_capture(store)
+        content = (capture / "stages/timeline.ntab").read_bytes()
+        (capture / "mine.dat").write_bytes(content)
+        manifest = json.loads((capture / MANIFEST).read_bytes())
+        manifest["files"].append("mine.dat")
+        (capture / MANIFEST).unlink()
+        (capture / MANIFEST).write_text(json.dumps(manifest))
+        self.assertIn("1 run, ", self.ok("store", "prune", "--keep-days", "1", "--store", store).stdout)
+        self.assertEqual((capture / "mine.dat").read_bytes(), content)
+        self.assertFalse((capture / "stages/timeline.ntab").exists())
+
+    def test_prune_of_a_capture_that_is_replaced(self):
+        """By a link to a run of the user's own, after it was opened."""
+        store = self.old_and_new()
+        own = analyze(trace("loop", "--seed", "1"), out=self.base / "own")
+        before, capture = tree(own), self.old_capture(store)
+        swap = f"mv '{capture}' '{self.base}/away' && ln -s '{own}' '{capture}'"
+        run("store", "prune", "--keep-days", "1", "--store", store,
+            env={"LD_PRELOAD": support.shim(test_store.SHIM), "SHIM_AT": "openat", "SHIM_PATH": "analyze.ntab", "SHIM_DO": swap})
+        self.assertTrue(capture.is_symlink())
+        self.assertEqual(tree(own), before)
 
     def test_prune_with_forged_places(self):
         """A record that says it is somewhere else, a capture that is a link to a run of the user's own."""

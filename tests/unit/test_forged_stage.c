@@ -4,11 +4,14 @@
 
 #include "generated_trace.h"
 #include "base/fs.h"
+#include "index/index.h"
 #include "pipeline/analyze.h"
 #include "pipeline/options.h"
 #include "table/set.h"
 #include "tables/book.h"
 #include "tables/events.h"
+#include "tables/index_metrics.h"
+#include "tables/metrics.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -60,8 +63,6 @@ static size_t open_all(struct nai_table *tables[NAI_IN_COUNT], size_t *named, co
   return count;
 }
 
-static bool is_declared(const char *name) { return nai_book_find_named(name); }
-
 /* Writes the stage's file with one cell of a table changed. */
 static void forge(const struct nai_schema *schema, int column, int64_t value) {
   struct nai_table *tables[NAI_IN_COUNT] = {NULL}, *good, *bad = NULL;
@@ -87,7 +88,7 @@ static void forge(const struct nai_schema *schema, int column, int64_t value) {
   bad->key = good->key;
   tables[at] = bad;
   unlink(stage_file());
-  assert_int_equal(nai_table_set_write(tables, count, is_declared, stage_file(), NULL), 0);
+  assert_int_equal(nai_table_set_write(tables, count, nai_book_has_named, stage_file(), NULL), 0);
   nai_table_free(good);
   for (size_t i = 0; i < count; i++)
     nai_table_free(tables[i]);
@@ -129,6 +130,47 @@ TEST(test_forged) {
   }
   nai_buf_free(&first);
   nai_buf_free(&again);
+}
+
+/* A run of an earlier version, whose rates per second were called per step: trends go on from it. */
+TEST(test_former_metric_ids) {
+  enum { MOST = 64 };
+  struct nai_table *tables[MOST] = {NULL}, *list = NULL, *former = NULL;
+  struct nai_buf summary = {0};
+  char path[300];
+  run(NULL, &summary);
+  nai_buf_free(&summary);
+  snprintf(path, sizeof path, "%s/stages/recommend.ntab", out);
+  assert_int_equal(nai_table_open(&list, path, &nai_table_set_schema, NULL), 0);
+  size_t count = (size_t)list->rows, at = MOST;
+  assert_true(count <= MOST);
+  for (size_t i = 0; i < count; i++) {
+    const char *name = nai_get_str(list, (int64_t)i, TABLE_SET_table_name);
+    at = strcmp(name, "metrics") == 0 ? i : at;
+    assert_int_equal(nai_table_set_open(&tables[i], AT_FDCWD, path, list, (int64_t)i, nai_book_find_named(name), NULL),
+                     0);
+  }
+  nai_table_free(list);
+  assert_true(at < MOST);
+  assert_int_equal(nai_table_new(&former, &nai_metrics_schema, NULL), 0);
+  NAI_ADD(METRICS, former, .metric = "gpu.idle.per_step", .basis = "second", .value = 5);
+  NAI_ADD(METRICS, former, .metric = "gpu.busy.per_step", .basis = "step", .value = 6);
+  former->key = tables[at]->key;
+  nai_table_free(tables[at]);
+  tables[at] = former;
+  unlink(path);
+  assert_int_equal(nai_table_set_write(tables, count, nai_book_has_named, path, NULL), 0);
+  for (size_t i = 0; i < count; i++)
+    nai_table_free(tables[i]);
+
+  struct nai_index index = {0};
+  assert_int_equal(nai_index_new(&index, NULL), 0);
+  int64_t row = nai_index_add(&index, &(struct RUNS_row)NAI_ROW(RUNS, .run_id = "r"));
+  assert_int_equal(nai_index_add_capture(&index, row, 0, out, out, NULL), 0);
+  assert_int_equal(index.metrics->rows, 2);
+  assert_string_equal(nai_get_str(index.metrics, 0, INDEX_METRICS_metric), "gpu.idle.per_second");
+  assert_string_equal(nai_get_str(index.metrics, 1, INDEX_METRICS_metric), "gpu.busy.per_step");
+  nai_index_free(&index);
 }
 
 UNIT_FIXTURE(make_trace, remove_trace)

@@ -11,6 +11,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -127,7 +128,14 @@ static int open_kept(struct kept *kept, const struct nai_run *run, const char *f
   return NAI_OK;
 }
 
-static bool is_declared(const char *name) { return nai_book_find_named(name); }
+/* A run's directory may have been replaced, by a link to somebody's own, since it was opened. */
+static bool is_still_there(const struct nai_run *run) {
+  char path[PATH_MAX];
+  NAI_CLOSED int stages = openat(nai_run_directory(run), "stages", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  return stages >= 0 && nai_store_join(path, nai_run_path(run), "stages", NULL) == NAI_OK &&
+         nai_fs_is_same(stages, AT_FDCWD, path, AT_SYMLINK_NOFOLLOW) &&
+         nai_fs_is_same(nai_run_directory(run), AT_FDCWD, nai_run_path(run), AT_SYMLINK_NOFOLLOW);
+}
 
 /* In the place of the file, in one step. */
 static int write_kept(const struct kept *kept, const struct nai_run *run, const char *file, struct nai_err *err) {
@@ -135,8 +143,8 @@ static int write_kept(const struct kept *kept, const struct nai_run *run, const 
   char path[PATH_MAX];
   NAI_TRY(nai_store_join(path, nai_run_path(run), file, err));
   NAI_TRY(nai_temporary_file(&aside, path, err));
-  int rc = nai_table_set_write(kept->tables, kept->count, is_declared, aside.path, err);
-  int failed = rc ? 0 : nai_temporary_become(&aside, path);
+  int rc = nai_table_set_write(kept->tables, kept->count, nai_book_has_named, aside.path, err);
+  int failed = rc ? 0 : is_still_there(run) ? nai_temporary_become(&aside, path) : ESTALE;
   nai_temporary_remove(&aside);
   return failed ? nai_err_sys(err, NAI_EIO, failed, "cannot replace \"%s\"", path) : rc;
 }
@@ -157,13 +165,17 @@ static int prune_stage(int64_t *bytes, const struct nai_run *run, const char *fi
   return NAI_OK;
 }
 
+/* Lists of files may be forged: no other file is rewritten. */
+static bool is_of_stage(const char *file) { return fnmatch("stages/*.ntab", file, FNM_PATHNAME | FNM_PERIOD) == 0; }
+
 static int prune_file(int64_t *bytes, const struct nai_run *run, const char *file, bool dry_run, struct nai_err *err) {
   NAI_OWNED(nai_table) *list = NULL;
-  struct nai_err ignored;
-  if (nai_table_is_file_at(nai_run_directory(run), file) &&
-      nai_table_open_at(&list, nai_run_directory(run), file, &nai_table_set_schema, &ignored) == NAI_OK)
-    return prune_stage(bytes, run, file, list, dry_run, err);
-  return nai_store_may_prune(file) ? remove_file(bytes, run, file, dry_run, err) : NAI_OK;
+  if (!is_of_stage(file) || nai_table_is_single_at(nai_run_directory(run), file))
+    return nai_store_may_prune(file) ? remove_file(bytes, run, file, dry_run, err) : NAI_OK;
+  int rc = nai_table_open_at(&list, nai_run_directory(run), file, &nai_table_set_schema, err);
+  if (rc)
+    return rc == NAI_ESTALE ? NAI_OK : rc; /* nobody knows whether what stays is in it */
+  return prune_stage(bytes, run, file, list, dry_run, err);
 }
 
 static int prune_capture(int64_t *bytes, const char *directory, bool dry_run, struct nai_err *err) {

@@ -7,6 +7,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 int nai_stats_pattern_read(struct nai_stats_pattern *out, const char *text, struct nai_err *err) {
   *out = (struct nai_stats_pattern){0};
@@ -210,20 +211,67 @@ static int show_pace(struct nai_stats_rows *rows, const struct nai_stats_options
   return NAI_OK;
 }
 
+/* What could have been asked for. */
+struct names {
+  const char **at;
+  size_t count;
+  bool *seen; /* by text of the source */
+};
+enum { MOST_NAMES = 10000, NAME_CHARS = 200 };
+
+static int names_begin(struct names *names, struct nai_stats_source *source, struct nai_err *err) {
+  *names = (struct names){0};
+  NAI_TRY(NAI_NEW(names->at, &source->arena, MOST_NAMES, err));
+  return NAI_NEW(names->seen, &source->arena, source->texts.count, err);
+}
+
+static void names_add(struct names *names, const struct nai_stats_source *source, int64_t text, int64_t wanted) {
+  const char *name = nai_stats_text_of(source, text);
+  if (!name || text == wanted || names->seen[text] || names->count == MOST_NAMES)
+    return;
+  names->seen[text] = true;
+  names->at[names->count++] = name;
+}
+
 /* Says that nothing has the name that was asked for, and what is called nearly so. */
-static int note_absence(struct nai_stats_rows *rows, const char *what, int64_t wanted, struct nai_err *err) {
-  struct nai_arena *arena = &rows->source->arena;
-  const uint32_t most = 1000, texts = rows->source->texts.count;
-  const char **candidates, *name = nai_stats_text_of(rows->source, wanted);
-  size_t count = 0;
-  NAI_TRY(NAI_NEW(candidates, arena, most, err));
-  for (uint32_t text = 0; text < texts && count < most; text++)
-    if (text != wanted)
-      candidates[count++] = nai_stats_text_of(rows->source, text);
-  const char *near = nai_text_suggest(name, candidates, count);
-  rows->note = nai_arena_printf(arena, "no %s \"%.200s\"%s%.200s%s", what, name, near ? "; did you mean \"" : "",
-                                near ? near : "", near ? "\"?" : "");
-  return nai_arena_check(arena, err);
+static int note_absence(struct nai_stats_rows *rows, const char *what, const char *name, const struct names *names,
+                        struct nai_err *err) {
+  NAI_SCOPED(nai_buf) note = {0};
+  const char *near = nai_text_suggest(name, names->at, names->count);
+  nai_buf_printf(&note, "no %s \"", what);
+  nai_text_cut(&note, name, strlen(name), NAME_CHARS);
+  if (near) {
+    nai_buf_puts(&note, "\"; did you mean \"");
+    nai_text_cut(&note, near, strlen(near), NAME_CHARS);
+  }
+  nai_buf_puts(&note, near ? "\"?" : "\"");
+  NAI_TRY(nai_buf_check(&note, err));
+  rows->note = nai_arena_printf(&rows->source->arena, "%s", nai_buf_str(&note));
+  return nai_arena_check(&rows->source->arena, err);
+}
+
+static int note_no_kernel(struct nai_stats_rows *rows, const struct nai_stats_events *kernels, int64_t wanted,
+                          struct nai_err *err) {
+  struct names names;
+  int64_t text;
+  NAI_TRY(names_begin(&names, rows->source, err));
+  for (uint32_t i = 0; i < kernels->count; i++)
+    for (int k = 2; k < 4; k++) {
+      NAI_TRY(nai_stats_name(&text, rows->source, kernels->at[k][i], err));
+      names_add(&names, rows->source, text, wanted);
+    }
+  return note_absence(rows, "kernel is named", nai_stats_text_of(rows->source, wanted), &names, err);
+}
+
+static int note_no_range(struct nai_stats_rows *rows, const struct nai_stats_ranges *ranges, int64_t wanted,
+                         struct nai_err *err) {
+  struct names names;
+  NAI_TRY(names_begin(&names, rows->source, err));
+  for (uint32_t i = 0; i < ranges->count; i++) {
+    names_add(&names, rows->source, ranges->at[i].text, wanted);
+    names_add(&names, rows->source, ranges->at[i].name, wanted);
+  }
+  return note_absence(rows, "range is named", nai_stats_text_of(rows->source, wanted), &names, err);
 }
 
 /* Kernels by their short or their whole name. */
@@ -244,7 +292,7 @@ int nai_stats_make_kernel_pace(struct nai_stats_rows *rows, const struct nai_sta
       at[count++] = (struct nai_stats_moment){kernels.at[0][i], kernels.at[1][i]};
   }
   if (!count)
-    NAI_TRY(note_absence(rows, "kernel is named", wanted, err));
+    NAI_TRY(note_no_kernel(rows, &kernels, wanted, err));
   return show_pace(rows, options, at, count, err);
 }
 
@@ -270,7 +318,7 @@ static int range_pace(struct nai_stats_rows *rows, const struct nai_stats_option
     at[count++] = projected ? on_gpu[i] : (struct nai_stats_moment){range->start, range->end};
   }
   if (!named)
-    NAI_TRY(note_absence(rows, "range is named", wanted, err));
+    NAI_TRY(note_no_range(rows, &ranges, wanted, err));
   else if (!count)
     rows->note = "no range of this name launched work on a GPU";
   return show_pace(rows, options, at, count, err);
