@@ -666,6 +666,10 @@ TEST(each_rule_fires) {
       {"optimizer-small-kernels/high",
        {{"nvtx_ranges", OPTIMIZER},
         {"range_losses", "device_id=3;loss=idle;range_name=Optimizer.step#;time_ns=15000000"}}},
+      {"optimizer-small-kernels/medium unfused-elementwise/low", /* 3 ms of these 9 ms are not the optimizer's */
+       {{"nvtx_ranges", OPTIMIZER}, {"losses", "device_id=3;what=unfused;time_ns=9000000;gain_ns=9000000"}}},
+      {"optimizer-small-kernels/medium", /* all are */
+       {{"nvtx_ranges", OPTIMIZER}, {"losses", "device_id=3;what=unfused;time_ns=6000000;gain_ns=6000000"}}},
       {"underfilled/high small-blocks/medium",
        {{"losses", "device_id=3;what=underfilled;time_ns=50000000;gain_ns=50000000;pct_of_kind=80"},
         {"losses", "device_id=3;what=small_blocks;time_ns=40000000;gain_ns=40000000"}}},
