@@ -39,7 +39,7 @@ static inline const char *nai_capture_phase_label(int phase) {
 
 #define CAPTURE_TIME_COLUMNS(C, T)                                                                                  \
   C(T, phase, NAME,                                                                                                 \
-    "not_recorded; before_cuda, the first CUDA call; set_up: until the first GPU work, and spans of set-up; gpu: "  \
+    "not_recorded; before_cuda, the first CUDA call; set_up: until the first GPU work, and spans of setup; gpu: "   \
     "active spans of any GPU; between: all GPUs pause, or check results; after: the last GPU work; cuda_calls and " \
     "host where no GPU work or no CUDA call is recorded; exited: behind the program's exit",                        \
     .key = true)                                                                                                    \

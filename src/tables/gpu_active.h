@@ -6,7 +6,7 @@
   C(T, window_ns, NS_MS, "first operation start to last operation end", .better = NAI_BETTER_LOWER, .sum = true)      \
   C(T, active_ns, NS_MS, "length of its active spans", .better = NAI_BETTER_LOWER, .sum = true)                       \
   C(T, pause_ns, NS_MS, "length of its pauses", .better = NAI_BETTER_LOWER, .sum = true)                              \
-  C(T, set_up_ns, NS_MS, "length of its spans of set-up and checks", .better = NAI_BETTER_LOWER, .sum = true)         \
+  C(T, set_up_ns, NS_MS, "length of its spans of setup and checks", .better = NAI_BETTER_LOWER, .sum = true)          \
   C(T, compute_ns, NS_MS, "compute, within active spans", .sum = true)                                                \
   C(T, exposed_comm_ns, NS_MS, "exposed communication, within active spans", .better = NAI_BETTER_LOWER, .sum = true) \
   C(T, exposed_copy_ns, NS_MS, "exposed copies and memsets, within active spans", .better = NAI_BETTER_LOWER,         \
@@ -30,4 +30,4 @@
   C(T, gpu, LABEL, "how reports call this GPU")
 NAI_TABLE(GPU_ACTIVE, gpu_active, "Active time of GPUs",
           "One GPU; compute + exposed communication + exposed copy + idle = active, all within active spans",
-          "whether repeated work is the program's own or its set-up")
+          "whether repeated work is the program's own or its setup")

@@ -290,5 +290,16 @@ class Recomputed(unittest.TestCase):
         self.assertEqual(calls, {"", "Send x2, Recv x2"})
 
 
+class Mpi(unittest.TestCase):
+    def test_queries_about_the_state_of_mpi_end_no_span(self):
+        """MPI_Initialized and MPI_Finalized in the middle of a run begin with the names of what bounds it."""
+        span = [row["span_ms"] for row in rows(trace("mpi"), "mpi_processes")]
+        asked = support.edited("mpi", "INSERT INTO StringIds SELECT max(id) + 1, 'MPI_Initialized' FROM StringIds",
+                               "INSERT INTO StringIds SELECT max(id) + 1, 'MPI_Finalized' FROM StringIds",
+                               "INSERT INTO MPI_OTHER_EVENTS SELECT start + 9000000, end + 9000000, globalTid, (SELECT max(id) - 1 FROM StringIds) FROM MPI_OTHER_EVENTS",
+                               "INSERT INTO MPI_OTHER_EVENTS SELECT start + 1000000, end + 1000000, globalTid, (SELECT max(id) FROM StringIds) FROM MPI_OTHER_EVENTS LIMIT 1")
+        self.assertEqual([row["span_ms"] for row in rows(asked, "mpi_processes")], span)
+
+
 if __name__ == "__main__":
     support.main()

@@ -133,5 +133,29 @@ class KnownAnswers(unittest.TestCase):
         self.assertEqual(of["blocking_call"][0], 13_775_937)
 
 
+class HostFunctions(unittest.TestCase):
+    EXECUTIONS = "CUPTI_ACTIVITY_KIND_GRAPH_HOST_NODE_AND_HOST_LAUNCH"
+
+    def of(self, *statements):
+        directory = artifacts(support.edited("host-functions", *statements))
+        held = [int(r["total_ns"]) for r in read_csv(directory, "idle_causes") if r["cause"] == "host_function"]
+        return held, {r["function"] for r in read_csv(directory, "host_functions")}
+
+    def test_a_piece_of_many_executions(self):
+        """400 of 400 ns, one each 500 ns, in place of the first, of 200 us."""
+        columns = "deviceId, contextId, streamId, correlationId, globalPid"
+        first = f"(SELECT start AS s, {columns} FROM {self.EXECUTIONS} ORDER BY start LIMIT 1)"
+        held, _ = self.of(
+            f"INSERT INTO {self.EXECUTIONS} (start, end, {columns}) WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 399) "
+            f"SELECT s + 500 * i, s + 500 * i + 400, {columns} FROM n, {first}",
+            f"UPDATE {self.EXECUTIONS} SET end = start + 400 WHERE rowid = (SELECT rowid FROM {self.EXECUTIONS} ORDER BY start, end DESC LIMIT 1)")
+        self.assertEqual(held, [12 * 422_000 - 200_000 + 400 * 400])
+
+    def test_none_is_no_correlation_id(self):
+        for none in ("0", "NULL"):
+            _, functions = self.of(*(f"UPDATE {table} SET correlationId = {none}" for table in (self.EXECUTIONS, "CUDA_HOST_CALLBACK")))
+            self.assertEqual(functions, {""}, none)
+
+
 if __name__ == "__main__":
     support.main()

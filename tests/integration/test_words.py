@@ -13,7 +13,7 @@ that nothing hides | nothing hides | drained the queue | draining wait | mostly 
 \banew\b | again\ and\ again | \bwhoever\b | of\ it\ innermost | CPU\ time\ of\ its\ own | \bat\ stake\b | worth\ a\ finding | nothing\ to\ judge | steady\ state\ to\ judge
 \bcame\ last\b | \bcomes\ last\b | \bbeyond\ doubt\b | \bmeanwhile\b | proves?\ nothing | cannot\ prove\ it | longest\ kernels | from\ call\ to\ start | waits\ between\ launches
 what\ cuda\ graphs\ would\ win | rates\ of\ copies | kernels\ by\ place | waiting\ by\ gpu | what\ the\ program\ is\b(?!\ (?:recog|detect)) | (?:can|could)\ be\ won | \bwould\ win\b | \bnothing\ to\ do\ next
-multiprocessors\ are\ idle
+multiprocessors\ are\ idle | (?<!host-)\bset-up\b
 """
 BRITISH = r"""
 normalis | optimis | utilis | synchronis | initialis | (?<!\bde)serialis | organis | recognis | summaris | minimis | maximis | visualis | prioritis | parallelis(?!m) | vectoris | quantis | specialis | generalis | categoris

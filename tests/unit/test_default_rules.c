@@ -273,9 +273,11 @@ TEST(each_rule_fires) {
       {"program-failed/high", {{"capture_health", "check=did_its_work;state=problem"}}},
       {"program-failed/medium", {{"capture_health", "check=did_its_work;state=note"}}},
       {"host-set-up-dominates/high",
-       {{"capture_health", "check=before_first_cuda_call;state=note;time_ns=900000000;pct_of_capture=90"}}},
+       {{"capture_health", "check=before_first_cuda_call;state=note;time_ns=900000000;pct_of_capture=90"},
+        {"capture_time", "phase=before_cuda;duration_ns=1000000000"}}},
       {"host-set-up-dominates/medium",
-       {{"capture_health", "check=before_first_cuda_call;state=note;time_ns=600000000;pct_of_capture=60"}}},
+       {{"capture_health", "check=before_first_cuda_call;state=note;time_ns=600000000;pct_of_capture=60"},
+        {"capture_time", "phase=before_cuda;duration_ns=1000000000"}}},
       {"variants-compared/info",
        {{"repeating_units",
          "pid=7;device_id=3;kernel_count=1;repetitions=50;compute_ns=20;first_kernel=naive;start_ns=0;end_ns=10"},
@@ -451,6 +453,10 @@ TEST(each_rule_fires) {
       {"mpi-exposed/medium",
        {{"mpi_processes", "device_id=3;pid=7;mpi_ns=12000000;exposed_ns=11000000;exposed_pct=11"}}},
       {"", {{"mpi_processes", "device_id=3;pid=7;mpi_ns=12000000;exposed_ns=9000000;exposed_pct=9"}}},
+      {"mpi-exposed/medium idle-host-code/medium", /* two ranks wait in the same idle time */
+       {{"mpi_processes", "device_id=3;pid=7;mpi_ns=12000000;exposed_ns=11000000;exposed_pct=11"},
+        {"mpi_processes", "device_id=3;pid=8;mpi_ns=12000000;exposed_ns=11000000;exposed_pct=11"},
+        {"idle_causes", "device_id=3;cause=host_code;active_ns=20000000"}}},
       {"mpi-small-messages/info",
        {{"mpi_processes", "device_id=3;pid=7;mpi_ns=6000000;exposed_ns=6000000;exposed_pct=6"},
         {"mpi_sizes", "pid=7;class=p2p;from_bytes=1;below_bytes=1024;call_count=600"},
@@ -664,6 +670,15 @@ TEST(each_rule_fires) {
       {"unfused-elementwise/high casts/medium",
        {{"losses", "device_id=3;what=unfused;time_ns=30000000;gain_ns=30000000"},
         {"losses", "device_id=3;what=casts;time_ns=28000000;gain_ns=28000000"}}},
+#define OPTIMIZER "range_name=Optimizer.step1;count=1;attributed_kernel_count=1000;attributed_kernel_time_ns=6000000"
+      {"optimizer-small-kernels/medium", {{"nvtx_ranges", OPTIMIZER}}}, /* no idle time worth a row */
+      {"optimizer-small-kernels/high",
+       {{"nvtx_ranges", OPTIMIZER},
+        {"range_losses", "device_id=3;loss=idle;range_name=Optimizer.step#;time_ns=15000000"}}},
+      {"optimizer-small-kernels/medium unfused-elementwise/low", /* 3 ms of these 9 ms are not the optimizer's */
+       {{"nvtx_ranges", OPTIMIZER}, {"losses", "device_id=3;what=unfused;time_ns=9000000;gain_ns=9000000"}}},
+      {"optimizer-small-kernels/medium", /* all are */
+       {{"nvtx_ranges", OPTIMIZER}, {"losses", "device_id=3;what=unfused;time_ns=6000000;gain_ns=6000000"}}},
       {"underfilled/high small-blocks/medium",
        {{"losses", "device_id=3;what=underfilled;time_ns=50000000;gain_ns=50000000;pct_of_kind=80"},
         {"losses", "device_id=3;what=small_blocks;time_ns=40000000;gain_ns=40000000"}}},
@@ -808,7 +823,7 @@ static void expect_advice(const char *const *cells, const char *word, bool there
     add(&t, "workload_evidence", *cells);
   add(&t, "memory_transfers",
       "device_id=3;copy_kind=1;src_kind=Pageable;pageable_count=2;count=2;total_bytes=8000000;exposed_ns=20000000");
-  add(&t, "copy_rates", "device_id=3;copy_kind=1;at_limit_gain_ns=9000000");
+  add(&t, "copy_rates", "device_id=3;copy_kind=1;src_kind=Pageable;at_limit_gain_ns=9000000");
   add(&t, "idle_causes", "device_id=3;cause=allocation;active_ns=20000000;active_count=9");
   struct found found = evaluate(&t, NULL);
   bool seen = false;
@@ -880,6 +895,44 @@ TEST(advice_fits_the_language) {
   expect_advice(torch, "PyTorch", true);
   expect_advice(torch, "DataLoader", false);
   expect_advice(loader, "DataLoader", true);
+}
+
+/* The advice on pinning says what pageable copies save, and nothing of a link that nobody knows. */
+TEST(pinning_saves_what_pageable_copies_lose) {
+  static const struct {
+    const char *rate, *advice;
+  } cases[] = {{"src_kind=Pageable;limit_gb_per_s=24;at_limit_gain_ns=9000000", "saves up to 9.00 ms"},
+               {"src_kind=Pageable;at_limit_gain_ns=9000000", "copies get faster"},
+               {"src_kind=Pageable;limit_gb_per_s=24;at_limit_gain_ns=900000", NULL}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    struct tables t = {0};
+    char cells[256];
+    add_gpu(&t);
+    add(&t, "memory_transfers", "device_id=3;copy_kind=1;src_kind=Pageable;count=2;exposed_ns=20000000");
+    add(&t, "copy_rates", "device_id=3;copy_kind=2;src_kind=Pinned;limit_gb_per_s=24;at_limit_gain_ns=8000000");
+    snprintf(cells, sizeof cells, "device_id=3;copy_kind=1;%s", cases[i].rate);
+    add(&t, "copy_rates", cells);
+    struct found found = evaluate(&t, NULL);
+    const char *advice = nai_cell_str(found.findings, 0, "recommendation");
+    const char *pin = strstr(advice, "**Pin**");
+    if (cases[i].advice ? !pin || !strstr(pin, cases[i].advice) : pin != NULL)
+      fail_msg("%s: %s", cases[i].rate, advice);
+    release(&t, &found);
+  }
+}
+
+TEST(ranks_of_one_gpu_share_its_idle_time) {
+  struct tables t = {0};
+  add_gpu(&t);
+  add(&t, "mpi_processes", "device_id=3;pid=7;mpi_ns=12000000;exposed_ns=8000000;exposed_pct=10");
+  add(&t, "mpi_processes", "device_id=3;pid=8;mpi_ns=12000000;exposed_ns=9000000;exposed_pct=10");
+  struct found found = evaluate(&t, NULL);
+  int64_t most = 0;
+  for (int64_t row = 0; row < found.findings->rows; row++)
+    if (strcmp(nai_cell_str(found.findings, row, "id"), "mpi-exposed") == 0)
+      most += nai_cell_i64(found.findings, row, "saving_ns");
+  assert_int_equal(most, 9000000);
+  release(&t, &found);
 }
 
 TEST(user_files_change_the_rules) {

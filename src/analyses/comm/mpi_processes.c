@@ -5,11 +5,6 @@
 
 #include <string.h>
 
-static bool is_named(const struct nai_node_io *io, const struct nai_mpi_call *call, const char *prefix) {
-  const char *name = nai_strings_get(&io->model->tables[NAI_IN_MPI]->strings, call->name);
-  return strncmp(name, prefix, strlen(prefix)) == 0;
-}
-
 /* From the end of MPI_Init to the start of MPI_Finalize; where these are not recorded, between first and last call. */
 static struct nai_interval span_of(const struct nai_node_io *io, const struct nai_mpi_call *v, uint32_t n) {
   struct nai_interval span = {INT64_MAX, INT64_MIN};
@@ -17,9 +12,10 @@ static struct nai_interval span_of(const struct nai_node_io *io, const struct na
   for (uint32_t i = 0; i < n; i++) {
     span.start = v[i].start < span.start ? v[i].start : span.start;
     span.end = v[i].end > span.end ? v[i].end : span.end;
-    if (is_named(io, &v[i], "MPI_Init") && v[i].end > init)
+    const char *name = nai_strings_get(&io->model->tables[NAI_IN_MPI]->strings, v[i].name);
+    if ((strcmp(name, "MPI_Init") == 0 || strcmp(name, "MPI_Init_thread") == 0) && v[i].end > init)
       init = v[i].end;
-    if (is_named(io, &v[i], "MPI_Finalize") && v[i].start < finalize)
+    if (strcmp(name, "MPI_Finalize") == 0 && v[i].start < finalize)
       finalize = v[i].start;
   }
   span.start = init > span.start ? init : span.start;

@@ -38,6 +38,8 @@ static uint32_t callback_of(const struct callbacks *in, const struct nai_host_ru
   } at = {in, nai_at_i32(&c->process, run->row), nai_at(&c->correlation_id, run->row)};
   uint32_t best = NAI_NO_ROW;
   int64_t best_ns = 0;
+  if (at.correlation <= 0) /* none recorded: NULL is less */
+    return best;
   for (size_t i = nai_search(0, in->count, callback_before, &at); i < in->count; i++) {
     uint32_t row = in->rows[i];
     if (nai_at_i32(&c->process, row) != at.process || nai_at(&c->correlation_id, row) != at.correlation ||
@@ -203,20 +205,15 @@ static bool is_in_scope(const struct nai_host_functions *h, const struct nai_hos
 
 bool nai_host_function_within(struct nai_interval *out, uint32_t *function, const struct nai_host_functions *h,
                               const struct nai_host_scope *scope, int64_t start, int64_t end) {
-  enum { FARTHEST = 256 }; /* so many may run at once */
-  uint32_t first = h->first[scope->process], last = h->first[scope->process + 1];
-  const struct nai_host_run *best = NULL;
-  uint32_t i = first + (uint32_t)nai_bisect(h->runs + first, last - first, sizeof *h->runs,
-                                            offsetof(struct nai_host_run, start), end);
-  for (int n = 0; n < FARTHEST && i-- > first && h->runs[i].until > start; n++) {
-    const struct nai_host_run *run = &h->runs[i];
-    if (run->end > start && is_in_scope(h, run, scope) && (!best || run->start <= best->start || best->start > start))
-      best = run;
-  }
-  if (!best)
+  uint32_t last = h->first[scope->process + 1], i = h->first[scope->process];
+  i += (uint32_t)nai_bisect(h->runs + i, last - i, sizeof *h->runs, offsetof(struct nai_host_run, until), start + 1);
+  while (i < last && h->runs[i].start < end && (h->runs[i].end <= start || !is_in_scope(h, &h->runs[i], scope)))
+    i++;
+  if (i == last || h->runs[i].start >= end)
     return false;
-  *out = (struct nai_interval){best->start > start ? best->start : start, best->end < end ? best->end : end};
-  *function = best->function;
+  const struct nai_host_run *first = &h->runs[i];
+  *out = (struct nai_interval){first->start > start ? first->start : start, first->end < end ? first->end : end};
+  *function = first->function;
   return true;
 }
 

@@ -58,7 +58,7 @@ export const WORDS = [
   },
   {
     word: 'Activity, pause',
-    text: 'A GPU is active where it works without long breaks. Set-up and pauses have their own causes, and no share of active time counts them.',
+    text: 'A GPU is active where it works without long breaks. Setup and pauses have their own causes, and no share of active time counts them.',
     where: '#v=tables&t=active_spans',
   },
   {
