@@ -206,14 +206,18 @@ static bool is_small_part(const struct finding *finding, const struct evaluation
          2 * simulated->covered_ns < nai_saving_base_ns(e->input, finding->hits[0]);
 }
 
-/* All repetitions together save more than there is to save, by more than a tenth. */
-static bool exceeds_bound(const struct finding *finding) {
+/* All repetitions together save more than there is to save, by more than a tenth. A change that removes one cause of
+ * idle time may remove others, too, but no more than all idle time. */
+static bool exceeds_bound(const struct finding *finding, const struct evaluation *e) {
   const struct nai_rules_simulated *simulated = &finding->simulated;
   bool names_ns = strcmp(simulated->state, "within_error") != 0;
   if (!names_ns || finding->rule->estimated || finding->saving.ns == NAI_NULL_I64 || simulated->now_ns <= 0)
     return false;
+  int64_t loss =
+      finding->rule->explains == LOSS_NONE ? NAI_NULL_I64 : loss_ns(e->input, NAI_NULL_I64, finding->rule->explains);
+  int64_t most = loss > finding->saving.ns ? loss : finding->saving.ns;
   double repetitions = (double)simulated->covered_ns / (double)simulated->now_ns;
-  return repetitions * (double)simulated->ns > 1.1 * (double)finding->saving.ns;
+  return repetitions * (double)simulated->ns > 1.1 * (double)most;
 }
 
 /* No change that a finding names makes the program slower by more than the model may err. */
@@ -223,7 +227,7 @@ static bool is_loss(const struct nai_rules_simulated *simulated) {
 }
 
 bool nai_simulation_fails(const struct finding *finding, const struct evaluation *e) {
-  return is_small_part(finding, e) || exceeds_bound(finding) || is_loss(&finding->simulated);
+  return is_small_part(finding, e) || exceeds_bound(finding, e) || is_loss(&finding->simulated);
 }
 
 void nai_severity_simulate(struct finding *finding, const struct evaluation *e) {
