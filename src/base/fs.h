@@ -48,7 +48,7 @@ NAI_MUST_CHECK int nai_fs_read_at(struct nai_buf *out, int directory, const char
                                   struct nai_err *err);
 /* Gives `to` (an ordinary path) the content of a regular file below the directory: a hard link where possible. */
 NAI_MUST_CHECK int nai_fs_link_or_copy_at(int directory, const char *from, const char *to, struct nai_err *err);
-/* Whether there is a regular file of that name. */
+/* Whether there is a regular file of that name, or may be: it could not be looked for. */
 bool nai_fs_exists_at(int directory, const char *path);
 /* Whether errno of the function above, or of nai_fs_open_at, says that there is no such regular file; anything else
  * leaves it open. */

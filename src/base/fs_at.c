@@ -77,5 +77,5 @@ int nai_fs_link_or_copy_at(int directory, const char *from, const char *to, stru
 
 bool nai_fs_exists_at(int directory, const char *path) {
   NAI_CLOSED int fd = nai_fs_open_at(directory, path);
-  return fd >= 0;
+  return fd >= 0 || !nai_fs_is_absent(errno);
 }

@@ -48,10 +48,14 @@ static int map(struct nai_backing *b, int fd, uint64_t at, const char *name, str
 }
 
 /* Where the table is in a file of that size: all of it, or the list in front of others. */
-static struct nai_stretch find_stretch(int fd, uint64_t size) {
+static int find_stretch(struct nai_stretch *out, int fd, uint64_t size, const char *name, struct nai_err *err) {
   struct nai_table_header header;
-  bool any = nai_fs_read_upto(fd, &header, sizeof header, 0) == (ssize_t)sizeof header && is_set(&header);
-  return (struct nai_stretch){.bytes = any && header.file_bytes < size ? header.file_bytes : size};
+  ssize_t n = nai_fs_read_upto(fd, &header, sizeof header, 0);
+  if (n < 0)
+    return nai_err_sys(err, NAI_ESTALE, errno, "cannot read \"%s\"", name);
+  bool any = n == (ssize_t)sizeof header && is_set(&header);
+  *out = (struct nai_stretch){.bytes = any && header.file_bytes < size ? header.file_bytes : size};
+  return NAI_OK;
 }
 
 static int load(struct nai_backing *b, int directory_fd, const char *name, const struct nai_stretch *stretch,
@@ -66,7 +70,9 @@ static int load(struct nai_backing *b, int directory_fd, const char *name, const
   if (!S_ISREG(st.st_mode))
     return nai_err_set(err, NAI_ESTALE, "\"%s\" is not a regular file", name);
   uint64_t size = (uint64_t)st.st_size;
-  struct nai_stretch at = stretch ? *stretch : find_stretch(fd, size);
+  struct nai_stretch at = stretch ? *stretch : (struct nai_stretch){0};
+  if (!stretch)
+    NAI_TRY(find_stretch(&at, fd, size, name, err));
   if (at.offset > size || at.bytes > size - at.offset || at.offset % NAI_TABLE_ALIGNMENT)
     return nai_err_set(err, NAI_ESTALE, "\"%s\" is damaged", name);
   if (at.bytes < sizeof(struct nai_table_header))
