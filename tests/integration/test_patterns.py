@@ -8,7 +8,7 @@ from support import SHARED, artifacts, report, trace
 # Scenario, rule, place, words of its evidence, words of its advice.
 PATTERNS = [
     ("train-offload", "streamed-weights", "Host-to-Device", ["FSDP::pre_forward (encoder.block.#)", "Pinned", "25.0 GB/s", "on a stream that computes"], "offload_params=False"),
-    ("train-offload", "exposed-copy", "parameters streamed from the host", ["36.7 %"], "Overlap"),
+    ("train-offload", "exposed-copy", "parameters streamed from the host", ["36.7 %"], "Keep the parameters on the GPU"),
     ("train-no-prefetch", "exposed-communication", "FSDP::pre_forward (encoder.block.#)", ["AllGather (NCCL): 48 kernels, 19.2 ms, 19.2 ms exposed"], "backward_prefetch"),
     ("train-unsharded", "fsdp-without-sharding", None, ["no all-gather", "AllReduce"], "NO_SHARD"),
     ("train-scalar-reads", "idle-queue-drained", "cudaStreamSynchronize in train_step # > encoder.block.# > aten::is_nonzero > aten::item > aten::_local_scalar_dense",

@@ -222,7 +222,7 @@ class Answers(unittest.TestCase):
         self.assertRegex(self.said("training", "what is a pause"), r"^A pause is .* This trace has none\.$")
 
     def test_causes(self):
-        self.assertIn("queue_drained is a cause of idle time: a wait had left the queue empty", self.said("host-bound", "what is queue_drained"))
+        self.assertIn("queue_drained is a cause of idle time: a synchronization had left the queue empty", self.said("host-bound", "what is queue_drained"))
         self.assertIn("of which this run has none", self.said("host-bound", "what is page_migration"))
 
     def test_the_finding_is_about_the_cause_that_is_named(self):

@@ -23,7 +23,7 @@ static const struct {
                              "the launching thread was in a call that allocates, frees, maps or registers memory"},
     [NAI_IDLE_BLOCKING_CALL] = {"blocking_call", "the launching thread sat in a call that waits for the GPU"},
     [NAI_IDLE_QUEUE_DRAINED] = {"queue_drained",
-                                "a synchronization had left the queue empty, and the host had not yet launched more"},
+                                "a synchronization had left the queue empty, and the host had not yet queued more"},
     [NAI_IDLE_IN_LAUNCH_CALL] = {"in_launch_call",
                                  "the launching thread was inside the very call that launched what came next"},
     [NAI_IDLE_CUDA_CALL] = {"cuda_call",
