@@ -10,9 +10,11 @@
 #include "tables/run_info.h"
 #include "tables/step_search.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -53,15 +55,19 @@ static int write_stamp(struct nai_state *s, struct nai_err *err) {
 /* --- manifests -------------------------------------------------------------------------------- */
 
 /* Lists stages/NAME.ntab, if it is there, or removes it where stages are not to be kept. */
-static void settle_file(struct nai_state *s, const char *name) {
+static int settle_file(struct nai_state *s, const char *name, struct nai_err *err) {
   char path[PATH_MAX], file[128];
-  if (!nai_run_table_path(path, sizeof path, s->run, name) || !nai_fs_exists(path))
-    return;
+  struct stat st;
+  if (!nai_run_table_path(path, sizeof path, s->run, name))
+    return NAI_OK;
+  if (lstat(path, &st) != 0)
+    return nai_fs_is_absent(errno) ? NAI_OK : nai_err_sys(err, NAI_EIO, errno, "cannot examine \"%s\"", path);
   snprintf(file, sizeof file, "stages/%.100s.ntab", name);
   if (s->options->keep_stages)
     nai_manifest_add_file(nai_run_manifest_to_fill(s->run), file);
   else
     unlink(path);
+  return NAI_OK;
 }
 
 /* Puts nodes and the names of table files into the manifest in the order of the stages. */
@@ -74,10 +80,10 @@ static int settle_tables(struct nai_state *s, int last_stage, struct nai_err *er
     nai_manifest_put_next(m, node->name, &put);
   for (int i = 0; i <= last_stage; i++)
     if (s->stage_files & 1u << i)
-      settle_file(s, s->stages[i].name);
+      NAI_TRY(settle_file(s, s->stages[i].name, err));
   for (struct nai_node_walk w = all; (node = nai_next_node(&w));)
     for (const struct nai_schema *const *schema = node->late; schema && *schema; schema++)
-      settle_file(s, (*schema)->name);
+      NAI_TRY(settle_file(s, (*schema)->name, err));
   nai_manifest_add_file(m, NAI_MANIFEST_PATH);
   return nai_manifest_check(m, err);
 }

@@ -213,7 +213,7 @@ static int put_reports(const struct nai_document *d, const char *directory, stru
       NAI_SCOPED(nai_buf) link = {0};
       nai_document_code(d, map, "label", capture->label);
       if (!directory || !nai_fs_join(report, sizeof report, nai_run_path(capture->run), "report.html") ||
-          !nai_fs_is_regular(report))
+          !nai_fs_exists(report))
         continue;
       NAI_TRY(nai_fs_relative(path, sizeof path, directory, report, err));
       nai_escape_url(&link, path, strlen(path));
