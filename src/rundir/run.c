@@ -275,8 +275,16 @@ static int open_table(struct nai_table **out, char file[NAME_MAX + 16], struct n
   const char *stage = maker->stage == NAI_NO_STRING ? NULL : nai_manifest_name(&run->manifest, maker->stage);
   const struct nai_table *list;
   NAI_TRY(name_file(file, stored, err));
-  if (!stage || (is_of_events(stored) && nai_fs_exists_at(run->directory, file)))
-    return nai_table_open_at(out, run->directory, file, schema, err);
+  if (!stage || is_of_events(stored)) {
+    struct nai_err own = {0};
+    int rc = nai_table_open_at(out, run->directory, file, schema, &own);
+    bool absent = rc && own.errnum && nai_fs_is_absent(own.errnum);
+    if (!stage || !absent) {
+      if (rc && err)
+        *err = own;
+      return rc;
+    }
+  }
   NAI_TRY(name_file(file, stage, err));
   NAI_TRY(find_list(&list, run, stage, file, err));
   int64_t row = nai_table_set_find(list, stored);

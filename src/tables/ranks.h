@@ -36,7 +36,7 @@
   C(T, clock_offset_ns, NS, "its clock is ahead of that by so much")                                     \
   C(T, clock_doubt_ns, NS, "1.4826 MAD of what ends of collectives differ beyond offset and drift")      \
   C(T, clock_drift_ppm, MEAN, "parts per million that its clock is faster")                              \
-  C(T, mpi_ns, NS, "time in MPI calls other than set-up; NULL without MPI")                              \
+  C(T, mpi_ns, NS, "time in MPI calls other than setup; NULL without MPI")                               \
   C(T, mpi_pct, PCT, "that, from the end of MPI_Init to MPI_Finalize")                                   \
   C(T, mpi_exposed_ns, NS, "part of it in which its GPUs are active and do nothing; NULL without a GPU") \
   C(T, refused, LABEL, "why nothing of it was matched")
