@@ -7,10 +7,14 @@ import re
 import struct
 import subprocess
 import termios
+import threading
 import unittest
 
 import support
 from support import SOURCE, artifacts, fresh_dir, trace
+
+
+END = b"\x03\x04"  # no command prints it
 
 
 def on_terminal(*arguments, columns=80):
@@ -19,17 +23,16 @@ def on_terminal(*arguments, columns=80):
     fcntl.ioctl(its, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
     with subprocess.Popen([support.PROGRAM, *map(str, arguments)], stdout=its, stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL,
                           env={**os.environ, "LC_ALL": "C.UTF-8"}) as program:
-        os.close(its)
+        # Ours stays open until all is read: some kernels drop what a terminal still holds when its last writer goes.
+        ended = threading.Thread(target=lambda: (program.wait(), os.write(its, END)))
+        ended.start()
         text = b""
-        while True:
-            try:
-                part = os.read(ours, 65536)
-            except OSError:
-                break
-            if not part:
-                break
-            text += part
+        while not text.endswith(END):
+            text += os.read(ours, 65536)
+        ended.join()
+    os.close(its)
     os.close(ours)
+    text = text.removesuffix(END)
     return re.sub(r"\x1b\[[0-9;]*m", "", text.decode()).replace("\r\n", "\n")
 
 
