@@ -8,7 +8,7 @@
 #include <string.h>
 
 const char *nai_step_state_name(enum nai_step_state state) {
-  static const char *const names[] = {"steady", "warm-up", "truncated", "other kind"};
+  static const char *const names[] = {"steady", "warm-up", "truncated", "other kind", "paused"};
   return names[state];
 }
 
@@ -24,11 +24,14 @@ static int64_t median_of(int64_t *v, size_t count) {
 
 /* --- states ----------------------------------------------------------------------------------- */
 
-static void find_other_kinds(struct nai_step_stats *s, const struct nai_process_steps *steps,
-                             const struct nai_step_list *list) {
-  for (uint32_t i = 0; steps->labels && i < list->count; i++)
-    if (steps->labels[list->v[i].step].kind != steps->kind)
+/* Nobody compares steps of different kinds, and a pause is no part of what a step takes. */
+static void find_untypical(struct nai_step_stats *s, const struct nai_process_steps *steps,
+                           const struct nai_step_list *list) {
+  for (uint32_t i = 0; i < list->count; i++)
+    if (steps->labels && steps->labels[list->v[i].step].kind != steps->kind)
       s->state[i] = NAI_STEP_OTHER_KIND;
+    else if (list->v[i].paused)
+      s->state[i] = NAI_STEP_PAUSED;
 }
 
 /* A first or last step with less than nine tenths of the usual work was cut by the capture. */
@@ -137,7 +140,7 @@ int nai_step_stats_new(struct nai_step_stats *s, const struct nai_process_steps 
   NAI_TRY(NAI_NEW(s->state, &s->arena, list->count, err));
   NAI_TRY(NAI_NEW(s->outlier, &s->arena, list->count, err));
   if (list->count) {
-    find_other_kinds(s, steps, list);
+    find_untypical(s, steps, list);
     find_truncated(s, list, room);
     find_warm_up(s, steps, list, room);
   }
