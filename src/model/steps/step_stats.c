@@ -24,13 +24,23 @@ static int64_t median_of(int64_t *v, size_t count) {
 
 /* --- states ----------------------------------------------------------------------------------- */
 
-/* Nobody compares steps of different kinds, and a pause is no part of what a step takes. */
-static void find_untypical(struct nai_step_stats *s, const struct nai_process_steps *steps,
-                           const struct nai_step_list *list) {
-  for (uint32_t i = 0; i < list->count; i++)
-    if (steps->labels && steps->labels[list->v[i].step].kind != steps->kind)
+static void find_other_kinds(struct nai_step_stats *s, const struct nai_process_steps *steps,
+                             const struct nai_step_list *list) {
+  for (uint32_t i = 0; steps->labels && i < list->count; i++)
+    if (steps->labels[list->v[i].step].kind != steps->kind)
       s->state[i] = NAI_STEP_OTHER_KIND;
-    else if (list->v[i].paused)
+}
+
+/* A pause that makes a step so much longer is no part of what the step takes; a shorter one makes an outlier. */
+static void find_paused(struct nai_step_stats *s, const struct nai_step_list *list, int64_t *room) {
+  enum { TIMES = 10 };
+  uint32_t n = 0;
+  for (uint32_t i = 0; i < list->count; i++)
+    if (s->state[i] == NAI_STEP_STEADY && !list->v[i].paused)
+      room[n++] = nai_step_ns(&list->v[i]);
+  int64_t usual = median_of(room, n);
+  for (uint32_t i = 0; n && i < list->count; i++)
+    if (s->state[i] == NAI_STEP_STEADY && list->v[i].paused && nai_step_ns(&list->v[i]) / TIMES > usual)
       s->state[i] = NAI_STEP_PAUSED;
 }
 
@@ -140,7 +150,8 @@ int nai_step_stats_new(struct nai_step_stats *s, const struct nai_process_steps 
   NAI_TRY(NAI_NEW(s->state, &s->arena, list->count, err));
   NAI_TRY(NAI_NEW(s->outlier, &s->arena, list->count, err));
   if (list->count) {
-    find_untypical(s, steps, list);
+    find_other_kinds(s, steps, list);
+    find_paused(s, list, room);
     find_truncated(s, list, room);
     find_warm_up(s, steps, list, room);
   }
