@@ -45,7 +45,9 @@ static void put_metrics(const struct nai_document *d) {
       if (importance(&d->c->results[i]) != level)
         continue;
       table.times = &times[level == 3];
-      nai_document_metric(&table, level < 3 ? asked : others, &d->c->results[i]);
+      struct nai_view *map = nai_document_metric(&table, level < 3 ? asked : others, &d->c->results[i]);
+      if (nai_headline_gives(d->c, &d->c->results[i])) /* said once */
+        nai_view_put_text(map, "reason", NULL);
       more += level == 3;
     }
   nai_view_put_int(d->root, "other_metric_count", more);
