@@ -423,7 +423,7 @@ class Priorities(unittest.TestCase):
     def test_shares_that_are_not_of_the_active_time_name_their_base(self):
         """Beside each finding, and there of all where the verdict's are of the capture."""
         bases = set()
-        for said in each(generated("pause"), generated("neglected"), real("mordred_2021"), real("cuda_small")):
+        for said in each(generated("pause"), generated("neglected"), generated("steps-input"), real("mordred_2021"), real("cuda_small")):
             first = said.markdown.split("\nDetails, timeline")[0]
             for finding in said.rows("findings"):
                 line = next((line for line in first.splitlines() if f"**{finding['title']}**" in line and "potential saving" in line), "")
@@ -503,7 +503,8 @@ class Prices(unittest.TestCase):
 
     def test_what_pinning_does_not_save_is_no_reason_to_pin(self):
         told = set()
-        for said in each(generated("first-touch"), generated("copy-bound"), real("cutlass_two_gpu_kinds"), real("gaussian_osrt_sched_samples")):
+        for said in each(generated("first-touch"), generated("copy-bound"), generated("training"), real("cutlass_two_gpu_kinds"),
+                         real("gaussian_osrt_sched_samples")):
             rates = said.rows("copy_rates")
             touch, gain = (sum(float(r[c]) for r in rates) for c in ("first_touch_ms", "at_limit_gain_ms"))
             exposed = sum(float(r["exposed_copy_ms"]) for r in said.rows("gpu_active"))

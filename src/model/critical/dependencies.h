@@ -30,6 +30,7 @@ struct nai_dep {
   int64_t weight;
   uint32_t from; /* node */
   uint8_t kind;  /* enum nai_dep_kind */
+  bool inferred; /* no record says it: a hand-off, a wait for what ended then, a full queue */
 };
 
 /* What the graph leaves out or had to guess. */

@@ -45,6 +45,7 @@ int nai_path_sum_segment(struct nai_path_sum *s, const struct nai_model *m, cons
   bool added;
   s->by_cause[segment->cause] += ns;
   s->wall_ns += ns;
+  s->inferred += segment->dep && segment->dep->inferred;
   if (!s->arena)
     return NAI_OK;
   int category = category_of(m, segment);

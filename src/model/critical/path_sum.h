@@ -22,7 +22,8 @@ enum { NAI_PATH_KNOWN = 64 };
 
 struct nai_path_sum {
   struct nai_path_known known[NAI_PATH_KNOWN];
-  int64_t wall_ns; /* what all groups add up to */
+  int64_t wall_ns;  /* what all groups add up to */
+  int64_t inferred; /* segments that follow a dependency which no record tells */
   int64_t by_cause[NAI_PATH_CAUSES];
   struct nai_path_group *groups; /* in order of first appearance */
   uint32_t count, capacity;

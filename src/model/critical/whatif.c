@@ -359,6 +359,7 @@ static int find_limit(struct nai_whatif_result *out, const struct nai_whatif *w,
   for (int c = 0; c < NAI_PATH_CAUSES; c++)
     if (sum.by_cause[c] > sum.by_cause[out->limit])
       out->limit = (enum nai_path_cause)c;
+  out->inferred = sum.inferred;
   out->limit_pct = nai_percent((double)sum.by_cause[out->limit], (double)sum.wall_ns);
   return NAI_OK;
 }
