@@ -1,7 +1,7 @@
 /** @import { App } from '../app.js' */
 /** @import { Model } from '../model.js' */
 /** @import { Instance } from './instances.js' */
-import { fitCanvas, h } from '../dom.js';
+import { CHARACTER_PX, fillLabel, fitCanvas, h } from '../dom.js';
 import { duration, percent } from '../format.js';
 import { bisect } from '../model.js';
 import { operationsOf } from './pairing.js';
@@ -16,7 +16,7 @@ const OUTLIERS_SHOWN = 100;
 /** Of rows too low for a label each, so many share one. */
 const LABELED = 10;
 const TICK_PX = 110;
-const CHARACTER_PX = 6.1;
+const LABEL_PX = 31;
 
 /** Which of many instances a picture shows: the first outliers, and others evenly. @param {Instance[]} instances @returns {number[]} */
 export function chosenRows(instances) {
@@ -57,11 +57,9 @@ export function paintInstance(context, app, gpu, instance, { left, top, height, 
       context.fillStyle = color(event);
       const [y, size] = split === height ? [top, height] : below ? [top + split, height - split] : [top, split];
       context.fillRect(x, y, right - x - (right - x > 4 ? 0.5 : 0), size);
-      const fits = Math.floor((right - x - 6) / CHARACTER_PX);
-      if (!labels || below || fits < 4) continue;
-      const text = model.shortNameOf(event);
+      if (!labels || below || right - x < LABEL_PX) continue;
       context.fillStyle = '#fff';
-      context.fillText(text.length <= fits ? text : `${text.slice(0, fits - 1)}…`, x + 3, top + split / 2 + 0.5);
+      fillLabel(context, model.shortNameOf(event), x + 3, top + split / 2 + 0.5, right - x - 6);
     }
   });
 }
@@ -220,7 +218,7 @@ export class Strip {
     context.fillStyle = theme.idle;
     context.fillRect(this.left, top + 1, lengthOf(shown) * scale, rowHeight - 2);
     context.globalAlpha = instance.whole ? 1 : 0.45;
-    paintInstance(context, this.app, this.gpu, shown, { left: this.left, top: top + 1, height: rowHeight - 2, scale, labels: false });
+    if (this.app.model.complete(shown.start, shown.end)) paintInstance(context, this.app, this.gpu, shown, { left: this.left, top: top + 1, height: rowHeight - 2, scale, labels: false });
     context.globalAlpha = 1;
     if (cut) this.markCut(context, top);
     if (instance.outlier) {
