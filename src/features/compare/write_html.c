@@ -1,4 +1,5 @@
 /* compare.html: the parts that need no script, from the template compare.html, and the data of those that do. */
+#include "base/deflate.h"
 #include "base/escape.h"
 #include "base/fmt.h"
 #include "base/fs.h"
@@ -29,18 +30,25 @@ static void page_free(struct page *page) {
 static int importance(const struct nai_metric_result *r) {
   enum nai_verdict v = r->judgement.verdict;
   bool differs = v == NAI_VERDICT_REGRESSED || v == NAI_VERDICT_CHANGED || v == NAI_VERDICT_SUSPECT ||
-                 v == NAI_VERDICT_IMPROVED || (v == NAI_VERDICT_ERROR && r->gated);
-  return (r->gated ? 0 : 2) + (differs ? 0 : 1);
+                 v == NAI_VERDICT_IMPROVED;
+  return v == NAI_VERDICT_ERROR ? 3 : (r->gated ? 0 : 2) + (differs ? 0 : 1);
 }
 
 static void put_metrics(const struct nai_document *d) {
   struct nai_view *asked = nai_view_put_list(d->root, "metrics"), *others = nai_view_put_list(d->root, "other_metrics");
+  struct nai_time_column times[2] = {0}; /* of the two tables */
+  struct nai_document table = *d;
   int64_t more = 0;
+  for (uint32_t i = 0; i < d->c->result_count; i++)
+    nai_document_times(&times[importance(&d->c->results[i]) == 3], &d->c->results[i]);
   for (int level = 0; level < 4; level++)
     for (uint32_t i = 0; i < d->c->result_count; i++) {
       if (importance(&d->c->results[i]) != level)
         continue;
-      nai_document_metric(d, level < 3 ? asked : others, &d->c->results[i]);
+      table.times = &times[level == 3];
+      struct nai_view *map = nai_document_metric(&table, level < 3 ? asked : others, &d->c->results[i]);
+      if (nai_headline_gives(d->c, &d->c->results[i])) /* said once */
+        nai_view_put_text(map, "reason", NULL);
       more += level == 3;
     }
   nai_view_put_int(d->root, "other_metric_count", more);
@@ -234,6 +242,7 @@ int nai_write_html(struct nai_buf *out, struct nai_err *unread, const struct nai
   NAI_SCOPED(nai_document) d = nai_document_new(c, 0, UINT32_MAX);
   nai_view_put_trusted(d.root, "severity", gate_severity(c));
   put_metrics(&d);
+  nai_document_undecided(&d);
   nai_document_beside(&d);
   put_bars(&d);
   NAI_TRY(put_reports(&d, directory, err));
