@@ -312,6 +312,7 @@ class Pages(unittest.TestCase):
         directory = artifacts(trace("training"))
         self.assertEqual(run("page", "mine", directory, "--skills", path).stdout.split("\n")[:6], ["One", "n", "2", "", "GPU 0!", "GPU 1!"])
         self.assertIn("mine", run("page", "list", "--skills", path).stdout)
+        self.assertIn("mine", json.loads(run("page", "list", "--skills", path, "--json").stdout)["text"])
         broken = skill_file("page: mine\ntitle: Mine\nblocks:\n  - sql: |\n      select count(*)\n      from gpu\n")
         self.assertIn(f"{broken}:6:12: no such table: gpu; did you mean gpus?", run("page", "mine", directory, "--skills", broken).stderr)
 
@@ -479,6 +480,7 @@ class Explain(unittest.TestCase):
         done = run("explain", directory, "a")
         self.assertEqual((done.returncode, done.stdout), (2, ""))
         self.assertRegex(done.stderr, r'"a" can be \d+ things, for example: call "')
+        self.assertLess(len(run("explain", directory, "at").stderr), 600)
         self.assertIn("nothing is called", run("explain", directory, "no such thing").stderr)
         self.assertIn("there is no finding 999", run("explain", directory, "999").stderr)
 
