@@ -8,7 +8,7 @@ import shutil
 import sqlite3
 import unittest
 
-from support import SHARED, analyze, artifacts, fresh_dir, in_tier, report, run, tier, trace
+from support import SHARED, analyze, artifacts, exports, fresh_dir, in_tier, report, run, tier, trace
 
 US = 1000
 RANKS = ({"device": 0, "context": 1, "stream": 7, "pid": 281575656783872, "tid": 281575656789873},
@@ -581,6 +581,20 @@ class Commands(unittest.TestCase):
         true = self.steps(trace("loop-fused"))
         self.assertLess(abs(plan[1]["after_ns"] - true), 0.02 * true)
         self.assertTrue(plan[1]["after_high_ns"] <= true <= plan[1]["after_low_ns"])
+
+    def test_the_plan_and_the_findings_tell_one_saving(self):
+        """No simulation removes far more than its cause; where a finding says nothing of one, nor does the plan, which goes by titles."""
+        for path in [*map(trace, ("loop-waits", "train-constants", "serving-uncounted")), *exports()]:
+            told, markdown = report(artifacts(path)), (artifacts(path) / "report.md").read_text(encoding="utf-8")
+            for finding in told.json["findings"]:
+                simulated, repetitions = finding["simulated"], [row for row in told.rows("what_if") if row["rule"] == finding["id"]]
+                if not simulated or simulated["state"] == "within_error" or finding["saving_is"] == "estimate":
+                    continue
+                times = 1 if simulated["state"] == "bound_only" else 2
+                self.assertLessEqual(repetitions[0]["repetition_count"] * simulated["saving_ns"], times * 1.1 * finding["saving_ns"], (path.stem, finding["id"]))
+            for row in told.rows("what_if_plan"):
+                self.assertTrue(told.json["findings"][row["finding"] - 1]["simulated"], path.stem)
+                self.assertNotIn(f"| {row['change']} |", markdown)
 
     def test_large(self):
         """Of more than 300,000 calls and operations a report simulates successive repetitions, which say what all would."""
