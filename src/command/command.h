@@ -69,7 +69,7 @@ struct nai_cmd_source {
  * Call it while the process has no threads. */
 NAI_MUST_CHECK int nai_cmd_source_open(struct nai_run **out, const char *path, const struct nai_cmd_source *how,
                                        struct nai_err *err);
-/* Whether it is the directory of a run. */
+/* Whether it is the directory of a run, or a run in one file. */
 bool nai_cmd_is_run(const char *path);
 /* Whether a file's name or its first bytes are those of a trace. */
 bool nai_cmd_is_trace(const char *path);

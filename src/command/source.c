@@ -131,5 +131,5 @@ int nai_cmd_source_open(struct nai_run **out, const char *path, const struct nai
   *out = NULL;
   if (how->keep)
     *how->keep = (struct nai_temporary){0};
-  return nai_fs_is_dir(path) ? nai_run_open(out, path, err) : open_trace(out, path, how, err);
+  return nai_fs_is_dir(path) || nai_cmd_is_run(path) ? nai_run_open(out, path, err) : open_trace(out, path, how, err);
 }
