@@ -301,6 +301,25 @@ class Pairs(unittest.TestCase):
         self.assertIsNone(merged[0]["count_term_ms"])
         self.assertEqual(verdicts(report)["kernels.per_step"], "improved")
 
+    def test_other_kernels_at_the_same_call_site(self):
+        """Lines moved, names are others: the function tells. Not of a graph of which not all launches have a captured stack."""
+        sides = [analysed("call-sites-mended", 1)], [analysed("call-sites-renamed", 1)]
+        report, text, out = compared(*sides)
+        found = {(k["base_kernels"], k["new_kernels"]): (k["state"], k["level"], k["confidence"]) for k in report["kernels"] if k["level"] != "name"}
+        by_site = ("retuned", "call site", "medium")
+        self.assertEqual({pair: how for pair, how in found.items() if how == by_site},
+                         {("gemm_tn", "nvjet_tst_128x256"): by_site, ("relu_kernel", "activation"): by_site, ("infer_kernel", "engine_v2"): by_site})
+        self.assertNotIn("call site", [how[1] for pair, how in found.items() if "layer_front" in str(pair[1])])
+        self.assertIn("call site (medium) 66.0 %", text)
+        self.assertNotIn("kernels_differ", text)
+        back, _, _ = compared(*sides[::-1])
+        self.assertEqual({(k["new_kernels"], k["base_kernels"]) for k in back["kernels"] if k["level"] == "call site"},
+                         {pair for pair, how in found.items() if how == by_site})
+        for table in ("CUDA_CALLCHAINS",):  # without stacks nothing is matched by them
+            bare = [edited(trace(name, "--seed", 1), f"DROP TABLE {table}") for name in ("call-sites-mended", "call-sites-renamed")]
+            report, _, _ = compared(bare[:1], bare[1:])
+            self.assertNotIn("call site", {k["level"] for k in report["kernels"]})
+
     def test_aliases(self):
         """Two kernels that only their owner knows to be the same."""
         renamed = edited(trace("loop", "--seed", 11), "UPDATE StringIds SET value = 'zeta_v9' WHERE value LIKE '%adam_kernel%'")

@@ -87,6 +87,11 @@ class DominantKernel(unittest.TestCase):
                 skips = [sum((c[2], c[3]) == (call[2], call[3]) and (c[4], c[0]) < (call[4], call[0]) for c in calls) for call in found]
                 self.assertIn(int(row["launch_skip"]), skips, (path, row["function"]))  # several: GPUs that do the same at once
 
+    def test_a_name_that_the_export_cut_is_found_by_how_it_begins(self):
+        cut = edited(trace("long-calls"), "cut-names", "UPDATE StringIds SET value = 'search_tr...' WHERE value LIKE '%search_tree%'")
+        verify = next(f["verify"] for f in cut.list if "--kernel-name" in f["verify"] and "search" in f["verify"])
+        self.assertIn("--kernel-name 'regex:^search_tr' ", verify)
+
     def test_of_two_lengths_that_with_more_time_is_meant(self):
         row = next(r for r in generated("long-calls").rows("profile_targets") if r["function"] == "search_tree")
         lengths = sorted(d for d, in sqlite3.connect(trace("long-calls")).execute("""SELECT end - start FROM CUPTI_ACTIVITY_KIND_KERNEL k
@@ -108,6 +113,13 @@ class DominantKernel(unittest.TestCase):
         self.assertRegex(nameless.verdict, r": factorize, ")
         for said in each(real("mordred_2021")):
             self.assertRegex(said.verdict, r"\*\*Low: testqo, ")
+
+    def test_what_the_verdict_names_of_a_phase(self):
+        """A call that takes a third of what follows the work, with its time; threads that are waited for by what they are."""
+        for found, words in ((real("tensorrt_inference"), r"1\.36 s afterwards \(cuModuleUnload 479\.4 ms\)"),
+                             (real("unified_memory"), r"setup \(worker threads\)"), (real("windows_wddm_cc120"), r": CUDA program, 10 min")):
+            if found:
+                self.assertRegex(found.verdict, words)
 
     def test_idle_time_is_named_once(self):
         """By the less certain loss, where there is one."""
