@@ -120,6 +120,8 @@ class DominantKernel(unittest.TestCase):
                              (real("unified_memory"), r"setup \(threads\)"), (real("windows_wddm_cc120"), r": CUDA program, 10 min")):
             if found:
                 self.assertRegex(found.verdict, words)
+                self.assertNotIn("Start with `pthread_join`", found.advice)
+                self.assertNotIn("Start with `cu", found.advice)
 
     def test_idle_time_is_named_once(self):
         """By the less certain loss, where there is one."""
