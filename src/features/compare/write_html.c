@@ -1,4 +1,5 @@
 /* compare.html: the parts that need no script, from the template compare.html, and the data of those that do. */
+#include "base/deflate.h"
 #include "base/escape.h"
 #include "base/fmt.h"
 #include "base/fs.h"
@@ -45,7 +46,9 @@ static void put_metrics(const struct nai_document *d) {
       if (importance(&d->c->results[i]) != level)
         continue;
       table.times = &times[level == 3];
-      nai_document_metric(&table, level < 3 ? asked : others, &d->c->results[i]);
+      struct nai_view *map = nai_document_metric(&table, level < 3 ? asked : others, &d->c->results[i]);
+      if (nai_headline_gives(d->c, &d->c->results[i])) /* said once */
+        nai_view_put_text(map, "reason", NULL);
       more += level == 3;
     }
   nai_view_put_int(d->root, "other_metric_count", more);
@@ -170,18 +173,21 @@ static void put_waterfall(const struct nai_document *d) {
 
 static void print_data(struct nai_buf *out, const void *ctx) {
   const struct page *page = ctx;
-  nai_write_page_data(out, page->c, page->timelines);
+  struct nai_buf json = {0};
+  nai_write_page_data(&json, page->c, page->timelines);
+  nai_buf_put_deflated(out, &json);
 }
 
 static void put_blocks(struct nai_view *root, const struct page *page) {
-  static const char *const names[NAI_SIDES][2] = {{"base_timeline_json", "base_events_b64"},
-                                                  {"new_timeline_json", "new_events_b64"}};
-  nai_view_put_printed(root, "data_json", print_data, page);
+  static const char *const names[NAI_SIDES][2] = {{"base_timeline_b64", "base_events_b64"},
+                                                  {"new_timeline_b64", "new_events_b64"}};
+  nai_view_put_printed(root, "data_b64", print_data, page);
   for (int s = 0; s < NAI_SIDES; s++) {
-    const char *json = nai_pair_timeline_block(&page->timelines[s], "timeline_json");
-    const char *events = nai_pair_timeline_block(&page->timelines[s], "events_b64");
-    nai_view_put_borrowed(root, names[s][0], *json ? json : "null", *json ? strlen(json) : 4);
-    nai_view_put_borrowed(root, names[s][1], events, strlen(events));
+    static const char *const blocks[] = {"timeline_b64", "events_b64"};
+    for (int i = 0; i < 2; i++) {
+      const char *text = nai_pair_timeline_block(&page->timelines[s], blocks[i]);
+      nai_view_put_borrowed(root, names[s][i], text, strlen(text));
+    }
   }
 }
 

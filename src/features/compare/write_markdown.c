@@ -159,7 +159,7 @@ static uint32_t number_note(struct notes *notes, const struct nai_document *d, c
 static void put_row(const struct nai_document *d, struct nai_view *list, struct notes *notes,
                     const struct nai_metric_result *r) {
   struct nai_view *map = nai_document_metric(d, list, r);
-  bool said = nai_headline_gives(d->c, r) || r == nai_headline(d->c);
+  bool said = nai_headline_gives(d->c, r);
   uint32_t note = said ? 0 : number_note(notes, d, r->judgement.reason);
   if (said || note)
     nai_view_put_text(map, "reason", NULL);

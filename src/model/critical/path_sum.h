@@ -13,10 +13,11 @@ struct nai_path_group {
   int64_t what_ns;
 };
 
-/* A name that came before. */
+/* A name of the trace that came before with that cause: its number in `sums`. */
 struct nai_path_known {
   const char *name;
-  uint32_t number;
+  enum nai_path_cause cause;
+  uint32_t sum;
 };
 enum { NAI_PATH_KNOWN = 64 };
 

@@ -45,10 +45,10 @@ static void add_column(void *ctx, struct nai_thrift_in *in) {
     return;
   const char *name = nai_arena_printf(&file->arena, "%.*s", (int)got[NAME_LEN], (const char *)(intptr_t)got[NAME]);
   bool time = got[CONVERTED] >= DECIMAL && got[CONVERTED] <= LAST_TIME;
-  const char *refused = got[CHILDREN] || got[TYPE] == NONE || got[REPETITION] > 1 ? "nested values"
-                      : got[TYPE] == NAI_PQ_INT96 || got[TYPE] > NAI_PQ_BYTES     ? "values of fixed length"
-                      : time                                                      ? "decimals, dates or times"
-                                                                                  : NULL;
+  const char *refused = got[CHILDREN] || got[TYPE] < 0 || got[REPETITION] < 0 || got[REPETITION] > 1 ? "nested values"
+                      : got[TYPE] == NAI_PQ_INT96 || got[TYPE] > NAI_PQ_BYTES ? "values of fixed length"
+                      : time                                                  ? "decimals, dates or times"
+                                                                              : NULL;
   if (refused)
     file->wrong = nai_arena_printf(&file->arena, "column \"%s\" has %s, which are not supported", name, refused);
   file->columns[file->column_count++] = (struct nai_pq_column){
