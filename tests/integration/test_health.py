@@ -363,7 +363,7 @@ class Failures(unittest.TestCase):
         self.assertEqual((verdict["severity"], verdict["text"]), ("high", "Program failed before any GPU work (missing file)."))
         for path in hidden.rglob("*"):
             if path.is_file():
-                self.assertNotIn(b"CANARY", path.read_bytes(), path)
+                self.assertNotIn(b"CANARY", support.contents(path), path)
         shown = fresh_dir() / "shown"
         self.assertEqual(run("analyze", export, "--show-output", "--out", shown).returncode, 0)
         self.assertIn("reader: mesh.bin: No such file or directory", (shown / "report.md").read_text())
