@@ -1,4 +1,5 @@
 /* compare.html: the parts that need no script, from the template compare.html, and the data of those that do. */
+#include "base/deflate.h"
 #include "base/escape.h"
 #include "base/fmt.h"
 #include "base/fs.h"
