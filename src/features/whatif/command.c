@@ -1,6 +1,7 @@
 /* nsys-ai whatif: what a step would take with changes, by replay of the trace's graph of dependencies. */
 #include "base/escape.h"
 #include "base/fmt.h"
+#include "base/temporary.h"
 #include "command/asking.h"
 #include "features/export/command.h"
 #include "features/whatif/joined.h"
@@ -421,7 +422,7 @@ static int run(void *memory, const char *const *operands, size_t count, const st
   enum { UNDECIDED = 7 };
   const struct whatif_args *args = memory;
   NAI_SCOPED(nai_buf) out = {0};
-  NAI_SCOPED(changes) changes = {.arena = NAI_ARENA(NULL)};
+  NAI_SCOPED(changes) changes = {.arena = NAI_ARENA(nai_temporary_place())};
   struct answer a = {.out = &out, .args = args, .changes = &changes};
   (void)program;
   NAI_TRY(read_changes(&changes, args, err));

@@ -1,6 +1,7 @@
 #include "features/whatif/joined.h"
 
 #include "base/sort.h"
+#include "base/temporary.h"
 #include "base/threads.h"
 #include "command/command.h"
 #include "features/ranks/timeline.h"
@@ -100,9 +101,12 @@ static int join_tables(struct nai_joined *out, uint64_t tables, struct nai_err *
   struct joining j = {.out = out, .tables = tables};
   int64_t transfer;
   NAI_TRY(usual_transfer(&transfer, &out->ranks, err));
-  for (int t = 0; t < NAI_IN_COUNT; t++)
-    if (tables & NAI_IN_BIT(t))
-      NAI_TRY(nai_table_new(&out->tables[t], nai_event_tables[t], err));
+  for (int t = 0; t < NAI_IN_COUNT; t++) {
+    if (!(tables & NAI_IN_BIT(t)))
+      continue;
+    NAI_TRY(nai_table_new(&out->tables[t], nai_event_tables[t], err));
+    nai_table_keep_in(out->tables[t], nai_temporary_place());
+  }
   for (uint32_t s = 0; s < out->ranks.source_count && !out->refused; s++) {
     if (!nai_ranks_place(&j.clock, &out->ranks, s))
       out->refused = "a trace has no collective in common with the others that tells its clock";
@@ -125,9 +129,11 @@ int nai_join(struct nai_joined *out, const char *const *sources, size_t count, u
   }
   NAI_TRY(nai_ranks_compare(&out->ranks, &(struct nai_ranks_options){.clock_doubt_ns = CLOCK_DOUBT_NS}, err));
   NAI_TRY(join_tables(out, nai_parts_tables(nai_parts_needed(parts)) | NAI_IN(GPUS), err));
-  nai_model_open(
-      &out->model, out->tables,
-      &(struct nai_model_options){.classes = out->ranks.classes, .worker_count = nai_cpu_count(), .map_nvtx = true});
+  nai_model_open(&out->model, out->tables,
+                 &(struct nai_model_options){.classes = out->ranks.classes,
+                                             .worker_count = nai_cpu_count(),
+                                             .map_nvtx = true,
+                                             .scratch_dir = nai_temporary_place()});
   return out->refused ? NAI_OK : nai_model_build(&out->model, parts, err);
 }
 
