@@ -410,7 +410,7 @@ int nai_cmd_export_open(struct nai_cmd_export *out, const char *path, int how, s
   *out = (struct nai_cmd_export){0};
   if (nai_cmd_is_parquet(path))
     return open_folder(out, path, job.quiet, err);
-  if (nai_fs_is_dir(path))
+  if (nai_fs_is_dir(path) || nai_cmd_is_run(path))
     return refuse_directory(path, err);
   if (nai_cmd_is_compressed(path))
     return nai_cmd_decompress(out, path, err);

@@ -1,6 +1,7 @@
 /* What a path is: an export, a run. */
 #include "base/fs.h"
 #include "command/command.h"
+#include "rundir/pack.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -8,8 +9,9 @@
 
 bool nai_cmd_is_run(const char *path) {
   char manifest[PATH_MAX];
-  return nai_fs_is_dir(path) && nai_fs_join(manifest, sizeof manifest, path, "stages/manifest.json") &&
-         nai_fs_exists(manifest);
+  if (!nai_fs_is_dir(path))
+    return nai_pack_is(path);
+  return nai_fs_join(manifest, sizeof manifest, path, "stages/manifest.json") && nai_fs_exists(manifest);
 }
 
 bool nai_cmd_is_parquet(const char *path) {

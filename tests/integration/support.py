@@ -1,5 +1,6 @@
 """What the tests of the program from outside share: running it, sample traces, reading its reports."""
 import atexit
+import base64
 import contextlib
 import csv
 import ctypes
@@ -17,6 +18,7 @@ import sys
 import tempfile
 import time
 import unittest
+import zlib
 from decimal import Decimal
 
 # ctest says which build is meant; by hand it is the release build: python3 tests/integration/test_cli.py Help
@@ -244,6 +246,19 @@ def tree(directory):
     directory = pathlib.Path(directory)
     return Tree((str(path.relative_to(directory)), b"" if path.name == "trace-stamp" else path.read_bytes())
                 for path in sorted(directory.rglob("*")) if path.is_file())
+
+
+def page_block(page, name):
+    """A block of data of a page, as bytes."""
+    return zlib.decompress(base64.b64decode(re.search(rf'id="nsys-ai-{name}">(.*?)</script>', page, re.DOTALL)[1], validate=True))
+
+
+def contents(path):
+    """The bytes of a file, and what a page holds packed: for those who look for words in them."""
+    data = pathlib.Path(path).read_bytes()
+    if path.suffix != ".html":
+        return data
+    return b"\n".join([data, *(zlib.decompress(base64.b64decode(text)) for text in re.findall(rb'id="nsys-ai-[a-z-]+">([^<]*)', data))])
 
 
 def _fields(data):

@@ -112,7 +112,7 @@ static bool may_lack(struct nai_run *run, const struct nai_schema *schema) {
   for (size_t i = 0; i < sizeof later / sizeof *later; i++)
     is_later |= schema == later[i];
   snprintf(file, sizeof file, "stages/%.100s.ntab", schema->name);
-  return is_later && nai_manifest_lists(nai_run_manifest(run), file) && !nai_fs_exists_at(nai_run_directory(run), file);
+  return is_later && nai_manifest_lists(nai_run_manifest(run), file) && !nai_run_has_file(run, file);
 }
 
 int nai_capture_open_table(const struct nai_table **table, struct nai_run *run, const struct nai_schema *schema,

@@ -124,7 +124,9 @@ static const struct nai_cli_option options[] = {
     {.name = "reason", .value = "TEXT", .help = "baseline set: why", .type = &nai_cli_text, AT(reason)},
     {.name = "keep",
      .value = "AGE",
-     .help = "prune: leave runs alone that are so much older than the newest, or less: 90d, 8w, 6m, 2y or all",
+     .help =
+         "prune: leave runs alone that are so much older than the newest, or less: 90d, 8w, 6m, 2y or all; add: all "
+         "keeps captures as they are, with reports and every event, not each in one small file",
      .type = &age,
      AT(keep),
      .otherwise = "90d"},
@@ -146,6 +148,13 @@ static const struct nai_cli_option options[] = {
      .min = 0,
      .max = 36500,
      .otherwise = "90"},
+    {.name = "out",
+     .letter = 'o',
+     .value = "DIR",
+     .help = "get: where the run is written",
+     .type = &nai_cli_text,
+     AT(out),
+     .hint = NAI_CLI_FILE},
     {.name = "dry-run", .help = "prune: print what would be removed", .type = &nai_cli_on, AT(dry_run)},
     NAI_CMD_EXPORT_OPTION,
     {.name = "json", .help = "list: print one line of JSON", .type = &nai_cli_on, AT(json)},
@@ -155,7 +164,7 @@ static const struct nai_cli_option options[] = {
 
 /* --- the command ------------------------------------------------------------------------------ */
 
-static const char *const actions[] = {"add", "annotate", "baseline", "index", "list", "prune", "remove"};
+static const char *const actions[] = {"add", "annotate", "baseline", "get", "index", "list", "prune", "remove"};
 
 static const char *action_name(size_t index, const char *before) {
   (void)before;
@@ -178,7 +187,8 @@ static int check_options(const struct store_args *a, const char *action, struct 
               {"kind", a->kind, "annotate", ""},
               {"text", a->text, "annotate", ""},
               {"reason", a->reason, "baseline set", ""},
-              {"keep", a->keep >= 0, "prune", ""},
+              {"keep", a->keep >= 0, "prune", "add"},
+              {"out", a->out, "get", ""},
               {"keep-days", a->keep_days >= 0, "prune", ""},
               {"weekly", a->weekly_days >= 0, "prune", ""},
               {"monthly", a->monthly_days >= 0, "prune", ""},
@@ -204,6 +214,10 @@ static int check(const void *memory, const char *const *words, size_t count, str
   if (strcmp(action, "add") == 0 && count < 2 && !a->add.error)
     return nai_err_set(err, NAI_EUSAGE,
                        "add: which run? Name an artifacts directory or a trace, or say --failed REASON");
+  if (strcmp(action, "add") == 0 && a->keep >= 0 && a->keep != INT32_MAX)
+    return nai_err_set(err, NAI_EUSAGE, "add keeps all (--keep all) or, without --keep, what later questions need");
+  if (strcmp(action, "get") == 0 && (count != 2 || !a->out))
+    return nai_err_set(err, NAI_EUSAGE, "expected get RUN-ID --out DIR");
   if (strcmp(action, "baseline") == 0 && !is_baseline_call(words, count))
     return nai_err_set(err, NAI_EUSAGE, "expected baseline set NAME RUN-ID..., baseline list or baseline show NAME");
   if (strcmp(action, "annotate") == 0 && (count != 2 || !a->kind || !a->text))
@@ -223,6 +237,8 @@ static int act(struct nai_store *store, const struct store_args *a, const char *
     return nai_cmd_store_add(store, a, words + 1, count - 1, err);
   if (strcmp(words[0], "list") == 0)
     return nai_cmd_store_list(store, a, err);
+  if (strcmp(words[0], "get") == 0)
+    return nai_cmd_store_get(store, a, words[1], err);
   if (strcmp(words[0], "baseline") == 0)
     return nai_cmd_store_baseline(store, a, words + 1, count - 1, err);
   if (strcmp(words[0], "annotate") == 0)
@@ -246,7 +262,7 @@ static int run(void *memory, const char *const *operands, size_t count, const st
   (void)program;
   bool adds = strcmp(operands[0], "add") == 0;
   NAI_TRY(nai_store_open(&store, a->store, adds, err));
-  if (!adds) /* which reads what it needs, and tidies where it writes */
+  if (!adds && strcmp(operands[0], "get") != 0) /* which read what they need */
     NAI_TRY(nai_store_read(&store, strcmp(operands[0], "list") == 0 ? a->add.name : NULL, err));
   if (may_tidy(a, operands[0]))
     nai_store_sweep(&store);
@@ -257,12 +273,13 @@ static int run(void *memory, const char *const *operands, size_t count, const st
 
 const struct nai_cli_command nai_cmd_store = {
     .name = "store",
-    .synopsis = "add | list | baseline set NAME | annotate | prune | remove | index [RUN...]",
+    .synopsis = "add | list | get | baseline set NAME | annotate | prune | remove | index [RUN...]",
     .summary = "keep runs of every night, name baselines, say what is known about them",
     .description =
         "Keeps runs by series: what is measured and what it ran on. add takes the captures of one run, artifacts "
         "directories or traces, the others ids of runs; a trace that cannot be analyzed is kept as a run that failed; what is there "
-        "already gets the --verdict and --label of a second call. remove is for what was added by mistake. index writes index.sqlite, "
+        "already gets the --verdict and --label of a second call. A capture becomes one file, from which get writes its artifacts directory "
+        "with all reports. remove is for what was added by mistake. index writes index.sqlite, "
         "index.csv and index.html of all runs, as annotate, prune and remove do; add leaves them as they are. "
         "docs/nightly.md has a recipe.",
     .examples =
