@@ -5,6 +5,7 @@
 #include "base/fmt.h"
 #include "base/text.h"
 #include "sql/sql.h"
+#include "tables/gpu_idle_gaps.h"
 #include "tables/capture.h"
 #include "tables/comm_ops.h"
 #include "tables/gpu_active.h"
@@ -40,6 +41,7 @@ static void put_table(struct nai_view *tables, const struct nai_report *report, 
   nai_view_put_int(view, "total", table->rows);
   nai_view_put_bool(view, "any", table->rows > 0);
   put_more(view, table->rows, top);
+  nai_view_put_bool(view, "has_all", table->schema != &nai_gpu_idle_gaps_schema || table->rows < NAI_MAX_IDLE_GAPS);
   struct nai_view *rows = nai_view_put_list(view, "rows");
   for (int64_t i = 0; i < table->rows && i < top; i++)
     nai_report_put_row(nai_view_add_map(rows), report, table, i);

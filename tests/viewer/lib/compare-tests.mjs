@@ -222,13 +222,16 @@ async function timelineTests(suite, path, data) {
         pair.select(pair.lanes[0], lane.first + Math.floor(lane.count / 2));
         pair.zoomToSelection(pair.lanes[0]);
       });
-      await page.waitForTimeout(200);
-      equal(await seen(), await recount(), 'zoomed in');
+      const agree = async () => {
+        const wanted = await recount();
+        for (let tries = 0; tries < 50 && (await seen()) !== wanted; tries++) await page.waitForTimeout(50);
+        equal(await seen(), wanted);
+      };
+      await agree();
       await page.evaluate(() => globalThis.nsysAi.app.pair.fit());
-      await page.waitForTimeout(200);
-      equal(await seen(), await recount(), 'all');
+      await agree();
       const { selected } = await pairState(page);
-      await page.waitForTimeout(400);
+      await page.waitForFunction(() => /[#&]e=base/u.test(location.hash));
       await page.reload();
       await settle(page);
       equal((await pairState(page)).selected, selected, 'after a reload');
@@ -236,7 +239,10 @@ async function timelineTests(suite, path, data) {
   );
   await suite.test('a kernel of the tree leads to the timelines', () =>
     suite.page(path, {}, async (page) => {
-      for (let level = 0; level < 3; level++) for (const button of await page.locator('#difference-tree button[aria-expanded="false"]').all()) await button.click();
+      await page.evaluate(() => {
+        for (let level = 0; level < 3; level++)
+          for (const { dataset } of [...document.querySelectorAll('#difference-tree button[aria-expanded="false"]')]) document.querySelector(`#difference-tree button[data-part="${dataset.part}"]`).click();
+      });
       const kernel = page.locator('#difference-tree button.leaf').first();
       if ((await kernel.count()) === 0) return;
       await kernel.click();

@@ -115,8 +115,8 @@ export class CompareApp {
     const root = time && kernels ? buildDifferences(time, kernels, (text) => this.shorten(text)) : null;
     if (!host || !root) return;
     const table = new PartTable('Where the time went', 'Part', this.data.comparable, {
-      can: (text) => this.canPlace({ name: text }),
-      show: (text) => this.showEvidence({ name: text }),
+      can: (text) => this.canPlace({ text, name: text }),
+      show: (text) => this.showEvidence({ text, name: text }),
     });
     table.show(root);
     host.replaceChildren(table.element);
