@@ -162,7 +162,9 @@ static int put_plan(struct nai_table *plan, const struct nai_simulation *s, cons
   double alone[NAI_SIMULATED_CHANGES] = {0};
   uint32_t numbers[NAI_SIMULATED_CHANGES], count = 0, chosen;
   for (uint32_t i = 0; i < s->count; i++) {
-    if (s->v[i].refused)
+    int64_t finding = finding_of(findings, &s->v[i]);
+    bool doubted = finding >= 0 && !*nai_get_str(findings, finding, FINDINGS_simulated_state);
+    if (s->v[i].refused || doubted) /* the finding says nothing of a simulation, nor does the plan */
       continue;
     numbers[count] = i;
     alone[count] = s->v[i].result.ns[NAI_CASE_LIKELY];

@@ -97,6 +97,7 @@ void nai_gen_plan_serving_uncounted(struct nai_gen_plan *plan, int64_t target_by
 void nai_gen_plan_serving_guessing(struct nai_gen_plan *plan, int64_t target_bytes);
 void nai_gen_plan_call_sites(struct nai_gen_plan *plan, int64_t target_bytes);
 void nai_gen_plan_call_sites_mended(struct nai_gen_plan *plan, int64_t target_bytes);
+void nai_gen_plan_call_sites_renamed(struct nai_gen_plan *plan, int64_t target_bytes);
 void nai_gen_plan_sampled(struct nai_gen_plan *plan, int64_t target_bytes);
 void nai_gen_plan_sampled_coarse(struct nai_gen_plan *plan, int64_t target_bytes);
 void nai_gen_plan_host_functions(struct nai_gen_plan *plan, int64_t target_bytes);

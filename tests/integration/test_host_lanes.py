@@ -29,9 +29,9 @@ class Page:
 
     def __init__(self, directory):
         html = (directory / "report.html").read_text(encoding="utf-8")
-        block = lambda key: re.search(f'id="{key}">(.*?)</script>', html, re.S)[1]
+        block = lambda key: zlib.decompress(base64.b64decode(re.search(f'id="{key}">(.*?)</script>', html, re.S)[1]))
         data = json.loads(block("nsys-ai-timeline"))
-        raw = zlib.decompress(base64.b64decode(block("nsys-ai-events")))
+        raw = block("nsys-ai-events")
         columns = {c["name"]: list(numbers(raw[c["offset"]:c["offset"] + c["bytes"]])) for c in data["columns"]}
         self.origin = int(data["origin_ns"])
         self.end = self.origin + data["end_ns"]

@@ -1,8 +1,6 @@
 /* What stands below the headline: kernels whose calls take twice or half as long, idle time as the runs' reports have
  * it, and without steps what got slower by the call. */
 #include "base/fmt.h"
-#include "base/strings.h"
-#include "base/text.h"
 #include "features/compare/document.h"
 #include "features/compare/internal.h"
 #include "table/kernel_name.h"
@@ -116,12 +114,10 @@ static bool comes_before(const struct nai_metric_result *a, const struct nai_met
   return x != y ? x : a->judgement.pct > b->judgement.pct;
 }
 
-/* Numbered ranges count once: blocks.3 stands for blocks.22. */
+/* A range and the one that is all of it take as long. */
 static bool is_alike(const struct nai_metric_result *a, const struct nai_metric_result *b) {
-  NAI_SCOPED(nai_buf) x = {0}, y = {0};
-  nai_text_fold_digits(&x, a->def.metric);
-  nai_text_fold_digits(&y, b->def.metric);
-  return strncmp(a->def.metric, "nvtx.", strlen("nvtx.")) == 0 && strcmp(nai_buf_str(&x), nai_buf_str(&y)) == 0;
+  return !(fabs(a->judgement.base - b->judgement.base) > 0) &&
+         !(fabs(a->judgement.candidate - b->judgement.candidate) > 0);
 }
 
 /* The next in order behind `last` that is like none of those that are named; NULL: there is none. */
@@ -132,7 +128,7 @@ static const struct nai_metric_result *next_slower(const struct nai_comparison *
     const struct nai_metric_result *r = &c->results[i];
     bool is_told = !is_slower(r);
     for (uint32_t k = 0; k < count && !is_told; k++)
-      is_told = r == named[k] || is_alike(r, named[k]);
+      is_told = is_alike(r, named[k]);
     if (!is_told && (!best || comes_before(r, best)))
       best = r;
   }

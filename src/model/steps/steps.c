@@ -117,8 +117,8 @@ static int64_t steps_bytes(const struct nai_model *m) { return (int64_t)m->apis.
 
 const struct nai_part_def nai_part_steps = {.name = "steps",
                                             .needs = NAI_PART(NAMES) | NAI_PART(LAUNCHES) | NAI_PART(CALLS) |
-                                                     NAI_PART(RANGES) | NAI_PART(GPUS) | NAI_PART(PROCESS_GPUS) |
-                                                     NAI_PART(BLOCKED) | NAI_PART(EVIDENCE) | NAI_PART(NVTX_TREE),
+                                                     NAI_PART(RANGES) | NAI_PART(GPUS) | NAI_PART(ACTIVE) |
+                                                     NAI_PART(PROCESS_GPUS) | NAI_PART(BLOCKED) | NAI_PART(EVIDENCE) | NAI_PART(NVTX_TREE),
                                             .tables = NAI_IN(KERNELS) | NAI_IN(MEMOPS) | NAI_IN(GRAPHS) | NAI_IN(APIS) |
                                                       NAI_IN(NVTX) | NAI_IN(NVTX_DOMAINS) | NAI_IN(THREADS) |
                                                       NAI_IN(PROCESSES) | NAI_IN(KERNEL_CONFIGS),
