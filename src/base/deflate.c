@@ -46,7 +46,7 @@ void nai_base64_end(struct nai_base64 *b) {
 }
 
 void nai_buf_put_deflated(struct nai_buf *out, struct nai_buf *text) {
-  enum { LEVEL = 3 };
+  enum { LEVEL = 1 };
   uLongf size = compressBound(text->len);
   unsigned char *packed = malloc(size);
   struct nai_base64 b = {.out = out};

@@ -131,6 +131,6 @@ int nai_cmd_source_open(struct nai_run **out, const char *path, const struct nai
   *out = NULL;
   if (how->keep)
     *how->keep = (struct nai_temporary){0};
-  bool is_run = nai_cmd_is_run(path) || (nai_fs_is_dir(path) && !nai_cmd_is_parquet(path));
-  return is_run ? nai_run_open(out, path, err) : open_trace(out, path, how, err);
+  bool run = (nai_fs_is_dir(path) && !nai_cmd_is_parquet(path)) || nai_cmd_is_run(path);
+  return run ? nai_run_open(out, path, err) : open_trace(out, path, how, err);
 }

@@ -115,6 +115,12 @@ static void put_result(struct WHAT_IF_row *row, const struct nai_simulation *s, 
                                                       : "the saving is below the model's error";
 }
 
+static const char *action_of(const struct nai_simulation *s, const struct nai_change *change) {
+  NAI_SCOPED(nai_buf) words = {0};
+  nai_change_put_words(&words, change);
+  return nai_arena_printf(s->arena, "%s", nai_buf_str(&words));
+}
+
 static void put_change(struct nai_table *what_if, const struct nai_simulation *s, uint32_t i,
                        const struct nai_table *findings) {
   const struct nai_simulated_change *c = &s->v[i];
@@ -122,9 +128,9 @@ static void put_change(struct nai_table *what_if, const struct nai_simulation *s
   struct WHAT_IF_row row =
       NAI_ROW(WHAT_IF, .what_if = i + 1, .finding = finding + 1,
               .rule = finding < 0 ? NULL : nai_get_str(findings, finding, FINDINGS_id), .change = c->change.text,
-              .edited_count = c->edited, .scope = nai_path_scope_name(s->whatif.kind),
-              .repetition_count = s->whatif.repetitions, .now_ns = llround(s->whatif.now_ns), .state = "refused",
-              .reason = c->refused);
+              .action = action_of(s, &c->change), .edited_count = c->edited,
+              .scope = nai_path_scope_name(s->whatif.kind), .repetition_count = s->whatif.repetitions,
+              .now_ns = llround(s->whatif.now_ns), .state = "refused", .reason = c->refused);
   if (!c->refused)
     put_result(&row, s, c);
   WHAT_IF_add(what_if, &row);
@@ -138,7 +144,8 @@ static void put_step(struct nai_table *plan, const struct nai_simulation *s, con
   struct WHAT_IF_PLAN_row row =
       NAI_ROW(WHAT_IF_PLAN, .rank = plan->rows + 1, .what_if = number + 1, .finding = finding + 1,
               .title = finding < 0 ? NULL : nai_get_str(findings, finding, FINDINGS_title), .change = c->change.text,
-              .scope = nai_path_scope_name(s->whatif.kind), .alone_ns = llround(now - step->alone_ns));
+              .action = action_of(s, &c->change), .scope = nai_path_scope_name(s->whatif.kind),
+              .alone_ns = llround(now - step->alone_ns));
   if (step->chosen) {
     row.before_ns = llround(step->before_ns);
     row.after_ns = llround(step->after_ns);
@@ -182,5 +189,6 @@ int nai_simulation_write(struct nai_table *what_if, struct nai_table *plan, cons
                          const struct nai_table *findings, struct nai_err *err) {
   for (uint32_t i = 0; i < s->count; i++)
     put_change(what_if, s, i, findings);
-  return s->count ? put_plan(plan, s, findings, err) : NAI_OK;
+  NAI_TRY(s->count ? put_plan(plan, s, findings, err) : NAI_OK);
+  return nai_arena_check(s->arena, err);
 }

@@ -172,7 +172,7 @@ class Pairs(unittest.TestCase):
         report, text, _ = compared(runs("loop", BASE), runs("loop-slower", NEW))
         said = verdicts(report)
         shown, folded = text.split("<details>")
-        self.assertLess(len(shown.splitlines()), 25)
+        self.assertLess(len(shown.splitlines()), 28)
         rows = [[line.split("|")[1] for line in part.splitlines() if re.match(r"\| `[a-z._]+", line)] for part in (shown, folded.partition("## Where")[0])]
         self.assertEqual((len(rows[0]), len(set(rows[0] + rows[1]))), (5, len(rows[0] + rows[1])))
         self.assertGreater(len(rows[1]), 0)
@@ -486,7 +486,7 @@ class Totals(unittest.TestCase):
         copy = edited(path)
         report, text, _ = compared([path], [copy])
         self.assertEqual(checks(report)["same_content"], "hard")
-        self.assertTrue(text.startswith("Not comparable (same_content)"), text[:60])
+        self.assertTrue(text.startswith("Not comparable: the same trace twice"), text[:60])
         self.assertEqual(report["gate"]["exit"], 7)
         report, _, _ = compared([path], [copy], "--allow", "same_content")
         self.assertEqual(set(verdicts(report).values()) - {"same", "skipped"}, set())
@@ -1230,7 +1230,7 @@ class CommandLine(unittest.TestCase):
                 self.assertEqual(run("analyze", path, "-q", "--stage", "recommend", "--out", halves[-1]).returncode, 0)
             done, out = checked(halves, runs("loop", BASE))
             self.assertEqual(done.returncode, 7, done.stdout)
-            self.assertIn("Not comparable (data_quality)", done.stdout)
+            self.assertIn("Not comparable: captures lost different shares", done.stdout)
             done, out = checked(halves[:2], halves[2:])
             self.assertNotIn("Not comparable", done.stdout)
 

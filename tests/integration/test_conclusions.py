@@ -117,9 +117,11 @@ class DominantKernel(unittest.TestCase):
     def test_what_the_verdict_names_of_a_phase(self):
         """A call that takes a third of what follows the work, with its time; threads that are waited for by what they are."""
         for found, words in ((real("tensorrt_inference"), r"1\.36 s afterwards \(cuModuleUnload 479\.4 ms\)"),
-                             (real("unified_memory"), r"setup \(worker threads\)"), (real("windows_wddm_cc120"), r": CUDA program, 10 min")):
+                             (real("unified_memory"), r"setup \(threads\)"), (real("windows_wddm_cc120"), r": CUDA program, 10 min")):
             if found:
                 self.assertRegex(found.verdict, words)
+                self.assertNotIn("Start with `pthread_join`", found.advice)
+                self.assertNotIn("Start with `cu", found.advice)
 
     def test_idle_time_is_named_once(self):
         """By the less certain loss, where there is one."""

@@ -272,7 +272,9 @@ class Answers(unittest.TestCase):
         for question, begin in ((f"p90 of {short}", cell(f"select human(p90_duration_ns, 'ns') || ' is the p90;' {of}")),
                                 (f"how many times is {short} launched", cell(f"select human(sum(call_count), 'count') || ' calls;' from kernels where kernel_name = (select kernel_name {of})")),
                                 (f"registers per thread of {short}", cell(f"select registers_per_thread || ' registers per thread;' from kernel_shape s join kernels k using (kernel_name) where instr(k.short_name, '{short}') order by s.total_time_ns desc")),
-                                ("does it call cudaLaunchKernel", "Yes: cudaLaunchKernel is called "),
+                                ("does it call cudaLaunchKernel", "Yes: cudaLaunchKernel is called "), ("is cudaLaunchKernel the bottleneck", "cudaLaunchKernel is called "),
+                                ("p99 of cudaLaunchKernel", cell("select human(p99(end_ns - start_ns), 'ns') || ' is the p99; ' from api_events where name = 'cudaLaunchKernel'")),
+                                ('longest "forward"', cell("select human(max_duration_ns, 'ns') || ' is the longest; ' from nvtx_ranges where range_name = 'forward'")),
                                 ("longest CUDA call", cell("select human(max(end_ns - start_ns), 'ns') || ' is the longest call: ' from api_events")),
                                 ("total CUDA API time", cell("select human(sum(end_ns - start_ns), 'ns') || ' in CUDA calls;' from api_events")),
                                 ("is it vllm or pytorch", "PyTorch"), ("is there an all to all", "No: none of that kind ran"), ("is there an allreduce", "Yes: ")):
@@ -297,6 +299,7 @@ class Answers(unittest.TestCase):
                               "and pid = (select pid from serving_engines)", "--format", "json").stdout)["rows"][0]
         self.assertTrue(self.said("serving", "gpu utilization during decode").startswith(f"{rows[0]:.1f} % busy"))
         self.assertTrue(self.said("serving", "how many decode steps").startswith(f"{rows[1]} steps"))
+        self.assertTrue(self.said("serving", "what kernel is slowest inside decode").startswith('Not considered: "decode".'))
 
     def test_a_capture_without_a_gpu_does_not_speak_of_one(self):
         with_calls = self.said("nvtx-only", "how long is the capture")

@@ -364,7 +364,7 @@ static void take_chosen(const struct nai_intent **chosen, size_t *count, const s
       add_chosen(chosen, count, asking, q, matched[i]);
   if (about)
     add_chosen(chosen, count, asking, q, about);
-  for (size_t i = 0; i < matches; i++)
+  for (size_t i = 0; i < matches && strcmp(names, "range") != 0; i++) /* what a range takes is all of it */
     if (!kernel || !knows_name(matched[i]))
       add_chosen(chosen, count, asking, q, matched[i]);
 }

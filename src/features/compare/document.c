@@ -281,7 +281,7 @@ void nai_write_verdict(struct nai_buf *out, const struct nai_comparison *c) {
   struct nai_err err;
   put_failures(d.root, c);
   if (obstacle) {
-    nai_view_put_trusted(d.root, "obstacle", nai_check_name(obstacle->code));
+    nai_view_put_bool(d.root, "obstacle", true);
     nai_view_put_text(d.root, "reason", obstacle->reason);
   } else if (head) {
     put_headline(&d, head);
@@ -321,17 +321,38 @@ static void put_captures(const struct nai_document *d) {
   }
 }
 
+/* What was recorded in some captures only and no metric needs is one caveat. */
+static bool is_unneeded(const struct nai_check *check) {
+  return check->code == NAI_CHECK_CAPABILITY && check->level == NAI_CHECK_SOFT;
+}
+
+static void put_unneeded(struct nai_view *map, const struct nai_comparison *c) {
+  NAI_SCOPED(nai_buf) text = {0};
+  for (uint32_t i = 0; i < c->check_count; i++)
+    if (is_unneeded(&c->checks[i]))
+      nai_buf_printf(&text, "%s\"%s\"", text.len ? ", " : "recorded in some captures only: ", c->checks[i].capability);
+  nai_view_put_buf(map, "reason", NAI_TEXT_FOREIGN, &text);
+}
+
 static void put_checks(const struct nai_document *d) {
   const struct nai_comparison *c = d->c;
+  bool any_unneeded = false;
   struct nai_view *list = nai_view_put_list(d->root, "checks");
   nai_view_put_bool(d->root, "any_checks", c->check_count > 0);
   for (uint32_t i = 0; i < c->check_count && i < d->rows; i++) {
     const struct nai_check *check = &c->checks[i];
     const char *base = check->says[NAI_BASE], *candidate = check->says[NAI_CANDIDATE];
+    if (any_unneeded && is_unneeded(check))
+      continue;
     struct nai_view *map = nai_view_add_map(list);
     nai_view_put_bool(map, "hard", check->level == NAI_CHECK_HARD);
     nai_view_put_trusted(map, "level", nai_check_word(check));
     nai_view_put_trusted(map, "check", nai_check_name(check->code));
+    if (is_unneeded(check)) {
+      any_unneeded = true;
+      put_unneeded(map, c);
+      continue;
+    }
     nai_document_text(d, map, "reason", check->reason);
     nai_document_text(d, map, "base", base);
     nai_document_text(d, map, "new", candidate);

@@ -380,11 +380,15 @@ static int correct_for_many(struct nai_comparison *c, struct nai_err *err) {
 
 /* The names of metrics whose values on a side are of another definition; whoever looks for them has to be told. */
 static int check_definitions(struct nai_comparison *c, struct nai_err *err) {
+  enum { NAMED = 5 };
   NAI_SCOPED(nai_buf) names = {0};
   const char *list;
+  uint32_t count = 0;
   for (uint32_t i = 0; i < c->result_count; i++)
-    if (c->results[i].defined_differently)
+    if (c->results[i].defined_differently && count++ < NAMED)
       nai_buf_printf(&names, "%s%s", names.len ? ", " : "", c->results[i].def.metric);
+  if (count > NAMED)
+    nai_buf_printf(&names, " and %u more", count - NAMED);
   NAI_TRY(nai_check_text(&list, c, &names, err));
   if (!list)
     return NAI_OK;

@@ -1,7 +1,7 @@
 /* nsys-ai whatif: what a step would take with changes, by replay of the trace's graph of dependencies. */
 #include "base/escape.h"
 #include "base/fmt.h"
-#include "base/threads.h"
+#include "base/temporary.h"
 #include "command/asking.h"
 #include "features/export/command.h"
 #include "features/whatif/joined.h"
@@ -14,14 +14,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_EACH = 8, MAX_CHANGES = 8 * MAX_EACH + 7 };
+enum { MAX_EACH = 8, MAX_CHANGES = MAX_EACH * NAI_CHANGE_KINDS };
 
 struct whatif_args {
-  const char *waits[MAX_EACH], *places[MAX_EACH], *kernels[MAX_EACH], *copies[MAX_EACH], *calls[MAX_EACH],
-      *copy_places[MAX_EACH], *fused[MAX_EACH], *ahead[MAX_EACH];
-  size_t wait_count, place_count, kernel_count, copy_count, call_count, copy_place_count, fused_count, ahead_count;
-  const char *host; /* NULL: not asked for */
-  bool no_profiler, balance, pinned, own_stream, own_stream_comm, graphs, quiet;
+  struct {
+    const char *v[MAX_EACH];
+    size_t count;
+    bool alone; /* of what takes no value */
+  } of[NAI_CHANGE_KINDS];
+  bool quiet;
   int format;
 };
 
@@ -30,33 +31,37 @@ NAI_CLI_NAMES(format_name, "text", "json")
 
 #define NAI_CLI_ARGS struct whatif_args
 static const struct nai_cli_option options[] = {
-    NAI_CLI_LIST(texts, waits, wait_count, "remove-wait", "RE",
+    NAI_CLI_LIST(texts, of[NAI_CHANGE_REMOVE_WAIT].v, of[NAI_CHANGE_REMOVE_WAIT].count, "remove-wait", "RE",
                  "calls no longer wait for the GPU: those whose function, or an NVTX range around them, matches; "
                  "repeatable"),
-    NAI_CLI_LIST(texts, places, place_count, "remove-wait-at", "PLACE",
+    NAI_CLI_LIST(texts, of[NAI_CHANGE_REMOVE_WAIT_AT].v, of[NAI_CHANGE_REMOVE_WAIT_AT].count, "remove-wait-at", "PLACE",
                  "the same of one place, as findings name it: FUNCTION in RANGE > RANGE; repeatable"),
     NAI_CLI_LIST(
-        texts, kernels, kernel_count, "kernel", "RE=F",
+        texts, of[NAI_CHANGE_KERNEL].v, of[NAI_CHANGE_KERNEL].count, "kernel", "RE=F",
         "kernels whose name matches take F of their time: 0.55, 1.8x (so much faster) or 0.5..0.7; repeatable"),
-    NAI_CLI_LIST(texts, copies, copy_count, "copy", "RE=F",
+    NAI_CLI_LIST(texts, of[NAI_CHANGE_COPY].v, of[NAI_CHANGE_COPY].count, "copy", "RE=F",
                  "copies of that direction do, as in Host-to-Device or HtoD; 0 keeps the data where it is; repeatable"),
-    NAI_CLI_LIST(texts, copy_places, copy_place_count, "copy-at", "PLACE=F",
+    NAI_CLI_LIST(texts, of[NAI_CHANGE_COPY_AT].v, of[NAI_CHANGE_COPY_AT].count, "copy-at", "PLACE=F",
                  "those of one place do: FUNCTION in RANGE > RANGE; repeatable"),
-    NAI_CLI_SWITCH(on, pinned, "pinned", "pageable copies are asynchronous, at the rate of the trace's pinned ones"),
-    NAI_CLI_SWITCH(on, own_stream, "own-stream",
+    NAI_CLI_SWITCH(on, of[NAI_CHANGE_PINNED].alone, "pinned",
+                   "pageable copies are asynchronous, at the rate of the trace's pinned ones"),
+    NAI_CLI_SWITCH(on, of[NAI_CHANGE_OWN_STREAM].alone, "own-stream",
                    "copies to the GPU are on a stream of their own; what follows waits for them"),
-    NAI_CLI_SWITCH(on, own_stream_comm, "own-stream-comm",
+    NAI_CLI_SWITCH(on, of[NAI_CHANGE_OWN_STREAM_COMM].alone, "own-stream-comm",
                    "communication is on a stream of its own; its result is awaited behind the next one"),
-    NAI_CLI_LIST(texts, ahead, ahead_count, "more-in-flight", "RE",
+    NAI_CLI_LIST(texts, of[NAI_CHANGE_MORE_IN_FLIGHT].v, of[NAI_CHANGE_MORE_IN_FLIGHT].count, "more-in-flight", "RE",
                  "threads whose name or number matches do not wait for others that they take turns with; repeatable"),
-    NAI_CLI_LIST(texts, fused, fused_count, "fuse", "RE",
+    NAI_CLI_LIST(texts, of[NAI_CHANGE_FUSE].v, of[NAI_CHANGE_FUSE].count, "fuse", "RE",
                  "kernels that only move data, whose name matches, are one where they follow each other; repeatable"),
-    NAI_CLI_SWITCH(on, graphs, "graphs", "launches less than 50 us apart are one launch of a CUDA graph"),
-    NAI_CLI_LIST(texts, calls, call_count, "call", "RE=F",
+    NAI_CLI_SWITCH(on, of[NAI_CHANGE_GRAPHS].alone, "graphs",
+                   "launches less than 50 us apart are one launch of a CUDA graph"),
+    NAI_CLI_LIST(texts, of[NAI_CHANGE_CALL].v, of[NAI_CHANGE_CALL].count, "call", "RE=F",
                  "CUDA calls of that function or in that NVTX range do, without their waiting; repeatable"),
-    NAI_CLI_OPTION(text, host, "host", "F", "host code and calls take F of their time", .otherwise = "as recorded"),
-    NAI_CLI_SWITCH(on, no_profiler, "no-profiler", "without what the profiler's buffer flushes took"),
-    NAI_CLI_SWITCH(on, balance, "balance",
+    NAI_CLI_OPTION(text, of[NAI_CHANGE_HOST].v[0], "host", "F", "host code and calls take F of their time",
+                   .otherwise = "as recorded"),
+    NAI_CLI_SWITCH(on, of[NAI_CHANGE_NO_PROFILER].alone, "no-profiler",
+                   "without what the profiler's buffer flushes took"),
+    NAI_CLI_SWITCH(on, of[NAI_CHANGE_BALANCE].alone, "balance",
                    "a rank that comes late to a collective is as fast up to it as the median of the others"),
     NAI_CLI_OPTION(choice, format, "format", "FORMAT", "how the answer is printed", .choices = format_name),
     NAI_CMD_EXPORT_OPTION,
@@ -84,35 +89,14 @@ static int add(struct changes *c, enum nai_change_kind kind, const char *words, 
   return nai_change_read(&c->v[c->count++], kind, words, &c->arena, err);
 }
 
-static int add_list(struct changes *c, enum nai_change_kind kind, const char *const *words, size_t count,
-                    struct nai_err *err) {
-  for (size_t i = 0; i < count; i++)
-    NAI_TRY(add(c, kind, words[i], err));
-  return NAI_OK;
-}
-
 static int read_changes(struct changes *c, const struct whatif_args *args, struct nai_err *err) {
-  NAI_TRY(add_list(c, NAI_CHANGE_REMOVE_WAIT, args->waits, args->wait_count, err));
-  NAI_TRY(add_list(c, NAI_CHANGE_REMOVE_WAIT_AT, args->places, args->place_count, err));
-  NAI_TRY(add_list(c, NAI_CHANGE_KERNEL, args->kernels, args->kernel_count, err));
-  NAI_TRY(add_list(c, NAI_CHANGE_COPY, args->copies, args->copy_count, err));
-  NAI_TRY(add_list(c, NAI_CHANGE_COPY_AT, args->copy_places, args->copy_place_count, err));
-  if (args->own_stream)
-    NAI_TRY(add(c, NAI_CHANGE_OWN_STREAM, "", err));
-  if (args->own_stream_comm)
-    NAI_TRY(add(c, NAI_CHANGE_OWN_STREAM_COMM, "", err));
-  NAI_TRY(add_list(c, NAI_CHANGE_MORE_IN_FLIGHT, args->ahead, args->ahead_count, err));
-  NAI_TRY(add_list(c, NAI_CHANGE_FUSE, args->fused, args->fused_count, err));
-  if (args->pinned)
-    NAI_TRY(add(c, NAI_CHANGE_PINNED, "", err));
-  if (args->graphs)
-    NAI_TRY(add(c, NAI_CHANGE_GRAPHS, "", err));
-  NAI_TRY(add_list(c, NAI_CHANGE_CALL, args->calls, args->call_count, err));
-  if (args->host)
-    NAI_TRY(add(c, NAI_CHANGE_HOST, args->host, err));
-  if (args->no_profiler)
-    NAI_TRY(add(c, NAI_CHANGE_NO_PROFILER, "", err));
-  return args->balance ? add(c, NAI_CHANGE_BALANCE, "", err) : NAI_OK;
+  for (int kind = 0; kind < NAI_CHANGE_KINDS; kind++) {
+    for (size_t i = 0; i < MAX_EACH && args->of[kind].v[i]; i++)
+      NAI_TRY(add(c, (enum nai_change_kind)kind, args->of[kind].v[i], err));
+    if (args->of[kind].alone)
+      NAI_TRY(add(c, (enum nai_change_kind)kind, "", err));
+  }
+  return NAI_OK;
 }
 
 static bool is_known(const struct changes *c, const char *text) {
@@ -420,36 +404,17 @@ static int simulate_trace(struct answer *a, const char *source, struct nai_err *
 }
 
 /* Ranks that are late are seen beside the others only: no finding of one trace names that change. */
-static int read_ranks(struct nai_ranks *ranks, const struct answer *a, const char *const *sources, size_t count,
-                      struct nai_err *err) {
-  for (size_t i = 0; i < count; i++) {
-    struct nai_run *run;
-    NAI_TRY(nai_cmd_source_open(&run, sources[i], &(struct nai_cmd_source){.quiet = a->args->quiet}, err));
-    NAI_TRY(nai_ranks_add(ranks, run, sources[i], err));
-    if (a->of_findings)
-      NAI_TRY(read_findings(a->changes, run, err));
-  }
+static int simulate_ranks(struct answer *a, const char *const *sources, size_t count, struct nai_err *err) {
+  NAI_SCOPED(nai_joined) joined = {0};
+  NAI_TRY(nai_join(&joined, sources, count, PARTS, a->args->quiet, err));
+  for (size_t i = 0; i < count && a->of_findings; i++)
+    NAI_TRY(read_findings(a->changes, joined.ranks.sources[i].run, err));
   if (a->of_findings && a->changes->count < MAX_CHANGES)
     NAI_TRY(add(a->changes, NAI_CHANGE_BALANCE, "", err));
-  return nai_ranks_compare(ranks, &(struct nai_ranks_options){.clock_doubt_ns = 10 * 1000 * 1000}, err);
-}
-
-static int simulate_ranks(struct answer *a, const char *const *sources, size_t count, struct nai_err *err) {
-  NAI_SCOPED(nai_ranks) ranks = {.arena = NAI_ARENA(NULL)};
-  NAI_SCOPED(nai_joined) joined = {0};
-  NAI_SCOPED(nai_model) model = {0};
-  NAI_TRY(read_ranks(&ranks, a, sources, count, err));
-  NAI_TRY(nai_join(&joined, &ranks, nai_parts_tables(nai_parts_needed(PARTS)), err));
-  nai_model_open(
-      &model, joined.tables,
-      &(struct nai_model_options){.classes = ranks.classes, .worker_count = nai_cpu_count(), .map_nvtx = true});
   a->refused = joined.refused;
   a->doubt_ns = joined.doubt_ns;
-  a->ranks_missing = ranks.missing > 0 || ranks.left_out > 0;
-  if (a->refused)
-    return NAI_OK;
-  NAI_TRY(nai_model_build(&model, PARTS, err));
-  return simulate(&model, a, err);
+  a->ranks_missing = joined.ranks.missing > 0 || joined.ranks.left_out > 0;
+  return a->refused ? NAI_OK : simulate(&joined.model, a, err);
 }
 
 static int run(void *memory, const char *const *operands, size_t count, const struct nai_cli_program *program,
@@ -457,7 +422,7 @@ static int run(void *memory, const char *const *operands, size_t count, const st
   enum { UNDECIDED = 7 };
   const struct whatif_args *args = memory;
   NAI_SCOPED(nai_buf) out = {0};
-  NAI_SCOPED(changes) changes = {.arena = NAI_ARENA(NULL)};
+  NAI_SCOPED(changes) changes = {.arena = NAI_ARENA(nai_temporary_place())};
   struct answer a = {.out = &out, .args = args, .changes = &changes};
   (void)program;
   NAI_TRY(read_changes(&changes, args, err));

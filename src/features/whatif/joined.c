@@ -1,6 +1,9 @@
 #include "features/whatif/joined.h"
 
 #include "base/sort.h"
+#include "base/temporary.h"
+#include "base/threads.h"
+#include "command/command.h"
 #include "features/ranks/timeline.h"
 #include "tables/gpus.h"
 
@@ -93,27 +96,50 @@ static int usual_transfer(int64_t *out, const struct nai_ranks *r, struct nai_er
   return NAI_OK;
 }
 
-int nai_join(struct nai_joined *out, const struct nai_ranks *ranks, uint64_t tables, struct nai_err *err) {
+static int join_tables(struct nai_joined *out, uint64_t tables, struct nai_err *err) {
   enum { MOST_TRANSFERS = 3 };
-  struct joining j = {.out = out, .tables = tables | NAI_IN(GPUS)};
+  struct joining j = {.out = out, .tables = tables};
   int64_t transfer;
-  NAI_TRY(usual_transfer(&transfer, ranks, err));
-  for (int t = 0; t < NAI_IN_COUNT; t++)
-    if (j.tables & NAI_IN_BIT(t))
-      NAI_TRY(nai_table_new(&out->tables[t], nai_event_tables[t], err));
-  for (uint32_t s = 0; s < ranks->source_count && !out->refused; s++) {
-    if (!nai_ranks_place(&j.clock, ranks, s))
+  NAI_TRY(usual_transfer(&transfer, &out->ranks, err));
+  for (int t = 0; t < NAI_IN_COUNT; t++) {
+    if (!(tables & NAI_IN_BIT(t)))
+      continue;
+    NAI_TRY(nai_table_new(&out->tables[t], nai_event_tables[t], err));
+    nai_table_keep_in(out->tables[t], nai_temporary_place());
+  }
+  for (uint32_t s = 0; s < out->ranks.source_count && !out->refused; s++) {
+    if (!nai_ranks_place(&j.clock, &out->ranks, s))
       out->refused = "a trace has no collective in common with the others that tells its clock";
     out->doubt_ns = j.clock.doubt > out->doubt_ns ? j.clock.doubt : out->doubt_ns;
     if (out->doubt_ns > MOST_TRANSFERS * transfer)
       out->refused = "the clocks of the traces are in doubt by more than three times what a collective transfers in";
     if (!out->refused)
-      NAI_TRY(add_trace(&j, ranks->sources[s].run, err));
+      NAI_TRY(add_trace(&j, out->ranks.sources[s].run, err));
   }
   return NAI_OK;
 }
 
+int nai_join(struct nai_joined *out, const char *const *sources, size_t count, uint32_t parts, bool quiet,
+             struct nai_err *err) {
+  enum { CLOCK_DOUBT_NS = 10 * 1000 * 1000 }; /* as ranks has it */
+  for (size_t i = 0; i < count; i++) {
+    struct nai_run *run;
+    NAI_TRY(nai_cmd_source_open(&run, sources[i], &(struct nai_cmd_source){.quiet = quiet}, err));
+    NAI_TRY(nai_ranks_add(&out->ranks, run, sources[i], err));
+  }
+  NAI_TRY(nai_ranks_compare(&out->ranks, &(struct nai_ranks_options){.clock_doubt_ns = CLOCK_DOUBT_NS}, err));
+  NAI_TRY(join_tables(out, nai_parts_tables(nai_parts_needed(parts)) | NAI_IN(GPUS), err));
+  nai_model_open(&out->model, out->tables,
+                 &(struct nai_model_options){.classes = out->ranks.classes,
+                                             .worker_count = nai_cpu_count(),
+                                             .map_nvtx = true,
+                                             .scratch_dir = nai_temporary_place()});
+  return out->refused ? NAI_OK : nai_model_build(&out->model, parts, err);
+}
+
 void nai_joined_free(struct nai_joined *out) {
+  nai_model_free(&out->model);
   for (int t = 0; t < NAI_IN_COUNT; t++)
     nai_table_free(out->tables[t]);
+  nai_ranks_free(&out->ranks);
 }

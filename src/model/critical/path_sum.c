@@ -62,7 +62,7 @@ int nai_path_sum_segment(struct nai_path_sum *s, const struct nai_model *m, cons
     return NAI_OK;
   /* Names of the trace do not move, and few follow each other all the time. */
   const char *name = subject_of(room, m, segment);
-  struct nai_path_known *known = &s->known[(((uintptr_t)name >> 4) + segment->cause) % NAI_PATH_KNOWN];
+  struct nai_path_known *known = &s->known[((uintptr_t)name / 8 * 31 + segment->cause) % NAI_PATH_KNOWN];
   if (name != room && *name && known->name == name && known->cause == segment->cause) {
     sum = known->sum;
     at = s->sums[sum].group;

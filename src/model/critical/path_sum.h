@@ -19,7 +19,7 @@ struct nai_path_known {
   enum nai_path_cause cause;
   uint32_t sum;
 };
-enum { NAI_PATH_KNOWN = 64 };
+enum { NAI_PATH_KNOWN = 512 };
 
 struct nai_path_sum {
   struct nai_path_known known[NAI_PATH_KNOWN];
