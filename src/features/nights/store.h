@@ -105,7 +105,7 @@ enum nai_store_added {
   NAI_STORE_SAME, /* it is there already */
   NAI_STORE_TOLD  /* so it is, and its verdict or labels are those of this call now */
 };
-/* Adds a run and appends its id; needs no runs that were read, and reads its own. The same run again is fine; another
+/* Adds a run and appends its id; needs no runs that were read, and forgets those. The same run again is fine; another
  * one of that id, or the same as of another series, is NAI_EUSAGE, and so is a run without anything that tells it from
  * others: captures, traces, time or id. A capture that could not be compared is NAI_EINPUT, and so is a run that is
  * there and cannot be any more. */

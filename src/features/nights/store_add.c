@@ -421,6 +421,5 @@ int nai_store_add(struct nai_buf *id, enum nai_store_added *added, struct nai_st
     NAI_TRY(check_there(&a, there, err));
     NAI_TRY(tell(added, &a, there, err));
   }
-  NAI_TRY(nai_buf_check(id, err));
-  return nai_store_reread(store, nai_buf_str(id), err);
+  return nai_buf_check(id, err);
 }

@@ -106,8 +106,8 @@ struct wanted {
 
 static int scan(struct nai_store *store, const char *path, int level, const struct wanted *wanted, struct nai_err *err);
 
-/* What lies in a directory: at the bottom a run, else a directory of others. */
-static int look_into(struct nai_store *store, const char *path, const char *name, int level,
+/* What lies in a directory: at the bottom a run, else a directory of others, as `is_dir` may know. */
+static int look_into(struct nai_store *store, const char *path, const char *name, bool is_dir, int level,
                      const struct wanted *wanted, struct nai_err *err) {
   char inner[PATH_MAX];
   struct stat st;
@@ -117,9 +117,9 @@ static int look_into(struct nai_store *store, const char *path, const char *name
     return NAI_OK;
   if (level == ID)
     return add_run(store, inner, err);
-  if (stat(inner, &st) != 0)
+  if (!is_dir && stat(inner, &st) != 0)
     return nai_fs_is_absent(errno) ? NAI_OK : nai_err_sys(err, NAI_EIO, errno, "cannot examine \"%s\"", inner);
-  return S_ISDIR(st.st_mode) ? scan(store, inner, level + 1, wanted, err) : NAI_OK;
+  return is_dir || S_ISDIR(st.st_mode) ? scan(store, inner, level + 1, wanted, err) : NAI_OK;
 }
 
 static int scan_entries(struct nai_store *store, DIR *directory, const char *path, int level,
@@ -131,7 +131,7 @@ static int scan_entries(struct nai_store *store, DIR *directory, const char *pat
     if (!e) /* a run that is not listed would leave the index without a word */
       return errno ? nai_err_sys(err, NAI_EIO, errno, "cannot read \"%s\"", path) : NAI_OK;
     if (e->d_name[0] != '.' && strncmp(e->d_name, begin, strlen(begin)) == 0)
-      NAI_TRY(look_into(store, path, e->d_name, level, wanted, err));
+      NAI_TRY(look_into(store, path, e->d_name, e->d_type == DT_DIR, level, wanted, err));
   }
 }
 
@@ -141,7 +141,7 @@ static int scan(struct nai_store *store, const char *path, int level, const stru
   if (level == ID && wanted->series)
     return nai_store_list(wanted->series, path + strlen(store->path) + strlen("/runs/"), err);
   if (wanted->names[level])
-    return look_into(store, path, wanted->names[level], level, wanted, err);
+    return look_into(store, path, wanted->names[level], false, level, wanted, err);
   DIR *directory = opendir(path);
   if (!directory)
     return errno == ENOENT ? NAI_OK : nai_err_sys(err, NAI_EIO, errno, "cannot read \"%s\"", path);
