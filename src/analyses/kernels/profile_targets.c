@@ -213,8 +213,8 @@ static void set_pass(struct PROFILE_TARGETS_row *row, const struct input *in, in
 static const char *filter_of(const struct work *w, const char *function) {
   const char *dots = strstr(function, "...");
   return dots && !dots[3] && dots > function
-         ? nai_arena_printf(w->arena, "regex:^%.*s", (int)(dots - function), function)
-         : function;
+           ? nai_arena_printf(w->arena, "regex:^%.*s", (int)(dots - function), function)
+           : function;
 }
 
 static void put(struct nai_table *table, const struct work *w, const struct target *t, const struct input *in) {

@@ -59,7 +59,9 @@ static struct turn turn_before(const struct dep_builder *b, uint32_t call, int64
   turn.from = 2 * turn.last + !waits;
   int64_t done = d->time[turn.from];
   int64_t quiet_until = waits ? d->time[2 * turn.last + 1] : next < end ? d->time[2 * next] : INT64_MAX;
-  int64_t lasts = turn_end - done, quiet = lasts < LEAST_QUIET_NS ? LEAST_QUIET_NS : lasts < QUIET_NS ? lasts : QUIET_NS;
+  int64_t lasts = turn_end - done, quiet = lasts < LEAST_QUIET_NS ? LEAST_QUIET_NS
+                                         : lasts < QUIET_NS       ? lasts
+                                                                  : QUIET_NS;
   bool filled = d->time[2 * first] - since <= (until - since) / 2;
   turn.handed = filled && until - done <= PROMPT_NS && quiet_until - done >= quiet &&
                 (!waits || nai_model_api_blocks(b->m, d->call_api[turn.last]));
