@@ -1,7 +1,6 @@
 /* Where does MPI cost GPU time, by function, message size and process, and how evenly do processes compute between?
  * Tables mpi_calls, mpi_sizes, mpi_processes, mpi_efficiency, mpi_pairs. */
 #include "analyses/comm/mpi_list.h"
-#include "model/idle/active.h"
 #include "table/stats.h"
 #include "tables/mpi_calls.h"
 #include "tables/mpi_efficiency.h"
@@ -15,34 +14,6 @@ static const char *const class_words[NAI_MPI_CLASSES] = {"setup", "wait", "p2p",
                                                          "sync",  "rma",  "file", "pack", "other"};
 
 /* --- processes -------------------------------------------------------------------------------- */
-
-void nai_mpi_gpu_time_free(struct nai_mpi_gpu_time *time) {
-  nai_intervals_free(&time->active);
-  nai_intervals_free(&time->busy);
-  nai_intervals_free(&time->idle);
-}
-
-static void add_union(struct nai_intervals *set, const struct nai_intervals *more) {
-  struct nai_intervals both = {0};
-  nai_intervals_union(&both, set, more);
-  nai_intervals_free(set);
-  *set = both;
-}
-
-int nai_mpi_find_gpu_time(struct nai_mpi_gpu_time *out, const struct nai_model *m, int32_t process,
-                          struct nai_err *err) {
-  uint32_t first = m->process_gpus.first[process], end = m->process_gpus.first[process + 1];
-  out->any = out->alone = first < end;
-  out->device_id = end - first == 1 ? nai_model_device(m, m->process_gpus.order[first]) : NAI_NULL_I64;
-  for (uint32_t g = first; g < end; g++) {
-    uint32_t gpu = m->process_gpus.order[g];
-    add_union(&out->active, &m->active[gpu].active);
-    add_union(&out->busy, &m->gpus[gpu].all);
-    out->alone &= m->gpus[gpu].processes.count == 1;
-  }
-  nai_intervals_subtract(&out->idle, &out->active, &out->busy);
-  return out->active.oom || out->busy.oom || out->idle.oom ? nai_err_nomem(err) : NAI_OK;
-}
 
 /* NULL where its threads are told several, or none. */
 static int64_t rank_of(const struct nai_model *m, int32_t process) {

@@ -54,8 +54,8 @@ static int add_missing(struct nai_comparison *c, uint32_t *capacity, const struc
   return nai_arena_check(&c->arena, err);
 }
 
-/* Whether a metric is of a range whose numbers may be folded: 'blocks.#' for blocks.3 and blocks.22, unless somebody asks
- * for the one. */
+/* Whether a metric is of a range whose numbers may be folded: 'blocks.#' for blocks.3 and blocks.22, unless somebody
+ * asks for the one. */
 static bool may_fold(const struct nai_comparison *c, const struct METRICS_row *def) {
   return !c->options.range_numbers && strncmp(def->metric, "nvtx.", strlen("nvtx.")) == 0 &&
          strpbrk(def->metric, "0123456789") && !nai_budget_of(c->options.budgets, def->metric);

@@ -29,8 +29,8 @@ static void page_free(struct page *page) {
 /* Those that the gate asks about first, then those that differ, then the others. */
 static int importance(const struct nai_metric_result *r) {
   enum nai_verdict v = r->judgement.verdict;
-  bool differs = v == NAI_VERDICT_REGRESSED || v == NAI_VERDICT_CHANGED || v == NAI_VERDICT_SUSPECT ||
-                 v == NAI_VERDICT_IMPROVED;
+  bool differs =
+      v == NAI_VERDICT_REGRESSED || v == NAI_VERDICT_CHANGED || v == NAI_VERDICT_SUSPECT || v == NAI_VERDICT_IMPROVED;
   return v == NAI_VERDICT_ERROR ? 3 : (r->gated ? 0 : 2) + (differs ? 0 : 1);
 }
 
