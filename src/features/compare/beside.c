@@ -1,10 +1,8 @@
 /* What stands below the headline: kernels whose calls take twice or half as long, idle time as the runs' reports have
  * it, and without steps what got slower by the call. */
 #include "base/fmt.h"
-#include "base/strings.h"
 #include "base/text.h"
 #include "features/compare/document.h"
-#include "features/compare/internal.h"
 #include "table/kernel_name.h"
 
 #include <math.h>

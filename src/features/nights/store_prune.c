@@ -113,8 +113,7 @@ static void kept_free(struct kept *kept) {
 static int open_kept(struct kept *kept, const struct nai_run *run, const char *file, const struct nai_table *list,
                      struct nai_err *err) {
   kept->tables = calloc((size_t)list->rows + 1, sizeof(struct nai_table *));
-  if (!kept->tables)
-    return nai_err_nomem(err);
+  NAI_TRY(nai_memory_check(kept->tables, err));
   for (int64_t row = 0; row < list->rows; row++) {
     const char *name = nai_get_str(list, row, TABLE_SET_table_name);
     bool empty = !nai_get_i64(list, row, TABLE_SET_row_count);

@@ -8,7 +8,6 @@
 #include "table/json.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { MAX_EACH = 8, MAX_CHANGES = 8 * MAX_EACH + 7 };
