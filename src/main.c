@@ -17,7 +17,8 @@
 static bool is_trace(const char *word) {
   if (strstr(word, "://"))
     return false;
-  return nai_cmd_trace_suffix(word, strlen(word)) || (nai_fs_exists(word) && !nai_fs_is_dir(word));
+  return nai_cmd_trace_suffix(word, strlen(word)) || nai_cmd_is_parquet(word) ||
+         (nai_fs_exists(word) && !nai_fs_is_dir(word) && !nai_cmd_is_run(word));
 }
 
 /* nsys-ai RUN means nsys-ai summary RUN. */

@@ -156,6 +156,18 @@ void nai_fmt_time_in(struct nai_buf *out, const struct nai_time_column *column, 
   nai_buf_printf(out, " %s", names[unit]);
 }
 
+void nai_fmt_bar(struct nai_buf *out, const double parts[NAI_BAR_PARTS], double whole) {
+  static const char *const glyphs[NAI_BAR_PARTS] = {"\xe2\x96\x88", "\xe2\x96\x93", "\xe2\x96\x92", "\xe2\x96\x91"};
+  enum { CELLS = 32 };
+  double sum = 0;
+  int drawn = 0;
+  for (int p = 0; p < NAI_BAR_PARTS; p++) {
+    sum += parts[p];
+    for (; drawn < (int)(CELLS * sum / whole + 0.5) && drawn < CELLS; drawn++)
+      nai_buf_puts(out, glyphs[p]);
+  }
+}
+
 void nai_fmt_bytes(struct nai_buf *out, double bytes) {
   static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
   size_t unit = 0;

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 /* A device that fails is no mistake in what was asked for. */
@@ -102,6 +103,16 @@ int nai_fs_reserve(int fd, uint64_t bytes) {
     failed = posix_fallocate(fd, 0, (off_t)bytes);
   } while (failed == EINTR);
   return failed;
+}
+
+bool nai_fs_has_room(int fd, uint64_t bytes) {
+  enum { PART = 16 };
+  static const uint64_t most = (uint64_t)256 << 20;
+  struct statvfs disk;
+  if (fstatvfs(fd, &disk) != 0)
+    return true;
+  uint64_t part = (uint64_t)disk.f_blocks * disk.f_frsize / PART;
+  return (uint64_t)disk.f_bavail * disk.f_frsize >= bytes + (part < most ? part : most);
 }
 
 int nai_fs_unnamed(const char *directory) {

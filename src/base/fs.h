@@ -25,6 +25,8 @@ NAI_MUST_CHECK int nai_fs_replace(const char *path, const void *data, size_t len
 int nai_fs_write_all(int fd, const void *data, size_t len);
 /* Gives a file that many bytes of disk, so that writing them cannot fail for want of room. 0 or errno. */
 NAI_MUST_CHECK int nai_fs_reserve(int fd, uint64_t bytes);
+/* Whether so many bytes more leave a part of the disk of an open file to others. */
+bool nai_fs_has_room(int fd, uint64_t bytes);
 /* Writes all bytes at an offset of an open file. 0 or errno. */
 int nai_fs_write_at(int fd, const void *data, size_t len, uint64_t at);
 /* As many of `len` bytes at an offset as an open file has; -1 with errno set on failure. */

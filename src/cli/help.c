@@ -134,7 +134,7 @@ void nai_cli_help(struct nai_buf *out, const struct nai_cli_program *program, co
 static void put_commands(struct nai_buf *out, const struct nai_cli_program *program) {
   nai_buf_puts(out, "\nCommands:\n");
   for (size_t i = 0; program->commands[i]; i++)
-    nai_buf_printf(out, "  %-12s %s\n", program->commands[i]->name, program->commands[i]->summary);
+    nai_buf_printf(out, "  %-13s %s\n", program->commands[i]->name, program->commands[i]->summary);
 }
 
 /* Of the program; where it has one job, that one's options too. */

@@ -18,7 +18,7 @@ static int read_int(int64_t *out, const struct nai_cli_option *o, const char *te
   errno = 0;
   long long v = strtoll(text, &end, 10);
   if (errno || end == text || *end || v < o->min || v > o->max) {
-    if (o->max == INT64_MAX)
+    if (o->max >= INT32_MAX)
       return nai_err_set(err, NAI_EUSAGE, "--%s %.60s: expected a whole number, at least %" PRId64, o->name, text,
                          o->min);
     return nai_err_set(err, NAI_EUSAGE, "--%s %.60s: expected a whole number from %" PRId64 " to %" PRId64, o->name,

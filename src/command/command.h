@@ -22,8 +22,8 @@ extern const struct nai_cli_command nai_cmd_analyze, nai_cmd_probe, nai_cmd_info
 /* A path to an SQLite export for `path`: itself, or, for an .nsys-rep where there is an nsys, the one that `nsys
  * export` made of it: now, or before, as it lies in the cache (base/cache.h) under a name that the report's path, size
  * and time and the nsys give. Where there is no place for a cache, it lies in a temporary directory, which
- * nai_cmd_export_free removes, as it does a compressed export's. nsys ends with this process; a signal that ends this
- * one ends it before. */
+ * nai_cmd_export_free removes, as it does what a compressed export or a Parquet folder becomes. nsys ends with this
+ * process; a signal that ends this one ends it before. */
 struct nai_cmd_export {
   char *path;
   struct nai_temporary directory; /* of an export that is not kept */
@@ -31,7 +31,7 @@ struct nai_cmd_export {
 enum nai_cmd_exporting { NAI_CMD_EXPORT_QUIET = 1, NAI_CMD_EXPORT_AGAIN = 2 /* whatever the cache has */ };
 NAI_MUST_CHECK int nai_cmd_export_open(struct nai_cmd_export *out, const char *path, int how, struct nai_err *err);
 void nai_cmd_export_free(struct nai_cmd_export *out);
-/* Whether opening it runs nsys or decompresses, which takes its time. */
+/* Whether opening it runs nsys, decompresses or reads Parquet, which takes its time. */
 bool nai_cmd_export_runs(const char *path);
 /* Whether a file begins as gzip's or zstd's do; for those, what nai_cmd_export_open does: `out` is zeroed. NAI_EINPUT
  * where it is damaged or holds no export, NAI_EIO where the disk has too little room. */
@@ -69,9 +69,11 @@ struct nai_cmd_source {
  * Call it while the process has no threads. */
 NAI_MUST_CHECK int nai_cmd_source_open(struct nai_run **out, const char *path, const struct nai_cmd_source *how,
                                        struct nai_err *err);
-/* Whether it is the directory of a run. */
+/* Whether it is the directory of a run, or a run in one file. */
 bool nai_cmd_is_run(const char *path);
-/* Whether a file's name or its first bytes are those of a trace. */
+/* Whether it is a folder that nsys exported as Parquet: docs/readers.md. */
+bool nai_cmd_is_parquet(const char *path);
+/* Whether a file's name or its first bytes are those of a trace, or it is such a folder. */
 bool nai_cmd_is_trace(const char *path);
 /* Bytes of the suffix of a trace that a name of `len` bytes ends in, NAI_CMD_TRACE_SUFFIXES; 0: it has another. */
 size_t nai_cmd_trace_suffix(const char *name, size_t len);

@@ -9,7 +9,6 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/statvfs.h>
 #include <unistd.h>
 #include <zlib.h>
 
@@ -26,17 +25,6 @@ struct target {
   bool begun, foreign;
 };
 
-/* Whether that much leaves a part of the disk to others. */
-static bool has_room(int fd, size_t bytes) {
-  enum { PART = 16 };
-  static const uint64_t most = (uint64_t)256 << 20;
-  struct statvfs disk;
-  if (fstatvfs(fd, &disk) != 0)
-    return true;
-  uint64_t part = (uint64_t)disk.f_blocks * disk.f_frsize / PART;
-  return (uint64_t)disk.f_bavail * disk.f_frsize >= bytes + (part < most ? part : most);
-}
-
 static int write_export(struct nai_sink *sink, const void *bytes, size_t len) {
   struct target *t = (struct target *)sink; /* its first member */
   if (!t->begun && (len < sizeof sqlite_magic || memcmp(bytes, sqlite_magic, sizeof sqlite_magic) != 0)) {
@@ -44,7 +32,7 @@ static int write_export(struct nai_sink *sink, const void *bytes, size_t len) {
     return EINVAL;
   }
   t->begun = true;
-  return has_room(t->fd, len) ? nai_fs_write_all(t->fd, bytes, len) : ENOSPC;
+  return nai_fs_has_room(t->fd, len) ? nai_fs_write_all(t->fd, bytes, len) : ENOSPC;
 }
 
 static enum { NOT_COMPRESSED, GZIP, ZSTD } kind_of(const char *path) {

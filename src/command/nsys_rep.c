@@ -8,6 +8,7 @@
 #include "base/hash.h"
 #include "base/program.h"
 #include "base/stamp.h"
+#include "trace/parquet/folder.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -373,7 +374,21 @@ static int take_kept(struct nai_cmd_export *out, const char *entry, const struct
   return NAI_OK;
 }
 
-bool nai_cmd_export_runs(const char *path) { return runs_nsys(path) || nai_cmd_is_compressed(path); }
+bool nai_cmd_export_runs(const char *path) {
+  return runs_nsys(path) || nai_cmd_is_compressed(path) || nai_cmd_is_parquet(path);
+}
+
+/* The outputs name the folder. */
+static int open_folder(struct nai_cmd_export *out, const char *path, bool quiet, struct nai_err *err) {
+  NAI_FREED char *whole = realpath(path, NULL), *spare = NULL;
+  NAI_TRY(nai_temporary_in(&out->directory, nai_temporary_place(), err));
+  if (!whole || asprintf(&out->path, "%s/%s", out->directory.path, nai_fs_basename(whole)) < 0 ||
+      asprintf(&spare, "%s/.pages", out->directory.path) < 0)
+    return nai_err_nomem(err);
+  if (!quiet)
+    nai_cmd_note("reading a Parquet folder, which is experimental: no folder that nsys wrote was seen yet");
+  return nai_parquet_import(out->path, spare, path, err);
+}
 
 static int refuse_directory(const char *path, struct nai_err *err) {
   NAI_SCOPED(nai_buf) word = {0};
@@ -390,7 +405,9 @@ int nai_cmd_export_open(struct nai_cmd_export *out, const char *path, int how, s
   struct job job = {
       .report = path, .nsys = nsys, .quiet = how & NAI_CMD_EXPORT_QUIET, .again = how & NAI_CMD_EXPORT_AGAIN};
   *out = (struct nai_cmd_export){0};
-  if (nai_fs_is_dir(path))
+  if (nai_cmd_is_parquet(path))
+    return open_folder(out, path, job.quiet, err);
+  if (nai_fs_is_dir(path) || nai_cmd_is_run(path))
     return refuse_directory(path, err);
   if (nai_cmd_is_compressed(path))
     return nai_cmd_decompress(out, path, err);

@@ -130,5 +130,6 @@ int nai_cmd_source_open(struct nai_run **out, const char *path, const struct nai
   *out = NULL;
   if (how->keep)
     *how->keep = (struct nai_temporary){0};
-  return nai_fs_is_dir(path) ? nai_run_open(out, path, err) : open_trace(out, path, how, err);
+  bool run = (nai_fs_is_dir(path) && !nai_cmd_is_parquet(path)) || nai_cmd_is_run(path);
+  return run ? nai_run_open(out, path, err) : open_trace(out, path, how, err);
 }

@@ -12,6 +12,48 @@ static const char *kind_name(enum nai_change_kind kind) {
   return names[kind];
 }
 
+/* Of what takes a factor: what it is about, then the factor. */
+static void put_factor(struct nai_buf *out, const struct nai_change *change, const char *what, const char *about,
+                       size_t length) {
+  double from = change->factor[NAI_CASE_HIGH], to = change->factor[NAI_CASE_LIKELY] * 2 - from;
+  bool range = from < change->factor[NAI_CASE_LIKELY];
+  nai_buf_printf(out, "%s%s%.*s", from == 0 && !range ? "no " : "", what, (int)length, about);
+  if (range)
+    nai_buf_printf(out, " in %.0f to %.0f %% of the time", 100 * from, 100 * to);
+  else if (from > 0)
+    nai_buf_printf(out, " in %.0f %% of the time", 100 * from);
+}
+
+void nai_change_put_words(struct nai_buf *out, const struct nai_change *change) {
+  static const char *const words[NAI_CHANGE_KINDS] = {[NAI_CHANGE_REMOVE_WAIT] = "no wait in ",
+                                                      [NAI_CHANGE_REMOVE_WAIT_AT] = "no wait in ",
+                                                      [NAI_CHANGE_KERNEL] = "kernels ",
+                                                      [NAI_CHANGE_COPY] = "copies ",
+                                                      [NAI_CHANGE_COPY_AT] = "copies by ",
+                                                      [NAI_CHANGE_PINNED] = "pinned memory for copies",
+                                                      [NAI_CHANGE_OWN_STREAM] = "copies to the GPU on their own stream",
+                                                      [NAI_CHANGE_OWN_STREAM_COMM] = "communication on its own stream",
+                                                      [NAI_CHANGE_MORE_IN_FLIGHT] = "no hand-offs to thread ",
+                                                      [NAI_CHANGE_FUSE] = "fused kernels ",
+                                                      [NAI_CHANGE_GRAPHS] = "launches in CUDA graphs",
+                                                      [NAI_CHANGE_CALL] = "calls ",
+                                                      [NAI_CHANGE_HOST] = "host code",
+                                                      [NAI_CHANGE_NO_PROFILER] = "no profiler overhead",
+                                                      [NAI_CHANGE_BALANCE] = "balanced ranks"};
+  const char *kind = kind_name(change->kind), *what = words[change->kind];
+  const char *about = change->text + strlen(kind), *equals = strrchr(about, '=');
+  about += *about == ' ';
+  if (change->kind == NAI_CHANGE_HOST)
+    put_factor(out, change, what, "", 0);
+  else if (change->kind == NAI_CHANGE_KERNEL || change->kind == NAI_CHANGE_COPY || change->kind == NAI_CHANGE_COPY_AT ||
+           change->kind == NAI_CHANGE_CALL)
+    put_factor(out, change, what, about, (size_t)(equals - about));
+  else if (change->kind == NAI_CHANGE_FUSE && strcmp(about, ".") == 0)
+    nai_buf_puts(out, "fused elementwise kernels");
+  else
+    nai_buf_printf(out, "%s%s", what, about);
+}
+
 void nai_change_free(struct nai_change *change) { nai_patterns_free(change->where); }
 
 static int bad_factor(const struct nai_change *change, struct nai_err *err) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/arena.h"
+#include "base/buf.h"
 #include "config/patterns.h"
 
 enum nai_change_kind {
@@ -43,6 +44,8 @@ static inline bool nai_change_is_of_waits(const struct nai_change *change) {
 static inline bool nai_change_is_of_streams(const struct nai_change *change) {
   return change->kind == NAI_CHANGE_OWN_STREAM || change->kind == NAI_CHANGE_OWN_STREAM_COMM;
 }
+/* In words: "attention.* at 0.55 to 0.67 of its time". */
+void nai_change_put_words(struct nai_buf *out, const struct nai_change *change);
 /* Reads what is typed behind the kind: "RE=F" (0.55; 1.8x, so much faster; 0.5..0.7), of waits "RE" or a place, of
  * threads and fused kernels "RE", of host "F", else nothing. NAI_EUSAGE. Texts are the arena's; nai_change_free frees
  * the rest. */

@@ -2,6 +2,7 @@
  * the runs' own tables and from nothing else, so it can be deleted and made again, to the byte. */
 #pragma once
 
+#include "base/fmt.h"
 #include "report/mustache.h"
 #include "tables/runs.h"
 
@@ -72,6 +73,10 @@ NAI_MUST_CHECK int nai_index_markdown(struct nai_buf *out, const struct nai_inde
  * "step", "second", "total". Appended; into a view. */
 void nai_index_print_value(struct nai_buf *out, const char *unit, const char *basis, double value);
 void nai_index_put_value(struct nai_view *map, const char *key, const char *unit, const char *basis, double value);
+/* A value below others of a table, whose times have one unit: that of all that were added. times: NULL for its own. */
+void nai_index_add_time(struct nai_time_column *times, const char *unit, double value);
+void nai_index_put_below(struct nai_view *map, const char *key, const struct nai_time_column *times, const char *unit,
+                         const char *basis, double value);
 /* What a value is of: "per step", "per second" or "in total". */
 const char *nai_index_basis_words(const char *basis);
 /* Appends a page or a text made by a built-in template: asset templates/many/NAME.mustache. A page's view gets script

@@ -91,8 +91,13 @@ static void put_bar(struct nai_view *map, const struct nai_index *index, const c
   }
 }
 
+static double window_of(const struct RUNS_row *run) {
+  return run->window_ns == NAI_NULL_I64 ? (double)NAN : (double)run->window_ns;
+}
+
 /* `number` is its place in the index; `row` that in this table of runs. */
-static void put_run(struct nai_view *list, const struct nai_index *index, int64_t row, uint32_t number) {
+static void put_run(struct nai_view *list, const struct nai_index *index, int64_t row, uint32_t number,
+                    const struct nai_time_column *windows) {
   struct RUNS_row run = RUNS_at(index->runs, row);
   struct nai_view *map = nai_view_add_map(list);
   nai_view_put_text(map, "id", run.run_id);
@@ -109,7 +114,7 @@ static void put_run(struct nai_view *list, const struct nai_index *index, int64_
   nai_view_put_text(map, "worst", run.worst_title);
   put_cell(map, "pct", index, row, RUNS_pct_of_active, NAI_PCT);
   put_cell(map, "gpus", index, row, RUNS_gpu_count, NAI_COUNT);
-  put_cell(map, "window", index, row, RUNS_window_ns, NAI_NS);
+  nai_index_put_below(map, "window", windows, "ns", "", window_of(&run));
   put_cell(map, "bytes", index, row, RUNS_input_bytes, NAI_BYTES);
   put_rules_of(map, index, run.run_id);
   put_bar(map, index, run.run_id);
@@ -131,9 +136,9 @@ static void put_worst(struct nai_view *view, const struct nai_index *index, cons
     uint32_t row = sums->entries[i].row;
     struct RUNS_row run = RUNS_at(index->runs, row);
     if (!is_ok(&run) && errors++ < MARKDOWN_ERRORS)
-      put_run(refused, index, row, row);
+      put_run(refused, index, row, row, NULL);
     if (is_ok(&run) && *run.worst_title && found++ < MARKDOWN_ROWS) /* a short list has no room for the rest */
-      put_run(runs, index, row, row);
+      put_run(runs, index, row, row, NULL);
   }
   nai_view_put_bool(view, "any_runs", found > 0);
   nai_view_put_bool(view, "more_runs", found > MARKDOWN_ROWS);
@@ -141,9 +146,16 @@ static void put_worst(struct nai_view *view, const struct nai_index *index, cons
   nai_view_put_bool(view, "more_failed", errors > MARKDOWN_ERRORS);
 }
 
+static double saving_of(const struct nai_index_rule *rule) {
+  return rule->saving_ns == NAI_NULL_I64 ? (double)NAN : (double)rule->saving_ns;
+}
+
 static void put_rules(struct nai_view *view, const struct nai_index *index, const struct nai_index_sums *s) {
   struct nai_view *list = nai_view_put_list(view, "findings");
   const struct nai_index_rule *rules = s->rules;
+  struct nai_time_column savings = {0};
+  for (uint32_t i = 0; i < s->rule_count; i++)
+    nai_time_column_add(&savings, saving_of(&rules[i]));
   for (uint32_t i = 0; i < s->rule_count; i++) {
     struct nai_view *map = nai_view_add_map(list);
     nai_view_put_text(map, "rule", rules[i].id);
@@ -151,20 +163,32 @@ static void put_rules(struct nai_view *view, const struct nai_index *index, cons
     nai_view_put_text(map, "severity", nai_severity_name(rules[i].severity));
     nai_view_put_int(map, "runs", rules[i].runs);
     nai_index_put_value(map, "share", "percent", "", 100.0 * rules[i].runs / s->entry_count);
-    nai_index_put_value(map, "saving", "ns", "",
-                        rules[i].saving_ns == NAI_NULL_I64 ? (double)NAN : (double)rules[i].saving_ns);
+    nai_index_put_below(map, "saving", &savings, "ns", "", saving_of(&rules[i]));
     nai_view_put_text(map, "path", nai_index_has_report(index, rules[i].path) ? rules[i].path : NULL);
     nai_view_put_text(map, "run", rules[i].run);
   }
   nai_view_put_bool(view, "any_finding", s->rule_count > 0);
 }
 
+/* Programs that share nothing have hundreds of their own each. */
+static bool is_shared(const struct nai_index_spread *s, const struct nai_index_sums *sums) {
+  return 2 * s->runs >= sums->ok;
+}
+
 static void put_metrics(struct nai_view *view, const struct nai_index_sums *sums) {
   struct nai_view *list = nai_view_put_list(view, "metrics");
+  struct nai_time_column times = {0};
   uint32_t left = 0;
   for (uint32_t i = 0; i < sums->spread_count; i++) {
     const struct nai_index_spread *s = &sums->spreads[i];
-    if (2 * s->runs < sums->ok) { /* programs that share nothing have hundreds of their own each */
+    if (is_shared(s, sums)) {
+      nai_index_add_time(&times, s->unit, s->least);
+      nai_index_add_time(&times, s->unit, s->most);
+    }
+  }
+  for (uint32_t i = 0; i < sums->spread_count; i++) {
+    const struct nai_index_spread *s = &sums->spreads[i];
+    if (!is_shared(s, sums)) {
       left++;
       continue;
     }
@@ -175,9 +199,9 @@ static void put_metrics(struct nai_view *view, const struct nai_index_sums *sums
     nai_view_put_trusted(map, "per", nai_index_basis_words(s->basis));
     nai_view_put_bool(map, "gated", strcmp(s->gate, "none") != 0);
     nai_view_put_int(map, "runs", s->runs);
-    nai_index_put_value(map, "least", s->unit, s->basis, s->least);
-    nai_index_put_value(map, "median", s->unit, s->basis, s->median);
-    nai_index_put_value(map, "most", s->unit, s->basis, s->most);
+    nai_index_put_below(map, "least", &times, s->unit, s->basis, s->least);
+    nai_index_put_below(map, "median", &times, s->unit, s->basis, s->median);
+    nai_index_put_below(map, "most", &times, s->unit, s->basis, s->most);
     bool alike = !(s->least < s->most) || !is_goal || strcmp(s->better, "either") == 0;
     nai_view_put_text(map, "worst", alike ? "" : s->worst);
   }
@@ -260,8 +284,13 @@ int nai_index_print_part(struct nai_buf *out, const struct nai_index_part *part,
   NAI_SCOPED(nai_buf) values = {0};
   put_common(view, part->index, part->sums);
   put_parts(view, part);
+  struct nai_time_column windows = {0};
+  for (int64_t i = 0; i < part->index->runs->rows; i++) {
+    struct RUNS_row run = RUNS_at(part->index->runs, i);
+    nai_time_column_add(&windows, window_of(&run));
+  }
   for (int64_t i = 0; i < part->index->runs->rows; i++)
-    put_run(runs, part->index, i, part->entries[i].row);
+    put_run(runs, part->index, i, part->entries[i].row, &windows);
   NAI_TRY(print_values(&values, part->index, err));
   nai_view_put_borrowed(view, "values", nai_buf_str(&values), values.len);
   return nai_index_render(out, "index.html", view, NAI_ESCAPE_HTML, err);

@@ -56,3 +56,20 @@ void nai_index_put_value(struct nai_view *map, const char *key, const char *unit
   nai_index_print_value(&text, unit, basis, value);
   nai_view_put_buf(map, key, NAI_TEXT_TRUSTED, &text);
 }
+
+void nai_index_add_time(struct nai_time_column *times, const char *unit, double value) {
+  if (strcmp(unit, "ns") == 0)
+    nai_time_column_add(times, value);
+}
+
+void nai_index_put_below(struct nai_view *map, const char *key, const struct nai_time_column *times, const char *unit,
+                         const char *basis, double value) {
+  NAI_SCOPED(nai_buf) text = {0};
+  if (!times || strcmp(unit, "ns") != 0 || !isfinite(value)) {
+    nai_index_put_value(map, key, unit, basis, value);
+    return;
+  }
+  nai_fmt_time_in(&text, times, value, false);
+  nai_buf_puts(&text, strcmp(basis, "second") == 0 ? "/s" : "");
+  nai_view_put_buf(map, key, NAI_TEXT_TRUSTED, &text);
+}

@@ -5,10 +5,13 @@
 #include "base/hash.h"
 #include "pipeline/state.h"
 #include "rundir/publish.h"
+#include "tables/book.h"
+#include "tables/known_findings.h"
 #include "tables/nvtx_phases.h"
 #include "tables/readers.h"
 #include "tables/run_info.h"
 #include "tables/step_search.h"
+#include "tables/viewer_data.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -269,6 +272,65 @@ int nai_analyze_stages(struct nai_result *result, const struct nai_options *opti
 int nai_analyze(struct nai_result *result, const struct nai_options *options, nai_progress_fn *progress,
                 void *progress_ctx, struct nai_err *err) {
   return nai_analyze_stages(result, options, nai_stages, progress, progress_ctx, err);
+}
+
+/* --- a run that lacks its reports --------------------------------------------------------------- */
+
+/* All tables of a report, by the run's own list: those of skills have no other. */
+static int open_report(struct nai_state *s, struct nai_err *err) {
+  const struct nai_schema *list[NAI_REPORT_MAX_TABLES];
+  const struct nai_table *table;
+  const struct nai_manifest *m = nai_run_manifest(s->run);
+  const struct nai_manifest_node *skills = nai_manifest_node(m, nai_stages[NAI_STAGE_SKILLS].name);
+  size_t count = 0;
+  for (uint32_t i = skills ? skills->table : 0; skills && i < skills->table_end && count <= NAI_MAX_SKILLS; i++) {
+    const char *name = nai_manifest_name(m, m->entries[i].name);
+    NAI_TRY(nai_run_table_if_any(&table, s->run, name, nai_book_find_named(name), err));
+    s->skills.outputs[count++] = table->schema;
+  }
+  count = nai_state_schemas(list, s, NAI_STAGE_COUNT);
+  list[count++] = &nai_viewer_data_schema;
+  list[count++] = &nai_readers_schema;
+  for (size_t i = 0; i < count; i++)
+    NAI_TRY(nai_run_table_if_any(&table, s->run, list[i]->name,
+                                 nai_run_find_loaded(s->run, list[i]->name) ? NULL : list[i], err));
+  return NAI_OK;
+}
+
+/* In the order that the run had: what was rendered, and what was unpacked. */
+static int settle_again(struct nai_state *s, struct nai_err *err) {
+  struct nai_manifest *m = nai_run_manifest_to_fill(s->run);
+  const struct nai_table *readers = nai_run_find_loaded(s->run, nai_readers_schema.name);
+  NAI_SCOPED(nai_strings) had = m->files;
+  char path[PATH_MAX];
+  m->files = (struct nai_strings){0};
+  for (uint32_t i = 0; i < had.count; i++) {
+    const char *file = nai_strings_get(&had, i);
+    if (strcmp(file, NAI_MANIFEST_PATH) == 0 ||
+        (nai_fs_join(path, sizeof path, nai_outdir_work(s->out), file) && nai_fs_exists(path)))
+      nai_manifest_add_file(m, file);
+  }
+  list_outputs(m, s);
+  return nai_publish_manifest(s->out, m, readers, err);
+}
+
+int nai_render_run(struct nai_run *run, const struct nai_options *options, struct nai_err *err) {
+  NAI_SCOPED(nai_result) result = {.worst = -1, .worst_new = -1};
+  struct nai_options as = *options;
+  as.known = nai_run_has(run, nai_known_findings_schema.name) ? "" : NULL;
+  NAI_SCOPED(nai_state) s = {.options = &as, .stages = nai_stages, .result = &result};
+  NAI_TRY(nai_state_templates(&s, err));
+  NAI_TRY(open_outdirs(&s, err));
+  NAI_TRY(nai_run_unpack(run, nai_outdir_work(s.out), err));
+  s.run = run;
+  int rc = open_report(&s, err);
+  if (!rc)
+    rc = nai_state_render(&s, err);
+  if (!rc)
+    rc = settle_again(&s, err);
+  s.run = NULL; /* which is the caller's */
+  s.skills = (struct nai_state_skills){0};
+  return rc ? rc : nai_outdir_commit(s.out, err);
 }
 
 int nai_analyze_check(const struct nai_options *options, struct nai_err *err) {

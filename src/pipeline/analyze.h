@@ -73,6 +73,11 @@ NAI_MUST_CHECK int nai_analyze_stages(struct nai_result *result, const struct na
                                       const struct nai_stage *stages, nai_progress_fn *progress, void *progress_ctx,
                                       struct nai_err *err);
 
+/* Writes an artifacts directory, options->out, of a run whose reports are not there: they are rendered from its tables,
+ * as `options` say. It has the files of stages that the run has. */
+struct nai_run;
+NAI_MUST_CHECK int nai_render_run(struct nai_run *run, const struct nai_options *options, struct nai_err *err);
+
 /* Everything that can be wrong with configuration files, found before a trace is opened. */
 NAI_MUST_CHECK int nai_analyze_check(const struct nai_options *options, struct nai_err *err);
 
@@ -82,5 +87,4 @@ enum { NAI_REPORT_MAX_TABLES = 192 };
 size_t nai_report_schemas(const struct nai_schema *list[NAI_REPORT_MAX_TABLES], int before_stage);
 
 /* The columns of every run, without rows: what statements are checked against. */
-struct nai_run;
 NAI_MUST_CHECK int nai_empty_run(struct nai_run **out, struct nai_err *err);

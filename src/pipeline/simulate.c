@@ -107,6 +107,12 @@ static void put_result(struct WHAT_IF_row *row, const struct nai_simulation *s, 
                                                       : "the saving is below the model's error";
 }
 
+static const char *action_of(const struct nai_simulation *s, const struct nai_change *change) {
+  NAI_SCOPED(nai_buf) words = {0};
+  nai_change_put_words(&words, change);
+  return nai_arena_printf(s->arena, "%s", nai_buf_str(&words));
+}
+
 static void put_change(struct nai_table *what_if, const struct nai_simulation *s, uint32_t i,
                        const struct nai_table *findings) {
   const struct nai_simulated_change *c = &s->v[i];
@@ -114,9 +120,9 @@ static void put_change(struct nai_table *what_if, const struct nai_simulation *s
   struct WHAT_IF_row row =
       NAI_ROW(WHAT_IF, .what_if = i + 1, .finding = finding + 1,
               .rule = finding < 0 ? NULL : nai_get_str(findings, finding, FINDINGS_id), .change = c->change.text,
-              .edited_count = c->edited, .scope = nai_path_scope_name(s->whatif.kind),
-              .repetition_count = s->whatif.repetitions, .now_ns = llround(s->whatif.now_ns), .state = "refused",
-              .reason = c->refused);
+              .action = action_of(s, &c->change), .edited_count = c->edited,
+              .scope = nai_path_scope_name(s->whatif.kind), .repetition_count = s->whatif.repetitions,
+              .now_ns = llround(s->whatif.now_ns), .state = "refused", .reason = c->refused);
   if (!c->refused)
     put_result(&row, s, c);
   WHAT_IF_add(what_if, &row);
@@ -130,7 +136,8 @@ static void put_step(struct nai_table *plan, const struct nai_simulation *s, con
   struct WHAT_IF_PLAN_row row =
       NAI_ROW(WHAT_IF_PLAN, .rank = plan->rows + 1, .what_if = number + 1, .finding = finding + 1,
               .title = finding < 0 ? NULL : nai_get_str(findings, finding, FINDINGS_title), .change = c->change.text,
-              .scope = nai_path_scope_name(s->whatif.kind), .alone_ns = llround(now - step->alone_ns));
+              .action = action_of(s, &c->change), .scope = nai_path_scope_name(s->whatif.kind),
+              .alone_ns = llround(now - step->alone_ns));
   if (step->chosen) {
     row.before_ns = llround(step->before_ns);
     row.after_ns = llround(step->after_ns);
@@ -154,7 +161,9 @@ static int put_plan(struct nai_table *plan, const struct nai_simulation *s, cons
   double alone[NAI_SIMULATED_CHANGES] = {0};
   uint32_t numbers[NAI_SIMULATED_CHANGES], count = 0, chosen;
   for (uint32_t i = 0; i < s->count; i++) {
-    if (s->v[i].refused)
+    int64_t finding = nai_find_str(findings, FINDINGS_change, s->v[i].change.text);
+    bool doubted = finding >= 0 && !*nai_get_str(findings, finding, FINDINGS_simulated_state);
+    if (s->v[i].refused || doubted) /* the finding says nothing of a simulation, nor does the plan */
       continue;
     numbers[count] = i;
     alone[count] = s->v[i].result.ns[NAI_CASE_LIKELY];
@@ -172,5 +181,6 @@ int nai_simulation_write(struct nai_table *what_if, struct nai_table *plan, cons
                          const struct nai_table *findings, struct nai_err *err) {
   for (uint32_t i = 0; i < s->count; i++)
     put_change(what_if, s, i, findings);
-  return s->count ? put_plan(plan, s, findings, err) : NAI_OK;
+  NAI_TRY(s->count ? put_plan(plan, s, findings, err) : NAI_OK);
+  return nai_arena_check(s->arena, err);
 }

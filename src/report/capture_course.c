@@ -46,15 +46,18 @@ static const char *main_pause(const struct nai_report *report, int64_t least) {
 }
 
 /* The function of a layer that takes `least` ns or more in a stretch that gap_activity calls so. */
-static const char *main_function(const struct nai_report *report, const char *scope, const char *layer, int64_t least) {
+static const char *main_function(int64_t *ns, const struct nai_report *report, const char *scope, const char *layer,
+                                 int64_t least) {
   const struct nai_table *stretches = nai_report_table(report, "gap_activity"),
                          *functions = nai_report_table(report, "gap_functions");
   for (int64_t i = 0; i < functions->rows; i++) {
     const struct GAP_FUNCTIONS_row row = GAP_FUNCTIONS_at(functions, i);
     bool there = row.subject >= 0 && row.subject < stretches->rows && *row.function && row.time_ns >= least;
     if (there && strcmp(row.layer, layer) == 0 &&
-        strcmp(nai_get_str(stretches, row.subject, GAP_ACTIVITY_scope), scope) == 0)
-      return row.function;
+        strcmp(nai_get_str(stretches, row.subject, GAP_ACTIVITY_scope), scope) == 0) {
+      *ns = row.time_ns;
+      return strcmp(row.function, "pthread_join") == 0 ? "threads" : row.function;
+    }
   }
   return NULL;
 }
@@ -70,17 +73,19 @@ static bool profiler_takes(const struct nai_report *report, enum nai_capture_pha
   return false;
 }
 
-const char *nai_capture_course_main(const struct nai_report *report, const struct nai_capture_course *course,
-                                    enum nai_capture_phase phase) {
+const char *nai_capture_course_main(int64_t *part_ns, const struct nai_report *report,
+                                    const struct nai_capture_course *course, enum nai_capture_phase phase) {
   static const char *const scopes[NAI_CAPTURE_PHASE_COUNT] = {
       [NAI_CAPTURE_BEFORE] = "set_up", [NAI_CAPTURE_SET_UP] = "before_work", [NAI_CAPTURE_AFTER] = "after_work"};
   static const char *const layers[] = {"cuda_api", "os_runtime", "samples"};
-  int64_t least = course->ns[phase] / 2 + 1;
-  if (profiler_takes(report, phase, least))
+  int64_t half = course->ns[phase] / 2 + 1, ns = 0;
+  *part_ns = 0;
+  if (profiler_takes(report, phase, half))
     return "profiler";
-  const char *found = phase == NAI_CAPTURE_BETWEEN ? main_pause(report, least) : NULL;
+  const char *found = phase == NAI_CAPTURE_BETWEEN ? main_pause(report, half) : NULL;
   for (size_t i = 0; scopes[phase] && !found && i < sizeof layers / sizeof *layers; i++)
-    found = main_function(report, scopes[phase], layers[i], least);
+    found = main_function(&ns, report, scopes[phase], layers[i], half / 2);
+  *part_ns = found && ns < half ? ns : 0;
   return found;
 }
 

@@ -194,9 +194,9 @@ static int64_t page_rows(const char *table) {
   return drawn ? INT64_MAX : PAGE_ROWS;
 }
 
-void nai_report_json(struct nai_buf *out, const struct nai_report *report, bool for_script) {
+void nai_report_json(struct nai_buf *out, const struct nai_report *report, bool for_page) {
   struct nai_json json;
-  nai_json_init(&json, out, for_script);
+  nai_json_init(&json, out, false);
   nai_json_begin_object(&json, NAI_JSON_LINES);
   nai_json_put_text(&json, "schema_version", "3.0");
   nai_json_put_object(&json, "generator", NAI_JSON_INLINE);
@@ -214,10 +214,10 @@ void nai_report_json(struct nai_buf *out, const struct nai_report *report, bool 
     if (strcmp(name, "findings") == 0 || strcmp(name, "evidence") == 0)
       continue; /* above, in full */
     nai_json_key(&json, name);
-    if (for_script && report->tables[i]->rows > PACKED_ROWS)
+    if (for_page && report->tables[i]->rows > PACKED_ROWS)
       nai_json_table_packed(&json, report->tables[i], page_rows(name));
     else
-      nai_json_table(&json, report->tables[i], for_script ? page_rows(name) : INT64_MAX);
+      nai_json_table(&json, report->tables[i], for_page ? page_rows(name) : INT64_MAX);
   }
   nai_json_end(&json);
   nai_json_close(&json);

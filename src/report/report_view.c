@@ -2,9 +2,11 @@
 #include "report/report_view.h"
 #include "report/capture_course.h"
 
+#include "base/fmt.h"
 #include "base/sort.h"
 #include "base/text.h"
 #include "sql/sql.h"
+#include "tables/gpu_idle_gaps.h"
 #include "tables/capture.h"
 #include "tables/comm_ops.h"
 #include "tables/gpu_active.h"
@@ -40,6 +42,7 @@ static void put_table(struct nai_view *tables, const struct nai_report *report, 
   nai_view_put_int(view, "total", table->rows);
   nai_view_put_bool(view, "any", table->rows > 0);
   put_more(view, table->rows, top);
+  nai_view_put_bool(view, "has_all", table->schema != &nai_gpu_idle_gaps_schema || table->rows < NAI_MAX_IDLE_GAPS);
   struct nai_view *rows = nai_view_put_list(view, "rows");
   for (int64_t i = 0; i < table->rows && i < top; i++)
     nai_report_put_row(nai_view_add_map(rows), report, table, i);
@@ -66,7 +69,7 @@ static int64_t put_rows(struct nai_view *rows, const struct nai_report *report, 
 
 /* --- the bar ------------------------------------------------------------------------------------------ */
 
-enum { FEW_GPUS = 4, PARTS = 4, CELLS = 32 };
+enum { FEW_GPUS = 4, PARTS = NAI_BAR_PARTS };
 
 /* Time of a GPU, or of several, by part. */
 struct bar {
@@ -80,18 +83,6 @@ static void bar_add(struct bar *bar, const struct nai_table *gpus, int64_t row) 
     bar->parts[p] += (double)nai_get_i64(gpus, row, columns[p]);
 }
 
-/* Each part is as long as its share, to the nearest cell of the running sum, so that all together fill the bar. */
-static void draw(struct nai_buf *out, const struct bar *bar, double whole) {
-  static const char *const glyphs[PARTS] = {"\xe2\x96\x88", "\xe2\x96\x93", "\xe2\x96\x92", "\xe2\x96\x91"};
-  double sum = 0;
-  int drawn = 0;
-  for (int p = 0; p < PARTS; p++) {
-    sum += bar->parts[p];
-    for (; drawn < (int)(CELLS * sum / whole + 0.5) && drawn < CELLS; drawn++)
-      nai_buf_puts(out, glyphs[p]);
-  }
-}
-
 static void put_bar(struct nai_view *list, const char *label, const struct bar *bar) {
   static const char *const keys[PARTS] = {"compute_pct", "exposed_comm_pct", "exposed_copy_pct", "idle_pct"};
   double whole = bar->parts[0] + bar->parts[1] + bar->parts[2] + bar->parts[3];
@@ -99,7 +90,7 @@ static void put_bar(struct nai_view *list, const char *label, const struct bar *
     return;
   NAI_SCOPED(nai_buf) text = {0};
   struct nai_view *view = nai_view_add_map(list);
-  draw(&text, bar, whole);
+  nai_fmt_bar(&text, bar->parts, whole);
   nai_view_put_text(view, "label", label);
   nai_view_put_buf(view, "bar", NAI_TEXT_CODE, &text);
   for (int p = 0; p < PARTS; p++) {

@@ -29,7 +29,7 @@ static const char *executable(const struct nai_report *report) {
 }
 
 /* "PyTorch training in Python": what the program was recognised as; else what a compiled one is called: "gaussian"; an
- * interpreter's name says nothing. */
+ * interpreter's name says nothing. Else what it is built on: "CUDA program". */
 static void put_what(struct nai_buf *out, const struct nai_report *report) {
   const struct nai_table *workload = nai_report_table(report, "workload");
   for (int64_t i = 0; i < workload->rows; i++) {
@@ -39,8 +39,10 @@ static void put_what(struct nai_buf *out, const struct nai_report *report) {
     if (row.pid != NAI_NULL_I64)
       continue;
     nai_buf_puts(out, row.program);
-    if (!*row.program)
+    if (!*row.program && *name)
       nai_report_verdict_name(out, name);
+    else if (!*row.program && *row.framework && strcmp(row.framework, "unknown") != 0)
+      nai_buf_printf(out, "%s program", row.framework);
   }
 }
 
@@ -252,10 +254,10 @@ static void add_main(struct verdict *v, const struct nai_report *report, bool gp
   const struct nai_table *findings = nai_report_table(report, "findings");
   struct said said;
   nai_report_verdict_find_said(&said, report, gpus, losses);
-  for (int i = 0; i < 2 * WAYS; i++) {
+  for (int i = 0; i < 3 * WAYS; i++) { /* with the larger one's reason, without, without the larger one */
     NAI_SCOPED(nai_buf) piece = {0};
     enum loss_detail detail = ways[i % WAYS].loss;
-    if ((i < WAYS && detail >= TITLE_ONLY) || (detail == SECOND_IN_SHORT && !said.simulated))
+    if ((i < 2 * WAYS && detail >= TITLE_ONLY) || (detail == SECOND_IN_SHORT && !said.simulated))
       continue;
     struct said with = nai_report_verdict_said_with(&said, report, detail);
     put_program(&piece, report, &with, gpus, led, ways[i % WAYS].course);
@@ -263,8 +265,8 @@ static void add_main(struct verdict *v, const struct nai_report *report, bool gp
     if (said.first >= 0 && detail != NO_LOSS)
       nai_report_verdict_loss(&piece, report, &with, detail);
     NAI_SCOPED(nai_buf) larger = {0};
-    if (losses && i < WAYS)
-      nai_report_verdict_larger(&larger, findings, &with, detail <= SECOND_IN_SHORT);
+    if (losses && i < 2 * WAYS)
+      nai_report_verdict_larger(&larger, findings, &with, detail <= SECOND_IN_SHORT, i < WAYS);
     if (losses && gpus && said.first < 0)
       nai_report_verdict_no_loss(&piece, report, larger.len > 0);
     nai_buf_puts(&piece, nai_buf_str(&larger));

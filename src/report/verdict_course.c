@@ -7,14 +7,19 @@
 
 #include <math.h>
 
-/* " (getc)": what the host did there most. */
+/* " (getc)", " (getc 1.20 s)": what the host did there most. */
 static void put_main(struct nai_buf *out, const struct nai_report *report, const struct nai_capture_course *course,
                      enum nai_capture_phase phase) {
-  const char *name = nai_capture_course_main(report, course, phase);
+  int64_t ns;
+  const char *name = nai_capture_course_main(&ns, report, course, phase);
   if (!name)
     return;
   nai_buf_puts(out, " (");
   nai_report_verdict_name(out, name);
+  if (ns) {
+    nai_buf_putc(out, ' ');
+    nai_fmt_duration(out, (double)ns);
+  }
   nai_buf_putc(out, ')');
 }
 

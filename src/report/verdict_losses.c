@@ -189,10 +189,8 @@ void nai_report_verdict_loss(struct nai_buf *out, const struct nai_report *repor
   nai_buf_putc(out, '.');
 }
 
-/* A larger loss than the first one that was rated lower, with the reason: else the reader wonders why that one is not
- * first. */
 void nai_report_verdict_larger(struct nai_buf *out, const struct nai_table *findings, const struct said *said,
-                               bool second_named) {
+                               bool second_named, bool with_reason) {
   enum { MAX_REASON_WORDS = 12 };
   const struct FINDINGS_row first = said->first < 0 ? (struct FINDINGS_row){0} : FINDINGS_at(findings, said->first);
   int64_t loss = said->first, at = -1;
@@ -212,8 +210,8 @@ void nai_report_verdict_larger(struct nai_buf *out, const struct nai_table *find
   nai_buf_puts(out, " (");
   const char *before = said->simulated ? SIMULATED : base_of(&larger, said);
   put_part(out, &larger, said, loss < 0 ? said->partition ? "active time" : "" : before);
-  nai_buf_puts(out, "; ");
-  nai_report_verdict_words(out, larger.reason, MAX_REASON_WORDS);
+  nai_buf_puts(out, with_reason ? "; " : "");
+  nai_report_verdict_words(out, with_reason ? larger.reason : "", MAX_REASON_WORDS);
   nai_buf_puts(out, ").");
 }
 

@@ -54,9 +54,9 @@ struct said nai_report_verdict_said_with(const struct said *said, const struct n
                                          enum loss_detail detail);
 void nai_report_verdict_loss(struct nai_buf *out, const struct nai_report *report, const struct said *said,
                              enum loss_detail detail);
-/* A larger loss that was rated lower, with the reason: else the reader wonders why the first finding is not that one.
- */
+/* A larger loss that was rated lower, with the reason where there is room: else the reader wonders why the first
+ * finding is not that one. */
 void nai_report_verdict_larger(struct nai_buf *out, const struct nai_table *findings, const struct said *said,
-                               bool second_named);
+                               bool second_named, bool with_reason);
 /* Why there is nothing to act on: what fills the time, unless a less certain loss is named behind it. */
 void nai_report_verdict_no_loss(struct nai_buf *out, const struct nai_report *report, bool less_certain);

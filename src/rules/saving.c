@@ -203,15 +203,15 @@ static bool is_small_part(const struct finding *finding, const struct evaluation
 }
 
 /* All repetitions together save more than there is to save, by more than a tenth. A change that removes one cause of
- * idle time may remove others, too, but no more than all idle time. */
+ * idle time may remove others, too: as much again, if there is so much. A simulated bound says nothing beyond that. */
 static bool exceeds_bound(const struct finding *finding, const struct evaluation *e) {
   const struct nai_rules_simulated *simulated = &finding->simulated;
   bool names_ns = strcmp(simulated->state, "within_error") != 0;
   if (!names_ns || finding->rule->estimated || finding->saving.ns == NAI_NULL_I64 || simulated->now_ns <= 0)
     return false;
-  int64_t loss =
-      finding->rule->explains == LOSS_NONE ? NAI_NULL_I64 : loss_ns(e->input, NAI_NULL_I64, finding->rule->explains);
-  int64_t most = loss > finding->saving.ns ? loss : finding->saving.ns;
+  bool others = finding->rule->explains != LOSS_NONE && strcmp(simulated->state, "bound_only") != 0;
+  int64_t loss = others ? loss_ns(e->input, NAI_NULL_I64, finding->rule->explains) : NAI_NULL_I64;
+  int64_t own = finding->saving.ns, most = loss > 2 * own ? 2 * own : loss > own ? loss : own;
   double repetitions = (double)simulated->covered_ns / (double)simulated->now_ns;
   return repetitions * (double)simulated->ns > 1.1 * (double)most;
 }

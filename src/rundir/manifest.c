@@ -209,13 +209,11 @@ static int read_file(struct nai_buf *text, int directory, struct nai_err *err) {
   return nai_fs_read_fd(text, fd, NAI_MANIFEST_PATH, NAI_YAML_MAX_BYTES, NAI_EIO, err);
 }
 
-int nai_manifest_read(struct nai_manifest *m, int directory, struct nai_err *err) {
-  NAI_SCOPED(nai_buf) text = {0};
+int nai_manifest_parse(struct nai_manifest *m, const struct nai_buf *text, struct nai_err *err) {
   struct nai_yaml *doc = NULL;
   struct nai_err ignored;
   *m = (struct nai_manifest){0};
-  NAI_TRY(read_file(&text, directory, err));
-  int damaged = nai_yaml_parse(&doc, NAI_MANIFEST_PATH, nai_buf_str(&text), text.len, &ignored);
+  int damaged = nai_yaml_parse(&doc, NAI_MANIFEST_PATH, nai_buf_str(text), text->len, &ignored);
   m->oom = damaged == NAI_ELIMIT;
   if (!damaged)
     read_parsed(m, doc);
@@ -224,6 +222,13 @@ int nai_manifest_read(struct nai_manifest *m, int directory, struct nai_err *err
   if (rc)
     nai_manifest_free(m);
   return rc;
+}
+
+int nai_manifest_read(struct nai_manifest *m, int directory, struct nai_err *err) {
+  NAI_SCOPED(nai_buf) text = {0};
+  *m = (struct nai_manifest){0};
+  NAI_TRY(read_file(&text, directory, err));
+  return nai_manifest_parse(m, &text, err);
 }
 
 /* --- printing --------------------------------------------------------------------------------- */

@@ -49,6 +49,8 @@ struct nai_manifest {
  * manifest, one of another major version is empty but for its files. NAI_EIO or NAI_ELIMIT
  * when it could not be read, so that nobody knows what it says; it is empty then. */
 NAI_MUST_CHECK int nai_manifest_read(struct nai_manifest *manifest, int directory, struct nai_err *err);
+/* The same of its text. */
+NAI_MUST_CHECK int nai_manifest_parse(struct nai_manifest *manifest, const struct nai_buf *text, struct nai_err *err);
 void nai_manifest_free(struct nai_manifest *manifest);
 
 /* Adds a node, then its inputs, then its tables. `stage` may be NULL. */

@@ -3,6 +3,8 @@
 #include "base/fs.h"
 #include "config/kernel_classes.h"
 #include "rundir/outdir.h"
+#include "rundir/pack.h"
+#include "rundir/run_internal.h"
 #include "table/set.h"
 #include "tables/book.h"
 #include "tables/capture.h"
@@ -23,13 +25,15 @@ struct nai_run {
   struct nai_arena arena;
   const char *path;
   int directory;
-  int lock; /* keeps its files from being removed meanwhile; -1: none */
+  int lock;            /* keeps its files from being removed meanwhile; -1: none */
+  struct nai_buf pack; /* a run in one file, which has no directory; else empty */
   struct nai_manifest manifest;
   struct nai_table **tables; /* those read or made so far */
   uint32_t table_count, table_capacity;
   struct stage_file {
     const char *name;
     struct nai_table *list; /* of what is in it */
+    struct nai_buf content; /* of a run in one file */
   } * stages;
   uint32_t stage_count, stage_capacity;
   bool unchecked;          /* it holds event tables of another run that were not checked against each other */
@@ -66,6 +70,21 @@ int nai_run_create(struct nai_run **out, const char *path, struct nai_err *err) 
   return make_in(out, AT_FDCWD, path, path, err);
 }
 
+static int check_manifest(const struct nai_run *run, struct nai_err *err) {
+  if (!run->manifest.node_count && run->manifest.trace) /* of --no-stages, or of --stages DIR */
+    return nai_err_set(
+        err, NAI_EINPUT,
+        "\"%s\" has reports but no tables: its run was made with --no-stages, or with --stages and another directory",
+        run->path);
+  if (!run->manifest.node_count)
+    return nai_err_set(err, NAI_EINPUT,
+                       "\"%s\" is no run: it has no readable " NAI_MANIFEST_PATH
+                       "; make one with nsys-ai analyze TRACE "
+                       "--out DIR",
+                       run->path);
+  return NAI_OK;
+}
+
 int nai_run_open_at(struct nai_run **out, int directory, const char *path, struct nai_err *err) {
   NAI_OWNED(nai_run) *run = NULL;
   *out = NULL;
@@ -73,17 +92,22 @@ int nai_run_open_at(struct nai_run **out, int directory, const char *path, struc
   int rc = nai_manifest_read(&run->manifest, run->directory, err);
   if (rc)
     return nai_err_wrap(err, rc, "cannot open the run \"%s\"", path);
-  if (!run->manifest.node_count && run->manifest.trace) /* of --no-stages, or of --stages DIR */
-    return nai_err_set(
-        err, NAI_EINPUT,
-        "\"%s\" has reports but no tables: its run was made with --no-stages, or with --stages and another directory",
-        path);
-  if (!run->manifest.node_count)
-    return nai_err_set(err, NAI_EINPUT,
-                       "\"%s\" is no run: it has no readable " NAI_MANIFEST_PATH
-                       "; make one with nsys-ai analyze TRACE "
-                       "--out DIR",
-                       path);
+  NAI_TRY(check_manifest(run, err));
+  return NAI_GIVE(out, run);
+}
+
+/* A file that is read can be replaced or removed as anybody likes. */
+static int open_pack(struct nai_run **out, const char *path, struct nai_err *err) {
+  NAI_OWNED(nai_run) *run = NULL;
+  NAI_SCOPED(nai_buf) text = {0};
+  struct nai_err damage;
+  NAI_TRY(make(&run, path, err));
+  NAI_TRY(nai_fs_read(&run->pack, path, INT32_MAX, NAI_EINPUT, err));
+  int rc = nai_pack_read(&text, &run->pack, NAI_MANIFEST_PATH, &damage);
+  if (rc == NAI_ELIMIT)
+    return nai_err_nomem(err);
+  NAI_TRY(nai_manifest_parse(&run->manifest, &text, err));
+  NAI_TRY(check_manifest(run, err));
   return NAI_GIVE(out, run);
 }
 
@@ -114,6 +138,8 @@ int nai_run_open(struct nai_run **out, const char *path, struct nai_err *err) {
   NAI_CLOSED int lock = -1;
   NAI_CLOSED int directory = open_locked(&lock, path);
   *out = NULL;
+  if (directory < 0 && errno == ENOTDIR && nai_pack_is(path))
+    return open_pack(out, path, err);
   if (directory < 0)
     return nai_err_sys(err, NAI_EINPUT, errno, "cannot open the run \"%s\"", path);
   NAI_TRY(nai_run_open_at(out, directory, path, err));
@@ -130,8 +156,10 @@ void nai_run_drop_model(struct nai_run *run) {
 }
 
 static void forget_stages(struct nai_run *run) {
-  for (uint32_t i = 0; i < run->stage_count; i++)
+  for (uint32_t i = 0; i < run->stage_count; i++) {
     nai_table_free(run->stages[i].list);
+    nai_buf_free(&run->stages[i].content);
+  }
   run->stage_count = 0;
 }
 
@@ -143,6 +171,7 @@ void nai_run_close(struct nai_run *run) {
     nai_table_free(run->tables[i]);
   forget_stages(run);
   nai_manifest_free(&run->manifest);
+  nai_buf_free(&run->pack);
   nai_close_descriptor(&run->lock);
   nai_close_descriptor(&run->directory);
   nai_arena_free(&run->arena);
@@ -153,6 +182,13 @@ const struct nai_manifest *nai_run_manifest(const struct nai_run *run) { return 
 
 struct nai_manifest *nai_run_manifest_to_fill(struct nai_run *run) {
   return &run->manifest;
+}
+
+bool nai_run_is_of_events(const char *name) {
+  for (int i = NAI_IN_FIRST_EVENTS; i < NAI_IN_COUNT; i++)
+    if (strcmp(nai_event_tables[i]->name, name) == 0)
+      return true;
+  return false;
 }
 
 /* What the run calls a table: one of an earlier version, as it was called then. */
@@ -168,6 +204,16 @@ bool nai_run_has(const struct nai_run *run, const char *name) {
 const char *nai_run_path(const struct nai_run *run) { return run->path; }
 
 int nai_run_directory(const struct nai_run *run) { return run->directory; }
+
+const struct nai_buf *nai_run_content(const struct nai_run *run) { return &run->pack; }
+
+bool nai_run_has_file(const struct nai_run *run, const char *file) {
+  struct nai_err absent = {0};
+  NAI_SCOPED(nai_buf) content = {0};
+  if (!run->pack.len)
+    return nai_fs_exists_at(run->directory, file);
+  return nai_pack_read(&content, &run->pack, file, &absent) == NAI_OK || absent.errnum != ENOENT;
+}
 
 bool nai_run_recall(uint64_t *identity, const struct nai_run *run, uint64_t stamp) {
   NAI_SCOPED(nai_buf) text = {0};
@@ -243,40 +289,46 @@ static int name_file(char file[NAME_MAX + 16], const char *name, struct nai_err 
            : nai_err_set(err, NAI_ESTALE, "\"%s\" is no name of a table", name);
 }
 
-/* What is in the file of a stage. */
-static int find_list(const struct nai_table **out, struct nai_run *run, const char *stage, const char *file,
-                     struct nai_err *err) {
-  for (uint32_t i = 0; i < run->stage_count; i++)
-    if (strcmp(run->stages[i].name, stage) == 0) {
-      *out = run->stages[i].list;
-      return NAI_OK;
-    }
-  NAI_OWNED(nai_table) *list = NULL;
-  NAI_TRY(NAI_ROOM(run->stages, run->stage_capacity, run->stage_count, &run->arena, err));
-  NAI_TRY(nai_table_open_at(&list, run->directory, file, &nai_table_set_schema, err));
-  const char *name = nai_arena_printf(&run->arena, "%s", stage); /* names of a manifest move as it grows */
-  NAI_TRY(nai_arena_check(&run->arena, err));
-  run->stages[run->stage_count++] = (struct stage_file){name, list};
-  return NAI_GIVE(out, list);
+/* A table that has a file of its own, or the list of others. */
+static int open_file(struct nai_table **out, struct nai_buf *content, const struct nai_run *run, const char *file,
+                     const struct nai_schema *schema, struct nai_err *err) {
+  if (!run->pack.len)
+    return nai_table_open_at(out, run->directory, file, schema, err);
+  NAI_TRY(nai_pack_read(content, &run->pack, file, err));
+  return nai_table_held_open(out, content, file, NULL, 0, schema, err);
 }
 
-/* Tables that may be large, and have files of their own then. */
-static bool is_of_events(const char *name) {
-  for (int i = NAI_IN_FIRST_EVENTS; i < NAI_IN_COUNT; i++)
-    if (strcmp(nai_event_tables[i]->name, name) == 0)
-      return true;
-  return false;
+/* The file of a stage. */
+static int find_stage(const struct stage_file **out, struct nai_run *run, const char *stage, const char *file,
+                      struct nai_err *err) {
+  NAI_SCOPED(nai_buf) content = {0};
+  NAI_OWNED(nai_table) *list = NULL;
+  for (uint32_t i = 0; i < run->stage_count; i++)
+    if (strcmp(run->stages[i].name, stage) == 0) {
+      *out = &run->stages[i];
+      return NAI_OK;
+    }
+  NAI_TRY(NAI_ROOM(run->stages, run->stage_capacity, run->stage_count, &run->arena, err));
+  NAI_TRY(open_file(&list, &content, run, file, &nai_table_set_schema, err));
+  const char *name = nai_arena_printf(&run->arena, "%s", stage); /* names of a manifest move as it grows */
+  NAI_TRY(nai_arena_check(&run->arena, err));
+  *out = &run->stages[run->stage_count];
+  run->stages[run->stage_count++] = (struct stage_file){name, list, content};
+  list = NULL;
+  content = (struct nai_buf){0};
+  return NAI_OK;
 }
 
 /* Opens a table of the file of its stage, or of a file of its own; `file` is the one. */
 static int open_table(struct nai_table **out, char file[NAME_MAX + 16], struct nai_run *run, const char *stored,
                       const struct nai_manifest_node *maker, const struct nai_schema *schema, struct nai_err *err) {
   const char *stage = maker->stage == NAI_NO_STRING ? NULL : nai_manifest_name(&run->manifest, maker->stage);
-  const struct nai_table *list;
+  const struct stage_file *from;
   NAI_TRY(name_file(file, stored, err));
-  if (!stage || is_of_events(stored)) {
+  if (!stage || nai_run_is_of_events(stored)) {
+    NAI_SCOPED(nai_buf) content = {0};
     struct nai_err own = {0};
-    int rc = nai_table_open_at(out, run->directory, file, schema, &own);
+    int rc = open_file(out, &content, run, file, schema, &own);
     bool absent = rc && own.errnum && nai_fs_is_absent(own.errnum);
     if (!stage || !absent) {
       if (rc && err)
@@ -285,13 +337,16 @@ static int open_table(struct nai_table **out, char file[NAME_MAX + 16], struct n
     }
   }
   NAI_TRY(name_file(file, stage, err));
-  NAI_TRY(find_list(&list, run, stage, file, err));
-  int64_t row = nai_table_set_find(list, stored);
+  NAI_TRY(find_stage(&from, run, stage, file, err));
+  int64_t row = nai_table_set_find(from->list, stored);
+  if (row < 0 && run->pack.len && nai_run_is_of_events(stored))
+    return nai_err_set(err, NAI_ESTALE, "its events \"%s\" were not stored (nsys-ai store add --keep all)", stored);
   if (row < 0)
     return nai_err_set(err, NAI_ESTALE, "\"%s\" has no table \"%s\"", file, stored);
-  if (!nai_get_i64(list, row, TABLE_SET_row_count) && !schema)
+  if (!nai_get_i64(from->list, row, TABLE_SET_row_count) && !schema)
     schema = nai_book_find_named(stored);
-  return nai_table_set_open(out, run->directory, file, list, row, schema, err);
+  return run->pack.len ? nai_table_held_open(out, &from->content, file, from->list, row, schema, err)
+                       : nai_table_set_open(out, run->directory, file, from->list, row, schema, err);
 }
 
 /* Reads a table of the run's and puts it into it. */
@@ -331,7 +386,7 @@ int nai_run_take(struct nai_run *run, struct nai_run *from, const char *name, co
   NAI_TRY(nai_run_table(&table, from, name, schema, err));
   struct nai_table **place = find(from, name), *taken = *place;
   *place = from->tables[--from->table_count];
-  run->unchecked |= is_of_events(name);
+  run->unchecked |= nai_run_is_of_events(name);
   return nai_run_add(run, taken, err);
 }
 
@@ -359,11 +414,13 @@ int nai_run_write_stage(struct nai_run *run, const char *stage, struct nai_table
 
 bool nai_run_stage_is(struct nai_run *run, const char *stage, struct nai_table *const *tables, size_t count) {
   char file[NAME_MAX + 16];
-  const struct nai_table *list;
+  const struct stage_file *held;
   struct nai_err ignored;
   struct stat st;
-  if (name_file(file, stage, &ignored) || find_list(&list, run, stage, file, &ignored) ||
-      list->rows != (int64_t)count || fstatat(run->directory, file, &st, 0) ||
+  if (name_file(file, stage, &ignored) || find_stage(&held, run, stage, file, &ignored))
+    return false;
+  const struct nai_table *list = held->list;
+  if (list->rows != (int64_t)count || fstatat(run->directory, file, &st, 0) ||
       (uint64_t)st.st_size != nai_table_set_end(list))
     return false;
   for (size_t i = 0; i < count; i++)

@@ -1,6 +1,6 @@
-/* A run: an artifacts directory with its tables. One that is finished is opened; one in progress is created and filled.
- * Several may be open at once. Tables are read when they are asked for, the event tables and the model built from them
- * only then. */
+/* A run: an artifacts directory with its tables, or the file that they were packed into. One that is finished is
+ * opened; one in progress is created and filled. Several may be open at once. Tables are read when they are asked for,
+ * the event tables and the model built from them only then. */
 #pragma once
 
 #include "model/model.h"
@@ -8,8 +8,8 @@
 
 struct nai_run;
 
-/* Opens a finished run. NAI_EINPUT when the directory holds none. As long as it is open its files stay, even if another
- * run takes its place. */
+/* Opens a finished run, of a directory or in one file. NAI_EINPUT when there is none. As long as it is open its files
+ * stay, even if another run takes its place. */
 NAI_MUST_CHECK int nai_run_open(struct nai_run **out, const char *path, struct nai_err *err);
 /* Opens the run in a directory that is open already, even if `path`, which is for messages, names another by now. Who
  * opened that sees to it that the files stay. */
@@ -30,6 +30,14 @@ bool nai_run_has(const struct nai_run *run, const char *name);
  * gets its name. -1: none. */
 const char *nai_run_path(const struct nai_run *run);
 int nai_run_directory(const struct nai_run *run);
+/* Whether it has a file of that path, or may have: that cannot be told. */
+bool nai_run_has_file(const struct nai_run *run, const char *file);
+
+/* Appends the run as one file: manifest and stages, without event tables that have files of their own. Whoever holds
+ * that file opens it as any run; nothing can be added to it. */
+NAI_MUST_CHECK int nai_run_pack(struct nai_buf *out, const struct nai_run *run, struct nai_err *err);
+/* Writes the files of a run in one file, but for the manifest, into a directory with stages/. */
+NAI_MUST_CHECK int nai_run_unpack(const struct nai_run *run, const char *to, struct nai_err *err);
 
 /* The identity of its trace, if that file still is as it was when the run was made: `stamp` is nai_trace_stamp's. */
 bool nai_run_recall(uint64_t *identity, const struct nai_run *run, uint64_t stamp);

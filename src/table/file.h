@@ -52,13 +52,14 @@ struct nai_descriptor {
   size_t texts_len;
 };
 
-/* file_read.c: nai_table_open_at for a table that is a stretch of the file; NULL: all of it. */
+/* file_read.c: nai_table_open_at for a table that is a stretch of the file; NULL: all of it. `content`: of the file,
+ * where it is held; else it is opened. */
 struct nai_stretch {
   uint64_t offset, bytes;
 };
 NAI_MUST_CHECK int nai_table_open_within(struct nai_table **out, int directory_fd, const char *name,
-                                         const struct nai_stretch *stretch, const struct nai_schema *schema,
-                                         struct nai_err *err);
+                                         const struct nai_buf *content, const struct nai_stretch *stretch,
+                                         const struct nai_schema *schema, struct nai_err *err);
 
 /* file_descriptor.c. Decoding: NAI_ESTALE without a message for bytes that are no descriptor. */
 void nai_descriptor_put(struct nai_buf *out, const struct nai_descriptor *descriptor);

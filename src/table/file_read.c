@@ -46,20 +46,29 @@ static int map(struct nai_backing *b, int fd, uint64_t at, const char *name, str
   return NAI_OK;
 }
 
-/* Where the table is in a file of that size: all of it, or the list in front of others. */
-static int find_stretch(struct nai_stretch *out, int fd, uint64_t size, const char *name, struct nai_err *err) {
+/* Where the table is in a file of that size which begins so: all of it, or the list in front of others. */
+static struct nai_stretch find_stretch(const void *begin, size_t len, uint64_t size) {
   struct nai_table_header header;
-  ssize_t n = nai_fs_read_upto(fd, &header, sizeof header, 0);
-  if (n < 0)
-    return nai_err_sys(err, NAI_ESTALE, errno, "cannot read \"%s\"", name);
-  bool any = n == (ssize_t)sizeof header && is_set(&header);
-  *out = (struct nai_stretch){.bytes = any && header.file_bytes < size ? header.file_bytes : size};
+  bool any = len >= sizeof header;
+  if (any)
+    memcpy(&header, begin, sizeof header);
+  return (struct nai_stretch){.bytes = any && is_set(&header) && header.file_bytes < size ? header.file_bytes : size};
+}
+
+static int set_size(struct nai_backing *b, const struct nai_stretch *at, uint64_t size, const char *name,
+                    struct nai_err *err) {
+  if (at->offset > size || at->bytes > size - at->offset || at->offset % NAI_TABLE_ALIGNMENT)
+    return nai_err_set(err, NAI_ESTALE, "\"%s\" is damaged", name);
+  if (at->bytes < sizeof(struct nai_table_header))
+    return nai_err_set(err, NAI_ESTALE, "\"%s\" is too short for a table file", name);
+  b->size = (size_t)at->bytes;
   return NAI_OK;
 }
 
 static int load(struct nai_backing *b, int directory_fd, const char *name, const struct nai_stretch *stretch,
                 struct nai_err *err) {
   struct stat st;
+  struct nai_table_header header;
   NAI_CLOSED int fd =
       directory_fd == AT_FDCWD ? open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : nai_fs_open_at(directory_fd, name);
   if (fd < 0)
@@ -68,16 +77,25 @@ static int load(struct nai_backing *b, int directory_fd, const char *name, const
     return nai_err_sys(err, NAI_ESTALE, errno, "cannot examine \"%s\"", name);
   if (!S_ISREG(st.st_mode))
     return nai_err_set(err, NAI_ESTALE, "\"%s\" is not a regular file", name);
-  uint64_t size = (uint64_t)st.st_size;
-  struct nai_stretch at = stretch ? *stretch : (struct nai_stretch){0};
-  if (!stretch)
-    NAI_TRY(find_stretch(&at, fd, size, name, err));
-  if (at.offset > size || at.bytes > size - at.offset || at.offset % NAI_TABLE_ALIGNMENT)
-    return nai_err_set(err, NAI_ESTALE, "\"%s\" is damaged", name);
-  if (at.bytes < sizeof(struct nai_table_header))
-    return nai_err_set(err, NAI_ESTALE, "\"%s\" is too short for a table file", name);
-  b->size = (size_t)at.bytes;
+  ssize_t n = stretch ? 0 : nai_fs_read_upto(fd, &header, sizeof header, 0);
+  if (n < 0)
+    return nai_err_sys(err, NAI_ESTALE, errno, "cannot read \"%s\"", name);
+  struct nai_stretch at = stretch ? *stretch : find_stretch(&header, (size_t)n, (uint64_t)st.st_size);
+  NAI_TRY(set_size(b, &at, (uint64_t)st.st_size, name, err));
   return b->size < MAPPED_BYTES ? read_into_memory(b, fd, at.offset, name, err) : map(b, fd, at.offset, name, err);
+}
+
+/* The same of a file that is held. */
+static int take_content(struct nai_backing *b, const struct nai_buf *content, const char *name,
+                        const struct nai_stretch *stretch, struct nai_err *err) {
+  struct nai_stretch at = stretch ? *stretch : find_stretch(content->data, content->len, content->len);
+  NAI_TRY(set_size(b, &at, content->len, name, err));
+  b->heap = true;
+  b->data = malloc(b->size + 1);
+  if (!b->data)
+    return nai_err_nomem(err);
+  memcpy(b->data, content->data + at.offset, b->size);
+  return NAI_OK;
 }
 
 static int check_header(struct nai_table_header *header, const struct nai_backing *b, const char *name,
@@ -215,13 +233,13 @@ static int make_table(struct nai_table **out, struct nai_backing **backing, cons
   return NAI_GIVE(out, table);
 }
 
-int nai_table_open_within(struct nai_table **out, int directory_fd, const char *name, const struct nai_stretch *stretch,
-                          const struct nai_schema *schema, struct nai_err *err) {
+int nai_table_open_within(struct nai_table **out, int directory_fd, const char *name, const struct nai_buf *content,
+                          const struct nai_stretch *stretch, const struct nai_schema *schema, struct nai_err *err) {
   struct nai_table_header header;
   NAI_SCOPED(nai_descriptor) d = {0};
   NAI_OWNED(nai_backing) *b = NULL;
   NAI_TRY(nai_backing_new(&b, err));
-  NAI_TRY(load(b, directory_fd, name, stretch, err));
+  NAI_TRY(content ? take_content(b, content, name, stretch, err) : load(b, directory_fd, name, stretch, err));
   NAI_TRY(check_header(&header, b, name, err));
   int rc = nai_descriptor_read(&d, b->data + header.descriptor_offset, (size_t)header.descriptor_bytes, err);
   if (rc)
@@ -231,7 +249,7 @@ int nai_table_open_within(struct nai_table **out, int directory_fd, const char *
 
 int nai_table_open_at(struct nai_table **out, int directory_fd, const char *name, const struct nai_schema *schema,
                       struct nai_err *err) {
-  return nai_table_open_within(out, directory_fd, name, NULL, schema, err);
+  return nai_table_open_within(out, directory_fd, name, NULL, NULL, schema, err);
 }
 
 int nai_table_open(struct nai_table **out, const char *path, const struct nai_schema *schema, struct nai_err *err) {

@@ -109,12 +109,24 @@ static int make_empty(struct nai_table **out, const struct nai_table *list, int6
   return NAI_OK;
 }
 
-int nai_table_set_open(struct nai_table **out, int directory_fd, const char *name, const struct nai_table *list,
-                       int64_t row, const struct nai_schema *schema, struct nai_err *err) {
+static int open_row(struct nai_table **out, int directory_fd, const char *name, const struct nai_buf *content,
+                    const struct nai_table *list, int64_t row, const struct nai_schema *schema, struct nai_err *err) {
   const struct nai_stretch at = {(uint64_t)nai_get_i64(list, row, TABLE_SET_offset),
                                  (uint64_t)nai_get_i64(list, row, TABLE_SET_size_bytes)};
   if (!at.bytes)
     return make_empty(out, list, row, name, schema, err);
-  int rc = nai_table_open_within(out, directory_fd, name, &at, schema, err);
+  int rc = nai_table_open_within(out, directory_fd, name, content, &at, schema, err);
   return rc ? nai_err_wrap(err, rc, "table \"%s\"", nai_get_str(list, row, TABLE_SET_table_name)) : NAI_OK;
+}
+
+int nai_table_set_open(struct nai_table **out, int directory_fd, const char *name, const struct nai_table *list,
+                       int64_t row, const struct nai_schema *schema, struct nai_err *err) {
+  return open_row(out, directory_fd, name, NULL, list, row, schema, err);
+}
+
+int nai_table_held_open(struct nai_table **out, const struct nai_buf *content, const char *name,
+                        const struct nai_table *list, int64_t row, const struct nai_schema *schema,
+                        struct nai_err *err) {
+  return list ? open_row(out, -1, name, content, list, row, schema, err)
+              : nai_table_open_within(out, -1, name, content, NULL, schema, err);
 }

@@ -20,3 +20,8 @@ uint64_t nai_table_set_end(const struct nai_table *list);
 NAI_MUST_CHECK int nai_table_set_open(struct nai_table **out, int directory_fd, const char *name,
                                       const struct nai_table *list, int64_t row, const struct nai_schema *schema,
                                       struct nai_err *err);
+/* The same of a file that is held, whose name is for messages: a table of its list, or, with NULL, the list, or the
+ * only table. */
+NAI_MUST_CHECK int nai_table_held_open(struct nai_table **out, const struct nai_buf *content, const char *name,
+                                       const struct nai_table *list, int64_t row, const struct nai_schema *schema,
+                                       struct nai_err *err);

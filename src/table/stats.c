@@ -10,8 +10,13 @@
 __extension__ typedef __int128 wide;
 __extension__ typedef unsigned __int128 uwide;
 
-static const double quantiles[] = {0.50, 0.90, 0.99};
+static const double quantiles[] = {0.25, 0.50, 0.75, 0.90, 0.99};
 enum { QUANTILES = sizeof quantiles / sizeof *quantiles };
+
+static double *quantile_of(struct nai_stats *s, int q) {
+  double *const all[QUANTILES] = {&s->p25, &s->p50, &s->p75, &s->p90, &s->p99};
+  return all[q];
+}
 
 /* --- sums ------------------------------------------------------------------------------------- */
 
@@ -35,7 +40,9 @@ static inline void add(struct sums *s, int64_t value) {
 /* Everything but the quantiles. */
 static struct nai_stats summarise(const struct sums *sums) {
   uint32_t n = sums->count;
-  struct nai_stats s = {.count = n, .min = sums->min, .max = sums->max, .p50 = NAN, .p90 = NAN, .p99 = NAN};
+  struct nai_stats s = {.count = n, .min = sums->min, .max = sums->max};
+  for (int q = 0; q < QUANTILES; q++)
+    *quantile_of(&s, q) = NAN;
   if (!n)
     return s;
   s.total = sums->total > INT64_MAX ? INT64_MAX : sums->total < INT64_MIN ? INT64_MIN : (int64_t)sums->total;
@@ -52,9 +59,8 @@ static struct nai_stats summarise(const struct sums *sums) {
 }
 
 static void set_quantiles(struct nai_stats *s, const double at[QUANTILES]) {
-  s->p50 = at[0];
-  s->p90 = at[1];
-  s->p99 = at[2];
+  for (int q = 0; q < QUANTILES; q++)
+    *quantile_of(s, q) = at[q];
 }
 
 struct nai_stats nai_stats_of(int64_t *values, uint32_t count) {

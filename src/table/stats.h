@@ -9,9 +9,11 @@
 /* Statistics of a set of values, in their unit. All 0 (quantiles NaN) for an empty set. */
 struct nai_stats {
   int64_t count, total, min, max; /* total saturates */
-  double mean, p50, p90, p99;
+  double mean, p25, p50, p75, p90, p99;
   double stddev; /* of the sample (n - 1), 0 for fewer than two; NaN with negative values or a total beyond 2^62 */
 };
+/* Whether few values are near the median: a median alone says little. As far apart as two modes of a kernel. */
+static inline bool nai_stats_quartiles_apart(const struct nai_stats *s) { return s->p75 >= 3 * s->p25 && s->count > 3; }
 /* Reorders `values`. */
 struct nai_stats nai_stats_of(int64_t *values, uint32_t count);
 

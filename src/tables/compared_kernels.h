@@ -1,26 +1,26 @@
 #pragma once
 #include "tables/declare.h"
 
-#define COMPARED_KERNELS_COLUMNS(C, T)                                                             \
-  C(T, kernel, KERNEL_NAME, "the first kernel of the row: of the new side, else of the base")      \
-  C(T, category, LABEL, "kind of work")                                                            \
-  C(T, nvtx_path, RANGE_NAME, "where it is launched; NULL where the row has several places")       \
-  C(T, state, LABEL, "matched, renamed, retuned, split, merged, regrouped, only_base, only_new")   \
-  C(T, level, LABEL, "what they were matched by: name, toolchain, tuning, place, category")        \
-  C(T, confidence, LABEL, "how sure that is: certain, high, medium, low")                          \
-  C(T, change, LABEL, "more calls, fewer calls, slower calls, faster calls, same")                 \
-  C(T, base_calls, MEAN, "executions in the base, per GPU and step or run")                        \
-  C(T, new_calls, MEAN, "executions in the new side, per GPU and step or run")                     \
-  C(T, base_time_ns, MEAN_TIME, "summed durations in the base, per GPU and step or run")           \
-  C(T, new_time_ns, MEAN_TIME, "summed durations in the new side, per GPU and step or run")        \
-  C(T, delta_ns, MEAN_TIME, "new minus base, per GPU and step or run", .better = NAI_BETTER_LOWER) \
-  C(T, count_term_ns, MEAN_TIME,                                                                   \
-    "of delta: more or fewer calls, at the base's mean duration, per GPU and step or run")         \
-  C(T, speed_term_ns, MEAN_TIME,                                                                   \
-    "of delta: longer or shorter calls; the two terms add up to delta, per GPU and step or run")   \
-  C(T, base_sum_ns, NS, "durations over all captures of the base", .sum = true)                    \
-  C(T, new_sum_ns, NS, "durations over all captures of the new side", .sum = true)                 \
-  C(T, base_kernels, LABEL, "names in the base, separated by ' | '")                               \
+#define COMPARED_KERNELS_COLUMNS(C, T)                                                                 \
+  C(T, kernel, KERNEL_NAME, "the first kernel of the row: of the new side, else of the base")          \
+  C(T, category, LABEL, "kind of work")                                                                \
+  C(T, nvtx_path, RANGE_NAME, "where it is launched; NULL where the row has several places")           \
+  C(T, state, LABEL, "matched, renamed, retuned, split, merged, regrouped, only_base, only_new")       \
+  C(T, level, LABEL, "what they were matched by: name, toolchain, tuning, call site, place, category") \
+  C(T, confidence, LABEL, "how sure that is: certain, high, medium, low")                              \
+  C(T, change, LABEL, "more calls, fewer calls, slower calls, faster calls, same")                     \
+  C(T, base_calls, MEAN, "executions in the base, per GPU and step or run")                            \
+  C(T, new_calls, MEAN, "executions in the new side, per GPU and step or run")                         \
+  C(T, base_time_ns, MEAN_TIME, "summed durations in the base, per GPU and step or run")               \
+  C(T, new_time_ns, MEAN_TIME, "summed durations in the new side, per GPU and step or run")            \
+  C(T, delta_ns, MEAN_TIME, "new minus base, per GPU and step or run", .better = NAI_BETTER_LOWER)     \
+  C(T, count_term_ns, MEAN_TIME,                                                                       \
+    "of delta: more or fewer calls, at the base's mean duration, per GPU and step or run")             \
+  C(T, speed_term_ns, MEAN_TIME,                                                                       \
+    "of delta: longer or shorter calls; the two terms add up to delta, per GPU and step or run")       \
+  C(T, base_sum_ns, NS, "durations over all captures of the base", .sum = true)                        \
+  C(T, new_sum_ns, NS, "durations over all captures of the new side", .sum = true)                     \
+  C(T, base_kernels, LABEL, "names in the base, separated by ' | '")                                   \
   C(T, new_kernels, LABEL, "names in the new side")
 NAI_TABLE(COMPARED_KERNELS, compared_kernels, "Kernels",
           "Kernels that do the same on both sides, or that one side only has")

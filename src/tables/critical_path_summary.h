@@ -14,6 +14,7 @@
     "what can be simulated: ok; bound_only: savings are bounds; path_only: no savings, the path holds; refused: " \
     "the graph does not hold")                                                                                    \
   C(T, reason, LABEL, "why not ok")                                                                               \
+  C(T, inferred_count, COUNT, "segments that no record tells: hand-offs, waits without a record, full queues")    \
   C(T, unexplained_pct, PCT, "of the path: delays that nothing recorded explains")                                \
   C(T, not_recorded_pct, PCT, "of the path: before the first thing that it reaches")
 NAI_TABLE(CRITICAL_PATH_SUMMARY, critical_path_summary, "Critical path in short",

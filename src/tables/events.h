@@ -29,6 +29,7 @@
 #include "tables/memop_events.h"
 #include "tables/memory_pool_events.h"
 #include "tables/memory_usage_events.h"
+#include "tables/mpi_communicators.h"
 #include "tables/mpi_events.h"
 #include "tables/mpi_ranks.h"
 #include "tables/nic_ids.h"
@@ -83,6 +84,7 @@
   X(PAYLOAD_ENUMS, nvtx_payload_enums)                               \
   X(DYNAMIC_PAYLOADS, nvtx_dynamic_payloads)                         \
   X(MPI_RANKS, mpi_ranks)                                            \
+  X(MPI_COMMUNICATORS, mpi_communicators)                            \
   X(CONTEXTS, cuda_contexts)                                         \
   X(CUDA_DEVICES, cuda_devices)                                      \
   X(STREAMS, cuda_streams)                                           \

@@ -39,7 +39,11 @@
   C(T, longest_start_ns, START, "start of the longest span")                                                           \
   C(T, longest_end_ns, END, "end of the longest span")                                                                 \
   C(T, pid, PID, "process of the longest span")                                                                        \
-  C(T, tid, TID, "thread of the longest span")
+  C(T, tid, TID, "thread of the longest span")                                                                         \
+  C(T, p25_span_ns, AVERAGE,                                                                                           \
+    "where p75_span is three times as long or more, so that few spans are near the median: the 25th percentile; "      \
+    "else NULL")                                                                                                       \
+  C(T, p75_span_ns, AVERAGE, "there, the 75th percentile")
 NAI_TABLE(NVTX_PROJECTION, nvtx_projection, "NVTX ranges on the GPU",
           "The work that all instances of a range name launched, on GPUs",
           "work that other threads launched for the range, as PyTorch's backward pass; what an instance waited for")

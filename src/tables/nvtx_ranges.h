@@ -30,6 +30,9 @@
   C(T, self_gpu_time_ns, TIME, "those for which this is the innermost range", .better = NAI_BETTER_LOWER, .sum = true) \
   C(T, attributed_graph_time_ns, TIME, "of attributed_gpu_time_ns: CUDA graphs traced as a whole",                     \
     .better = NAI_BETTER_LOWER)                                                                                        \
-  C(T, attributed_copy_time_ns, TIME, "of attributed_gpu_time_ns: copies and memsets", .better = NAI_BETTER_LOWER)
+  C(T, attributed_copy_time_ns, TIME, "of attributed_gpu_time_ns: copies and memsets", .better = NAI_BETTER_LOWER)     \
+  C(T, p25_duration_ns, AVERAGE,                                                                                       \
+    "where p75 is three times as long or more, so that few are near the median: the 25th percentile; else NULL")       \
+  C(T, p75_duration_ns, AVERAGE, "there, the 75th percentile")
 NAI_TABLE(NVTX_RANGES, nvtx_ranges, "NVTX ranges", "One canonical NVTX range name",
           "GPU work launched by threads without ranges; why a range took as long as it did")

@@ -8,7 +8,7 @@
   C(T, engine, ID, "engine", .refers = "serving_engines.engine")                                                   \
   C(T, label, NAME, "name of the range that begins it")                                                            \
   C(T, kind, LABEL, "decode, prefill, mixed, draft, empty or unknown")                                             \
-  C(T, state, LABEL, "steady, warm-up, or truncated by the capture")                                               \
+  C(T, state, LABEL, "steady, warm-up, paused, or truncated by the capture")                                       \
   C(T, context_requests, COUNT, "requests whose prompt is computed", .sum = true)                                  \
   C(T, context_tokens, COUNT, "tokens of these; what a cache holds is not counted", .sum = true)                   \
   C(T, generation_requests, COUNT, "requests that get a token", .sum = true)                                       \

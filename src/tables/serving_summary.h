@@ -5,7 +5,7 @@
   C(T, engine, ID, "engine", .key = true, .order = 1, .refers = "serving_engines.engine")                           \
   C(T, kind, LABEL, "decode, prefill, mixed, draft, unknown; all: every one but empty steps", .key = true)          \
   C(T, steps, COUNT, "steps", .order = -2)                                                                          \
-  C(T, steady_steps, COUNT, "of these: neither warm-up nor truncated; everything below is of them")                 \
+  C(T, steady_steps, COUNT, "of these: neither warm-up, paused nor truncated; everything below is of them")         \
   C(T, median_requests, COUNT, "requests in a step: decoding ones, of prefill those with a prompt")                 \
   C(T, median_period_ns, TIME, "from the start of a step's GPU work to the next one's", .better = NAI_BETTER_LOWER) \
   C(T, p90_period_ns, TIME, "nine tenths are not longer", .better = NAI_BETTER_LOWER)                               \

@@ -4,7 +4,7 @@
 #define STEP_CALLS_COLUMNS(C, T)                                                                                 \
   C(T, pid, PID, "process", .key = true)                                                                         \
   C(T, step, ID, "number of the step in its process, from 0", .key = true)                                       \
-  C(T, state, LABEL, "steady, warm-up, or truncated by the capture: on the process's first GPU")                 \
+  C(T, state, LABEL, "steady, warm-up, paused, or truncated by the capture: on the process's first GPU")         \
   C(T, blocking_calls, COUNT, "calls that wait for the GPU, by all threads of the process",                      \
     .better = NAI_BETTER_LOWER, .sum = true)                                                                     \
   C(T, pageable_copies, COUNT, "copies that it launched from or to pageable memory", .better = NAI_BETTER_LOWER, \

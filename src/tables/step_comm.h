@@ -5,7 +5,7 @@
   C(T, pid, PID, "process", .key = true)                                                                          \
   C(T, device_id, DEVICE, "GPU", .key = true)                                                                     \
   C(T, step, ID, "number of the step in its process, from 0; NULL: launched outside of steps", .key = true)       \
-  C(T, state, LABEL, "steady, warm-up, or truncated by the capture; NULL outside of steps")                       \
+  C(T, state, LABEL, "steady, warm-up, paused, or truncated by the capture; NULL outside of steps")               \
   C(T, kernel_count, COUNT, "communication kernels that it launched", .sum = true)                                \
   C(T, total_time_ns, TIME, "their summed durations", .better = NAI_BETTER_LOWER, .sum = true)                    \
   C(T, overlapped_ns, TIME, "part of it beside compute", .sum = true)                                             \

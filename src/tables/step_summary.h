@@ -9,7 +9,7 @@
   C(T, step_name, NAME, "name of the ranges, digits as #; or the kernels that tell")                                  \
   C(T, tid, TID, "thread of the ranges")                                                                              \
   C(T, steps, COUNT, "steps with work on this GPU")                                                                   \
-  C(T, steady_steps, COUNT, "of these: neither warm-up nor truncated")                                                \
+  C(T, steady_steps, COUNT, "of these: neither warm-up, paused nor truncated")                                        \
   C(T, warm_up_steps, COUNT, "slower ones at the beginning")                                                          \
   C(T, truncated_steps, COUNT, "cut by the capture")                                                                  \
   C(T, outlier_steps, COUNT, "steady steps that are much longer than the median", .better = NAI_BETTER_LOWER)         \

@@ -6,7 +6,7 @@
   C(T, device_id, DEVICE, "GPU", .key = true)                                                                          \
   C(T, step, ID, "number of the step in its process, from 0", .key = true)                                             \
   C(T, label, NAME, "name of the range that begins it")                                                                \
-  C(T, state, LABEL, "steady, warm-up, truncated by the capture, or of serving another kind than most")                \
+  C(T, state, LABEL, "steady, warm-up, paused, truncated by the capture, or of serving another kind than most")        \
   C(T, cpu_start_ns, CELL(I64, TIMESTAMP_NS), "its boundary on the host")                                              \
   C(T, cpu_end_ns, CELL(I64, TIMESTAMP_NS), "the next boundary; of the last step its own end")                         \
   C(T, gpu_start_ns, START, "start of the first operation that it launched on this GPU")                               \

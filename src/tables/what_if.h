@@ -6,6 +6,7 @@
   C(T, finding, ID, "finding that names it", .refers = "findings.finding")                                          \
   C(T, rule, NAME, "its rule")                                                                                      \
   C(T, change, LABEL, "what is changed: an option of nsys-ai whatif without its dashes, and its value")             \
+  C(T, action, LABEL, "the same in words")                                                                          \
   C(T, edited_count, COUNT, "operations or calls that it is about")                                                 \
   C(T, scope, LABEL, "what the times are of: step, unit (a repetition of the largest one) or window")               \
   C(T, repetition_count, COUNT,                                                                                     \

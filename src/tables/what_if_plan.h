@@ -7,6 +7,7 @@
   C(T, finding, ID, "finding that names it", .refers = "findings.finding")                              \
   C(T, title, LABEL, "title of the finding")                                                            \
   C(T, change, LABEL, "what is changed: an option of nsys-ai whatif without its dashes, and its value") \
+  C(T, action, LABEL, "the same in words")                                                              \
   C(T, scope, LABEL, "what the times are of: step, unit (a repetition of the largest one) or window")   \
   C(T, before_ns, NS_MS, "time of one with all changes before this one", .better = NAI_BETTER_LOWER)    \
   C(T, after_ns, NS_MS, "and with this one, likely", .better = NAI_BETTER_LOWER)                        \

@@ -152,6 +152,7 @@ static const struct source_table {
     {NAI_IN_CUDA_DEVICES, "TARGET_INFO_CUDA_DEVICE", -1, {"gpuId", "cudaId", "pid", "numMultiprocessors", NULL}},
     {NAI_IN_STREAMS, "TARGET_INFO_CUDA_STREAM", -1, {"processId", "contextId", "streamId", "priority", "flag", NULL}},
     {NAI_IN_STREAM_NAMES, "TARGET_INFO_NVTX_CUDA_STREAM", -1, {"name", "processId", "contextId", "streamId", NULL}},
+    {NAI_IN_MPI_COMMUNICATORS, "MPI_COMMUNICATORS", -1, {"rank", "commHandle", "commUid", "localRank", "size", NULL}},
     {NAI_IN_NIC_METRICS, "TARGET_INFO_NETWORK_METRICS", -1, {"metricsListId", "metricsIdx", "name", "unit", NULL}},
     {NAI_IN_NIC_IDS, "NIC_ID_MAP", -1, {"nicId", "globalId", NULL}},
     {NAI_IN_NICS, "TARGET_INFO_NIC_INFO", -1, {"nicId", "name", NULL}},

@@ -171,6 +171,8 @@ void nai_encoder_put_lane(struct nai_encoder *e, const struct nai_lane_items *it
         plain && f.correlation > -MAX_CORRELATION && f.correlation < MAX_CORRELATION ? f.correlation : 0;
     if (plain && kind == NAI_LANE_API)
       e->api_event[item->row] = e->events + 1;
+    if (!plain)
+      e->merged_events += item->count;
     if (!plain && kind == NAI_LANE_KERNEL)
       put_mix(e, items, item);
     uint32_t at = add_event(e, &block, item, last_start);

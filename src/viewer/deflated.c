@@ -2,6 +2,8 @@
  * bytes before the piece as its dictionary. */
 #include "viewer/deflated.h"
 
+#include "base/deflate.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
@@ -129,67 +131,16 @@ int nai_deflated_piece(struct nai_deflated *d, int i, struct nai_err *err) {
   return NAI_OK;
 }
 
-/* --- base64 ----------------------------------------------------------------------------------- */
-
-/* What is printed: groups of three bytes become four digits; `held` waits for the rest of its group. */
-struct base64 {
-  struct nai_buf *out;
-  unsigned char held[3];
-  size_t count;
-};
-
-static void put_groups(struct nai_buf *out, const unsigned char *data, size_t groups) {
-  static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  char *at = nai_buf_reserve(out, groups * 4);
-  if (!at)
-    return;
-  for (size_t i = 0; i < groups; i++, data += 3, at += 4) {
-    uint32_t v = (uint32_t)data[0] << 16 | (uint32_t)data[1] << 8 | data[2];
-    at[0] = digits[v >> 18];
-    at[1] = digits[v >> 12 & 63];
-    at[2] = digits[v >> 6 & 63];
-    at[3] = digits[v & 63];
-  }
-  *at = '\0';
-  out->len += groups * 4;
-}
-
-static void put_byte(struct base64 *b, unsigned char byte) {
-  b->held[b->count % 3] = byte;
-  b->count = (b->count + 1) % 3;
-  if (!b->count)
-    put_groups(b->out, b->held, 1);
-}
-
-static void put_bytes(struct base64 *b, const unsigned char *data, size_t len) {
-  enum { AT_A_TIME = 1 << 15 };
-  for (; len && b->count; len--)
-    put_byte(b, *data++);
-  for (size_t groups; (groups = len / 3 < AT_A_TIME ? len / 3 : AT_A_TIME); data += groups * 3, len -= groups * 3)
-    put_groups(b->out, data, groups);
-  for (; len; len--)
-    put_byte(b, *data++);
-}
-
-static void end_bytes(struct base64 *b) {
-  if (!b->count)
-    return;
-  memset(b->held + b->count, 0, 3 - b->count);
-  put_groups(b->out, b->held, 1);
-  for (size_t i = 0; i < 3 - b->count && b->out->len; i++)
-    b->out->data[b->out->len - 1 - i] = '=';
-}
-
 void nai_deflated_print(struct nai_buf *out, const struct nai_deflated *d) {
-  struct base64 b = {.out = out};
+  struct nai_base64 b = {.out = out};
   uLong adler = adler32(0, NULL, 0);
-  put_bytes(&b, header, sizeof header);
+  nai_base64_put(&b, header, sizeof header);
   for (int i = 0; i < d->count; i++) {
-    put_bytes(&b, d->pieces[i].data, d->pieces[i].size);
+    nai_base64_put(&b, d->pieces[i].data, d->pieces[i].size);
     adler = adler32_combine(adler, d->pieces[i].adler, (z_off_t)d->pieces[i].len);
   }
   unsigned char end[4] = {(unsigned char)(adler >> 24), (unsigned char)(adler >> 16), (unsigned char)(adler >> 8),
                           (unsigned char)adler};
-  put_bytes(&b, end, sizeof end);
-  end_bytes(&b);
+  nai_base64_put(&b, end, sizeof end);
+  nai_base64_end(&b);
 }

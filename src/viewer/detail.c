@@ -5,9 +5,10 @@
 
 #include <stdlib.h>
 
-/* Shares of the page's events: the contiguous stretch, stretch and windows together, one window. */
-static uint64_t stretch_budget(const struct nai_model *m) { return (uint64_t)m->page_events * 3 / 10; }
-static uint64_t detail_budget(const struct nai_model *m) { return (uint64_t)m->page_events / 2; }
+/* Shares of the page's events: the contiguous stretch, stretch and windows together, one window. An event of a real
+ * trace takes six to eight bytes, so that by default they make a page of about 5 MB. */
+static uint64_t stretch_budget(const struct nai_model *m) { return (uint64_t)m->page_events * 9 / 100; }
+static uint64_t detail_budget(const struct nai_model *m) { return (uint64_t)m->page_events / 8; }
 static uint64_t window_budget(const struct nai_model *m) { return (uint64_t)m->page_events / 200 + 1; }
 
 /* Events that start at or after `from` and before `to`. */

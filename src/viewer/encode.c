@@ -1,6 +1,7 @@
 /* From the model to the page's data blocks. */
 #include "viewer/deflated.h"
 
+#include "base/deflate.h"
 #include "base/threads.h"
 #include "tables/viewer_data.h"
 
@@ -40,7 +41,7 @@ static void find_span(struct nai_encoder *e) {
 }
 
 enum { JSON, EVENTS, BLOCKS };
-static const char *const block_names[BLOCKS] = {[JSON] = "timeline_json", [EVENTS] = "events_b64"};
+static const char *const block_names[BLOCKS] = {[JSON] = "timeline_b64", [EVENTS] = "events_b64"};
 
 /* The page's two blocks. While the one is printed, the other is deflated piece by piece. */
 struct blocks {
@@ -62,8 +63,12 @@ static void blocks_free(struct blocks *blocks) {
 
 static int make_blocks(void *ctx, int task, struct nai_err *err) {
   struct blocks *blocks = ctx;
-  return task ? nai_deflated_piece(&blocks->deflated, task - 1, err)
-              : nai_encoder_print_json(&blocks->sinks[JSON].text, blocks->e, err);
+  if (task)
+    return nai_deflated_piece(&blocks->deflated, task - 1, err);
+  NAI_SCOPED(nai_buf) json = {0};
+  NAI_TRY(nai_encoder_print_json(&json, blocks->e, err));
+  nai_buf_put_deflated(&blocks->sinks[JSON].text, &json);
+  return NAI_OK;
 }
 
 /* A row of the table from what was put aside: megabytes, which pass through no memory but the table's own. */

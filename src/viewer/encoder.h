@@ -98,9 +98,10 @@ struct nai_encoder {
   struct nai_page_names names;
   struct nai_file_sink columns[COLUMNS]; /* put aside: with millions of events they are tens of megabytes */
   struct nai_map column_bytes[COLUMNS];  /* what they hold, once all events are written */
-  int64_t origin, end;  /* ns: first start and last end of any event; times of the page count from origin */
-  uint32_t events;      /* written so far */
-  uint32_t host_events; /* of them, those of `host`: the last ones */
+  int64_t origin, end;    /* ns: first start and last end of any event; times of the page count from origin */
+  uint32_t events;        /* written so far */
+  uint64_t merged_events; /* of the trace: those that blocks stand for */
+  uint32_t host_events;   /* of them, those of `host`: the last ones */
   int64_t last_link, last_correlation; /* of the columns so far */
   uint32_t *api_event;                 /* API row -> number of its event + 1, 0 when it is part of an aggregate */
   bool *launches;                      /* API row -> whether it launched GPU work */

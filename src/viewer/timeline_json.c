@@ -285,7 +285,7 @@ int nai_encoder_print_json(struct nai_buf *out, const struct nai_encoder *e, str
   const struct nai_items *items = &e->items;
   NAI_SCOPED(nai_json) json = {0};
   char text[160];
-  nai_json_init(&json, out, true);
+  nai_json_init(&json, out, false);
   nai_json_begin_object(&json, NAI_JSON_LINES);
   nai_json_put_int(&json, "version", 1);
   snprintf(text, sizeof text, "%" PRId64, e->origin);
@@ -308,7 +308,11 @@ int nai_encoder_print_json(struct nai_buf *out, const struct nai_encoder *e, str
   nai_buf_puts(&note,
                "Too many events for one page. The marked stretches have every event; elsewhere those shorter than ");
   nai_fmt_duration(&note, (double)items->bucket_ns);
-  nai_buf_puts(&note, " are drawn as blocks of that length. Numbers of a selected range are exact everywhere.");
+  nai_buf_puts(&note, " (");
+  nai_fmt_count(&note, (int64_t)e->merged_events);
+  nai_buf_puts(&note, " of ");
+  nai_fmt_count(&note, (int64_t)m->lanes.total);
+  nai_buf_puts(&note, ") are drawn as blocks of that length. Numbers of a selected range are exact everywhere.");
   nai_json_put_text(&json, "note", items->aggregated ? nai_buf_str(&note) : NULL);
   out->oom |= note.oom;
   NAI_TRY(put_names(&json, e, err));

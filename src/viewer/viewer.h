@@ -18,6 +18,6 @@ struct nai_viewer_input {
   const struct nai_table *units; /* table repeating_units, NULL: none */
 };
 
-/* Fills blocks "timeline_json" and "events_b64". */
+/* Fills blocks "timeline_b64" and "events_b64". */
 NAI_MUST_CHECK int nai_viewer_data(struct nai_table **out, const struct nai_model *model,
                                    const struct nai_viewer_input *input, struct nai_err *err);

@@ -97,12 +97,15 @@ void nai_gen_plan_serving_uncounted(struct nai_gen_plan *plan, int64_t target_by
 void nai_gen_plan_serving_guessing(struct nai_gen_plan *plan, int64_t target_bytes);
 void nai_gen_plan_call_sites(struct nai_gen_plan *plan, int64_t target_bytes);
 void nai_gen_plan_call_sites_mended(struct nai_gen_plan *plan, int64_t target_bytes);
+void nai_gen_plan_call_sites_renamed(struct nai_gen_plan *plan, int64_t target_bytes);
 void nai_gen_plan_sampled(struct nai_gen_plan *plan, int64_t target_bytes);
 void nai_gen_plan_sampled_coarse(struct nai_gen_plan *plan, int64_t target_bytes);
 void nai_gen_plan_host_functions(struct nai_gen_plan *plan, int64_t target_bytes);
 void nai_gen_plan_host_functions_hidden(struct nai_gen_plan *plan, int64_t target_bytes);
 void nai_gen_plan_mpi_ranks(struct nai_gen_plan *plan, int64_t target_bytes);
 void nai_gen_plan_mpi_hidden(struct nai_gen_plan *plan, int64_t target_bytes);
+void nai_gen_plan_mpi_late(struct nai_gen_plan *plan, int64_t target_bytes);
+void nai_gen_plan_mpi_on_time(struct nai_gen_plan *plan, int64_t target_bytes);
 void nai_gen_plan_openacc(struct nai_gen_plan *plan, int64_t target_bytes);
 void nai_gen_plan_openacc_mended(struct nai_gen_plan *plan, int64_t target_bytes);
 void nai_gen_plan_switches(struct nai_gen_plan *plan, int64_t target_bytes);

@@ -631,6 +631,18 @@ CREATE TABLE MPI_RANKS ( -- since 2026
     globalTid                   INTEGER   NOT NULL,
     rank                        INTEGER   NOT NULL
 );
+CREATE TABLE MPI_COMMUNICATORS ( -- since 2026
+    rank                        INTEGER,
+    timestamp                   INTEGER,
+    commHandle                  INTEGER,
+    parentHandle                INTEGER,
+    localRank                   INTEGER,
+    size                        INTEGER,
+    groupRoot                   INTEGER,
+    groupRootUid                INTEGER,
+    members                     TEXT,
+    commUid                     INTEGER
+);
 CREATE TABLE MPI_P2P_EVENTS ( -- since 2026
     start                       INTEGER   NOT NULL,
     end                         INTEGER,

@@ -7,7 +7,7 @@ import perfetto_reader
 import support
 from support import artifacts, ns_of_ms, read_csv, run, trace
 
-SITES = ("call-sites", "call-sites-mended")
+SITES = ("call-sites", "call-sites-mended", "call-sites-renamed")
 TABLES = ("call_sites", "call_site_kernels", "call_stack_coverage")
 ADDED = {"kernel_count": "select count(*) from CUPTI_ACTIVITY_KIND_KERNEL",
          "kernel_time_ms": "select sum(end - start) from CUPTI_ACTIVITY_KIND_KERNEL",

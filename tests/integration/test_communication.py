@@ -291,6 +291,26 @@ class Recomputed(unittest.TestCase):
 
 
 class Mpi(unittest.TestCase):
+    def test_late_senders_of_mpi(self):
+        """Nothing is told of any source, nor without communicators; a handle tells one where calls lack its number."""
+        def pairs(path):
+            return {(row["peer_rank"], row["rank"]): (row["message_count"], row["late_send_count"], row["late_receive_count"]) for row in rows(path, "mpi_pairs")}
+        want = {("1", "0"): ("20", "20", "0"), ("2", "0"): ("20", "0", "20")}
+        self.assertEqual(pairs(trace("mpi-late")), want)  # not rank 1, which receives from any source
+        self.assertEqual(pairs(support.edited("mpi-late", "UPDATE MPI_P2P_EVENTS SET commUid = NULL")), want)
+        for edit in ("DROP TABLE MPI_COMMUNICATORS", "DROP TABLE MPI_RANKS", "UPDATE MPI_COMMUNICATORS SET commUid = NULL",
+                     "UPDATE MPI_P2P_EVENTS SET textId = (SELECT id FROM StringIds WHERE value = 'MPI_Sendrecv') WHERE rowid IN (1, 5)"):
+            with self.subTest(edit):
+                path = support.edited("mpi-late", "INSERT INTO StringIds SELECT max(id) + 1, 'MPI_Sendrecv' FROM StringIds", edit)
+                self.assertEqual([pair for pair in pairs(path) if pair != ("2", "0") or "DROP" in edit or "Sendrecv" not in edit], [])
+        # one send less: which receive lacks it is not known
+        less = support.edited("mpi-late", "DELETE FROM MPI_P2P_EVENTS WHERE rowid = (SELECT min(p.rowid) FROM MPI_P2P_EVENTS p JOIN StringIds s "
+                              "ON s.id = p.textId WHERE s.value = 'MPI_Isend')")
+        self.assertEqual(pairs(less), {("2", "0"): want["2", "0"]})
+        # a wait that ends before its send: another message
+        swapped = support.edited("mpi-late", "UPDATE MPI_START_WAIT_EVENTS SET end = start + 1000")
+        self.assertEqual(pairs(swapped), {("2", "0"): want["2", "0"]})
+
     def test_queries_about_the_state_of_mpi_end_no_span(self):
         """MPI_Initialized and MPI_Finalized in the middle of a run begin with the names of what bounds it."""
         span = [row["span_ms"] for row in rows(trace("mpi"), "mpi_processes")]

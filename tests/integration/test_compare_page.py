@@ -1,17 +1,15 @@
 #!/usr/bin/python3
 """compare.html as data: its timelines hold the events of the export, around the step in the middle. What it does in a browser is
 tests/viewer/compare.mjs. Truth is the export."""
-import base64
 import json
 import re
 import shutil
 import sqlite3
 import statistics
 import unittest
-import zlib
 
 import support
-from support import fresh_dir, run, trace
+from support import fresh_dir, page_block, run, trace
 
 UNREADABLE = r"""
 #define _GNU_SOURCE
@@ -28,10 +26,6 @@ int openat(int at, const char *path, int flags, ...) {
 """
 
 
-def block(page, name):
-    return re.search(rf'id="nsys-ai-{name}">(.*?)</script>', page, re.DOTALL)[1]
-
-
 def varints(data):
     value, scale = 0, 1
     for byte in data:
@@ -44,8 +38,8 @@ def varints(data):
 
 def events_of(page, side):
     """(kind of lane, start, duration, name) of each event of a side, in session time."""
-    head = json.loads(block(page, f"timeline-{side}"))
-    raw = zlib.decompress(base64.b64decode(block(page, f"events-{side}")))
+    head = json.loads(page_block(page, f"timeline-{side}"))
+    raw = page_block(page, f"events-{side}")
     columns = {c["name"]: list(varints(raw[c["offset"]:c["offset"] + c["bytes"]])) for c in head["columns"]}
     for lane in head["lanes"]:
         at = int(head["origin_ns"])
@@ -95,7 +89,7 @@ class Page(unittest.TestCase):
     def setUpClass(cls):
         cls.traces = {"base": [named("loop", s) for s in (1, 2, 3)], "new": [named("loop-waits", s) for s in (11, 12, 13)]}
         cls.page = compared(cls.traces["base"], cls.traces["new"])
-        cls.data = json.loads(block(cls.page, "compare"))
+        cls.data = json.loads(page_block(cls.page, "compare"))
 
     def test_a_dot_per_capture(self):
         """Six captures in the order of their step times, from left to right."""
@@ -186,14 +180,14 @@ class Runs(unittest.TestCase):
         self.assertEqual(sorted(e[1:] for e in events_of(page, "base") if e[0] == "kernel"), wanted)
         support.flip_table(base, "kernel_events")
         page = compared([base], [new])
-        self.assertIn("kernel_events", json.loads(block(page, "compare"))["base"]["missing"])
-        self.assertEqual(block(page, "timeline-base"), "null")
+        self.assertIn("kernel_events", json.loads(page_block(page, "compare"))["base"]["missing"])
+        self.assertEqual(page_block(page, "timeline-base"), b"")
         self.assertIn("Step time", page)
 
     def test_work_in_common_decides_whether_differences_mean_anything(self):
         same = compared([trace("loop", "--seed", 1)], [trace("loop", "--seed", 2)])
         other = compared([trace("loop", "--seed", 1)], [trace("shapes")])
-        self.assertEqual([json.loads(block(page, "compare"))["comparable"] for page in (same, other)], [True, False])
+        self.assertEqual([json.loads(page_block(page, "compare"))["comparable"] for page in (same, other)], [True, False])
 
     def test_what_cannot_be_read_is_said(self):
         """A failing read costs the page a timeline, and that is an error."""
@@ -203,7 +197,7 @@ class Runs(unittest.TestCase):
         self.assertEqual(done.returncode, 5, done.stderr)
         self.assertRegex(done.stderr, r"^nsys-ai: compare\.html lacks the timeline of the \w+ side: .*kernel_events.*: Input/output error\n$")
         page = (out / "compare.html").read_text(encoding="utf-8")
-        self.assertIn("Input/output error", json.loads(block(page, "compare"))["base"]["missing"])
+        self.assertIn("Input/output error", json.loads(page_block(page, "compare"))["base"]["missing"])
         self.assertTrue((out / "compare.json").exists())
 
 

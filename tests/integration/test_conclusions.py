@@ -87,6 +87,11 @@ class DominantKernel(unittest.TestCase):
                 skips = [sum((c[2], c[3]) == (call[2], call[3]) and (c[4], c[0]) < (call[4], call[0]) for c in calls) for call in found]
                 self.assertIn(int(row["launch_skip"]), skips, (path, row["function"]))  # several: GPUs that do the same at once
 
+    def test_a_name_that_the_export_cut_is_found_by_how_it_begins(self):
+        cut = edited(trace("long-calls"), "cut-names", "UPDATE StringIds SET value = 'search_tr...' WHERE value LIKE '%search_tree%'")
+        verify = next(f["verify"] for f in cut.list if "--kernel-name" in f["verify"] and "search" in f["verify"])
+        self.assertIn("--kernel-name 'regex:^search_tr' ", verify)
+
     def test_of_two_lengths_that_with_more_time_is_meant(self):
         row = next(r for r in generated("long-calls").rows("profile_targets") if r["function"] == "search_tree")
         lengths = sorted(d for d, in sqlite3.connect(trace("long-calls")).execute("""SELECT end - start FROM CUPTI_ACTIVITY_KIND_KERNEL k
@@ -108,6 +113,15 @@ class DominantKernel(unittest.TestCase):
         self.assertRegex(nameless.verdict, r": factorize, ")
         for said in each(real("mordred_2021")):
             self.assertRegex(said.verdict, r"\*\*Low: testqo, ")
+
+    def test_what_the_verdict_names_of_a_phase(self):
+        """A call that takes a third of what follows the work, with its time; threads that are waited for by what they are."""
+        for found, words in ((real("tensorrt_inference"), r"1\.36 s afterwards \(cuModuleUnload 479\.4 ms\)"),
+                             (real("unified_memory"), r"setup \(threads\)"), (real("windows_wddm_cc120"), r": CUDA program, 10 min")):
+            if found:
+                self.assertRegex(found.verdict, words)
+                self.assertNotIn("Start with `pthread_join`", found.advice)
+                self.assertNotIn("Start with `cu", found.advice)
 
     def test_idle_time_is_named_once(self):
         """By the less certain loss, where there is one."""
@@ -423,7 +437,7 @@ class Priorities(unittest.TestCase):
     def test_shares_that_are_not_of_the_active_time_name_their_base(self):
         """Beside each finding, and there of all where the verdict's are of the capture."""
         bases = set()
-        for said in each(generated("pause"), generated("neglected"), real("mordred_2021"), real("cuda_small")):
+        for said in each(generated("pause"), generated("neglected"), generated("steps-input"), real("mordred_2021"), real("cuda_small")):
             first = said.markdown.split("\nDetails, timeline")[0]
             for finding in said.rows("findings"):
                 line = next((line for line in first.splitlines() if f"**{finding['title']}**" in line and "potential saving" in line), "")
@@ -503,7 +517,8 @@ class Prices(unittest.TestCase):
 
     def test_what_pinning_does_not_save_is_no_reason_to_pin(self):
         told = set()
-        for said in each(generated("first-touch"), generated("copy-bound"), real("cutlass_two_gpu_kinds"), real("gaussian_osrt_sched_samples")):
+        for said in each(generated("first-touch"), generated("copy-bound"), generated("training"), real("cutlass_two_gpu_kinds"),
+                         real("gaussian_osrt_sched_samples")):
             rates = said.rows("copy_rates")
             touch, gain = (sum(float(r[c]) for r in rates) for c in ("first_touch_ms", "at_limit_gain_ms"))
             exposed = sum(float(r["exposed_copy_ms"]) for r in said.rows("gpu_active"))

@@ -363,7 +363,7 @@ class Failures(unittest.TestCase):
         self.assertEqual((verdict["severity"], verdict["text"]), ("high", "Program failed before any GPU work (missing file)."))
         for path in hidden.rglob("*"):
             if path.is_file():
-                self.assertNotIn(b"CANARY", path.read_bytes(), path)
+                self.assertNotIn(b"CANARY", support.contents(path), path)
         shown = fresh_dir() / "shown"
         self.assertEqual(run("analyze", export, "--show-output", "--out", shown).returncode, 0)
         self.assertIn("reader: mesh.bin: No such file or directory", (shown / "report.md").read_text())
@@ -493,6 +493,14 @@ class KernelsLost(unittest.TestCase):
             verdict = support.report(directory).json["verdict"]["text"]
             self.assertTrue(verdict.startswith("vLLM inference in Python. No GPU activity records"), verdict)
             self.assertNotIn("idle", verdict)
+
+    def test_a_table_of_another_form_is_no_absent_one(self):
+        """Not "CUDA was not traced", although nothing else of CUDA is there."""
+        others = ("RUNTIME", "MEMCPY", "MEMSET", "SYNCHRONIZATION")
+        directory = artifacts(support.edited("minimal", *(f"drop table if exists CUPTI_ACTIVITY_KIND_{name}" for name in others),
+                                             "alter table CUPTI_ACTIVITY_KIND_KERNEL rename column start to begun"))
+        self.assertEqual(support.report(directory).json["verdict"]["text"], "No GPU activity records (0 launch calls, 0 kernels).")
+        self.assertIn('has no column "start"', (directory / "report.md").read_text())
 
     def test_copies_alone_are_a_program(self):
         """One that launches nothing, or whose graphs hold copies alone, or part of which is looked at."""

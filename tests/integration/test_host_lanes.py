@@ -1,12 +1,9 @@
 """Rows of report.html for the operating system's runtime, scheduling, samples and overhead, against SQL over the export."""
-import base64
 import collections
 import json
-import re
 import shutil
 import sqlite3
 import unittest
-import zlib
 
 import support
 from support import SHARED, analyze, fresh_dir, trace
@@ -29,9 +26,8 @@ class Page:
 
     def __init__(self, directory):
         html = (directory / "report.html").read_text(encoding="utf-8")
-        block = lambda key: re.search(f'id="{key}">(.*?)</script>', html, re.S)[1]
-        data = json.loads(block("nsys-ai-timeline"))
-        raw = zlib.decompress(base64.b64decode(block("nsys-ai-events")))
+        data = json.loads(support.page_block(html, "timeline"))
+        raw = support.page_block(html, "events")
         columns = {c["name"]: list(numbers(raw[c["offset"]:c["offset"] + c["bytes"]])) for c in data["columns"]}
         self.origin = int(data["origin_ns"])
         self.end = self.origin + data["end_ns"]

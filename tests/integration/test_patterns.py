@@ -3,7 +3,7 @@
 import unittest
 
 import support
-from support import SHARED, artifacts, report, trace
+from support import SHARED, artifacts, read_csv, report, trace
 
 # Scenario, rule, place, words of its evidence, words of its advice.
 PATTERNS = [
@@ -50,6 +50,14 @@ class Patterns(unittest.TestCase):
             with self.subTest(scenario, rule=rule):
                 found = findings(trace(WITHOUT.get(scenario, "train-plain"))).get(rule)
                 self.assertTrue(not found or found["severity"] == "low" and says(found, evidence) and advice not in found["recommendation"], found)
+
+    def test_a_wait_is_worth_what_the_sibling_takes_less(self):
+        """The backward pass has its own thread, which the trace shows to take turns with the main one: no wait hides behind it."""
+        for scenario in ("train-scalar-reads", "train-constants"):
+            steps = [float(read_csv(artifacts(trace(name)), "step_summary")[0]["median_ms"]) for name in (scenario, "train-plain")]
+            first = report(artifacts(trace(scenario))).json["findings"][0]
+            self.assertEqual((first["id"], first["simulated"]["state"]), ("idle-queue-drained", "ok"), scenario)
+            self.assertLess(abs(first["simulated"]["saving_ns"] / (steps[0] - steps[1]) / 1e6 - 1), 0.2, scenario)
 
     def test_what_training_does_is_found_once(self):
         """No pattern is taken for another one."""

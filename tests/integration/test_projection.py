@@ -135,6 +135,11 @@ class Projection(unittest.TestCase):
                 for column, value in [("avg_span", statistics.mean(spans)), ("p50_span", statistics.median(spans)), ("max_span", max(spans)),
                                       ("min_span", min(spans)), ("p50_start_lag", statistics.median(r["lag"] for r in counted))]:
                     self.assertAlmostEqual(float(row[column + "_us"]) * 1e3, value, delta=0.6, msg=column)
+                quartiles = statistics.quantiles(spans, n=4, method="inclusive")[::2] if len(spans) > 3 else [1, 1]
+                apart = quartiles[1] >= 3 * quartiles[0]  # then the median alone says little
+                self.assertEqual([bool(row["p25_span_us"]), bool(row["p75_span_us"])], [apart, apart])
+                for column, value in zip(("p25_span_us", "p75_span_us"), quartiles if apart else []):
+                    self.assertAlmostEqual(float(row[column]) * 1e3, value, delta=0.6)
                 by_process = collections.defaultdict(list)
                 for record in counted:
                     by_process[record["process"]].append((record["start"], record["end"]))

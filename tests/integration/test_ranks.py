@@ -53,6 +53,17 @@ def rows(out, table):
     return read_csv(out, table)
 
 
+def stalled(path, is_late, collective, ns):
+    """A rank comes later to a collective by that much, and all of them to what is behind it."""
+    with contextlib.closing(sqlite3.connect(path)) as db, db:
+        start, end = db.execute('SELECT start, "end" FROM CUPTI_ACTIVITY_KIND_KERNEL JOIN StringIds ON id = demangledName WHERE value LIKE \'%nccl%\' '
+                                "ORDER BY start LIMIT 1 OFFSET ?", (collective,)).fetchone()
+        for table, in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall():
+            if {"start", "end"} <= {column[1] for column in db.execute(f"PRAGMA table_info({table})")}:
+                db.execute(f'UPDATE {table} SET start = start + (start >= :at) * :ns, "end" = "end" + ("end" >= :at) * :ns WHERE "end" IS NOT NULL',
+                           {"at": start if is_late else end, "ns": ns})
+
+
 class Planned(unittest.TestCase):
     """Everything that the generator planned is found, to the ns; clocks within their doubt."""
 
@@ -214,6 +225,17 @@ class Planned(unittest.TestCase):
             self.assertEqual(found["text"][:15], "rank 2 is late:")
             self.assertEqual(len(found["reasons"]), 1)
             self.assertIn(words, found["reasons"][0])
+
+    def test_a_stall_is_one_event(self):
+        """Of a healthy job it is all there is to say; of a rank that is late anyhow it is said what it adds."""
+        for straggler, verdict, words in (("none", "single", r"^One event: rank 2 comes 20\.0 ms .* late once, in collective 9 "),
+                                          ("persistent", "persistent", r"^rank 2 is late: .* Of that, 20\.\d ms is one event, in collective 9 ")):
+            made = job("--ranks", 3, "--steps", 8, "--straggler", straggler, "--late-rank", 2, "--late-with", "host")
+            for path in traces(made):
+                stalled(path, path.stem == "rank2", 9, 20_000_000)
+            found = result(ranks(traces(made)))
+            self.assertEqual(found["verdict"], verdict)
+            self.assertRegex(found["text"], words)
 
     def test_clocks_do_not_matter(self):
         """The same job with clocks together and 50 ms apart: the same waits. Nobody is late because a clock is."""

@@ -103,14 +103,6 @@ print(json.dumps({"by_category": {k: int(v) for k, v in by_category.items()}, "f
         self.assertEqual(sorted(map(tuple, found)), sorted(tuple(map(int, row.split(","))) for row in rows))
         self.assertGreater(len(found), 50)
 
-    @support.tier("soak")
-    @unittest.skipUnless(has_module("polars"), "no polars")
-    def test_polars(self):
-        found = self.python(block("python", "import polars"), """
-print(json.dumps({"by_category": dict(by_category.iter_rows()), "tables": {name: table(name).rows() for name in report["tables"]}}))""")
-        self.assertEqual(found["by_category"], self.by_category(self.run1))
-        self.same_tables(found["tables"])
-
     def duckdb(self, statement):
         if has_module("duckdb"):
             return self.python("import duckdb, json", f"answer = duckdb.sql({statement!r})",

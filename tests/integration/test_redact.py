@@ -1,9 +1,7 @@
 """analyze --redact: a run that leaves its owner's house holds none of the words that are his, and says the same."""
-import base64
 import re
 import stat
 import unittest
-import zlib
 
 import support
 from support import analyze, edited, fresh_dir, read_csv, report, run, trace
@@ -19,20 +17,12 @@ def private_trace():
                   "UPDATE StringIds SET value = replace(value, 'pt_autograd', 'axolotl')", "UPDATE PROCESSES SET name = 'numbat-python3' WHERE pid = 6001")
 
 
-def unpacked(data):
-    """The bytes of a file, and what is packed into a page."""
-    yield data
-    for text in re.findall(rb'id="nsys-ai-events">([^<]*)', data):
-        yield zlib.decompress(base64.b64decode(text))
-
-
 def found(directory, words):
     """Words that some file of a run holds, in its name or its bytes."""
     there = set()
     for path in directory.rglob("*"):
-        for data in unpacked(path.read_bytes()) if path.is_file() else ():
-            text = data.lower() + path.name.encode()
-            there |= {word for word in words if word.encode() in text}
+        text = (support.contents(path).lower() if path.is_file() else b"") + path.name.encode()
+        there |= {word for word in words if word.encode() in text}
     return there
 
 
@@ -45,7 +35,7 @@ class Redact(unittest.TestCase):
     def test_no_private_word_is_left(self):
         self.assertEqual(found(self.plain, PRIVATE), set(PRIVATE))
         self.assertEqual(found(self.out, PRIVATE), set())
-        self.assertEqual(len(list(unpacked((self.out / "report.html").read_bytes()))), 2)
+        self.assertIn(b"kernel_name", support.contents(self.out / "report.html"))
         self.assertEqual(found(self.out, [self.path.name, str(self.path.parent)]), set())
         tables = sorted({name for path in (self.out / "stages").glob("*.ntab") for name in support.tables_in(path.read_bytes()) or [path.stem]})
         self.assertGreater(len(tables), 50)

@@ -187,6 +187,14 @@ class Numbers(unittest.TestCase):
             self.assertEqual(read_csv(artifacts(trace("serving-uncounted")), f"serving_{table}"), [])
         self.assertTrue(summary("serving-uncounted", "decode")["median_period_ms"])
 
+    def test_steps_that_hold_a_pause_are_not_typical(self):
+        """The rounds before the two pauses last from one start to the next: all of the pause."""
+        steps = read_csv(artifacts(trace("serving-uncounted")), "steps")
+        self.assertEqual(len([s for s in steps if s["state"] == "paused"]), 2)
+        self.assertTrue(all((s["state"] == "paused") == (float(s["idle_ms"]) > 50) for s in steps))
+        summary_row, = read_csv(artifacts(trace("serving-uncounted")), "step_summary")
+        self.assertLess(float(summary_row["max_ms"]), 10)
+
     def test_padding_of_graphs(self):
         """Graphs are captured for powers of two; the largest batch seen with one is what is known of its size."""
         steps = [s for s in planned("serving") if s["kind"] == "decode" and s["steady"]]

@@ -70,7 +70,7 @@ class Reports(unittest.TestCase):
         self.assertIn("1 stream waits for 29.6 ms", section)
         self.assertIn("| 0 | 7 | 100 | 29.6\u00a0ms |", section)
         self.assertIn("stream 7 waits", text)
-        self.assertIn("my_gaps", (out / "report.html").read_text())
+        self.assertIn(b"my_gaps", support.contents(out / "report.html"))
         self.assertEqual(run("sql", out, "select gap_count, total_ns from my_gaps", "--format", "csv").stdout, "gap_count,total_ns\n100,29634752\n")
         # again: nothing runs; another description: from skills on
         self.assertNotIn(" ran: ", analyze(path, *options, out=out)[1].stderr)

@@ -6,6 +6,7 @@ import pathlib
 import shutil
 import subprocess
 import unittest
+import zipfile
 
 import support
 from support import PROGRAM, analyze, artifacts, fresh_dir, run, trace, tree
@@ -79,6 +80,7 @@ static void count(void) {
 int linkat(int a, const char *b, int c, const char *d, int flags) { return count(), NEXT(linkat)(a, b, c, d, flags); }
 int mkdir(const char *path, mode_t mode) { return count(), NEXT(mkdir)(path, mode); }
 int rename(const char *from, const char *to) { return count(), NEXT(rename)(from, to); }
+int renameat2(int a, const char *from, int b, const char *to, unsigned flags) { return count(), NEXT(renameat2)(a, from, b, to, flags); }
 ssize_t write(int fd, const void *data, size_t len) { return count(), NEXT(write)(fd, data, len); }
 """
 
@@ -96,7 +98,20 @@ def loop(seed):
     return artifacts(trace("loop", "--seed", seed))
 
 
+def without_stamp(files):
+    """What a store does not keep: when the trace's file was read."""
+    files = {name: content for name, content in files.items() if name != "stages/trace-stamp"}
+    manifest = json.loads(files["stages/manifest.json"])
+    manifest["files"].remove("stages/trace-stamp") if "stages/trace-stamp" in manifest["files"] else None
+    return {**files, "stages/manifest.json": manifest}
+
+
 class Case(unittest.TestCase):
+    def assert_same(self, got, want, what=""):
+        """Files by name; a difference is told by their names, which takes no time."""
+        self.assertEqual(sorted(got), sorted(want), what)
+        self.assertEqual([name for name in got if got[name] != want[name]], [], what)
+
     def setUp(self):
         self.base = fresh_dir()
         self.store = self.base / "s"
@@ -118,6 +133,10 @@ class Case(unittest.TestCase):
         where, = self.store.glob(f"runs/*/*/n{number}/captures/0")
         return where
 
+    def get(self, number):
+        self.call("store", "get", f"n{number}", "--store", self.store, "--out", self.base / f"got{number}")
+        return self.base / f"got{number}"
+
     def own(self, seed=1):
         """A run that a test may change."""
         to = fresh_dir() / "run"
@@ -127,6 +146,29 @@ class Case(unittest.TestCase):
 
 def lose(run_dir, table):
     support.table_place(run_dir, table)[0].unlink()
+
+
+def members(path):
+    """Of a run in one file, read by another program's hand."""
+    with zipfile.ZipFile(path) as packed:
+        assert packed.testzip() is None
+        return {name: packed.read(name) for name in packed.namelist()}
+
+
+def lose_member(path, name):
+    content = members(path)
+    del content[name]
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as packed:
+        for other in content.items():
+            packed.writestr(*other)
+
+
+def flip_member(path, name):
+    with zipfile.ZipFile(path) as packed:
+        info = packed.getinfo(name)
+    content = bytearray(path.read_bytes())
+    content[info.header_offset + 30 + len(name) + info.compress_size // 2] ^= 0xff
+    path.write_bytes(content)
 
 
 class Damage(Case):
@@ -150,8 +192,8 @@ class Damage(Case):
         """It is left out with a word, and is not said to be there already."""
         for seed in (1, 2, 3):
             self.add(loop(seed), seed)
-        for spoil, selector in ((lose, "median:2"), (support.flip_table, "last-good")):
-            spoil(self.stored(3), "metrics")
+        for spoil, selector in ((lose_member, "median:2"), (flip_member, "last-good")):
+            spoil(self.stored(3), "stages/recommend.ntab")
             done = self.check(selector)
             self.assertRegex(done.stderr, rf'(?m)^nsys-ai: {selector} goes without the run "n3".*store remove.*recommend\.ntab')
             self.assertIn("recommend.ntab", self.check("run:n3", expect=3).stderr)
@@ -163,7 +205,7 @@ class Damage(Case):
     def test_no_run_that_can_be_read(self):
         """That is no missing history, which recipes let pass."""
         self.add(loop(1), 1)
-        (self.stored(1) / "stages/recommend.ntab").unlink()
+        lose_member(self.stored(1), "stages/recommend.ntab")
         for selector in ("median:3", "last-good"):
             self.assertIn('"n1"', self.check(selector, expect=3).stderr)
 
@@ -220,6 +262,73 @@ class Damage(Case):
         self.assertIn("b.json", self.check("b", expect=3).stderr)
 
 
+class InOneFile(Case):
+    def test_reports_come_back_to_the_byte(self):
+        skill = self.base / "mine.yaml"
+        skill.write_text("skill: mine\ntitle: t\ndescription: d\ncolumns: {n: {unit: count, description: how many}}\nsql: select count(*) as n from kernels\n",
+                         encoding="ascii")
+        known = self.base / "known.yaml"
+        sources = [artifacts(trace(scenario)) for scenario in ("minimal", "training", "hostile", "loop")]
+        for number in (1, 2):  # what the first finds, the second knows
+            sources.append(self.base / f"run{number}")
+            self.call("analyze", trace("loop"), "-q", "--out", sources[-1], "--skill", skill, "--skill", "streams", "--known", known,
+                      *([] if known.exists() else ["--update-known"]))
+        for number, source in enumerate(sources, 1):
+            self.add(source, number)
+            self.assert_same(without_stamp(tree(self.get(number))), without_stamp(tree(source)), source)
+        self.assertIn("known_findings", tree(sources[-1])["report.json"].decode())
+        out = self.base / "opened"
+        done = self.call("open", "store:n2", "--store", self.store, "--no-browser", "--out", out)
+        self.assertEqual(done.stdout.strip(), str(out / "report.html"))
+        self.assertEqual((out / "report.html").read_bytes(), (sources[1] / "report.html").read_bytes())
+        self.assertIn("--store", self.call("open", "store:n2", "--no-browser", expect=2).stderr)
+        self.assertIn("n9", self.call("store", "get", "n9", "--store", self.store, "--out", out, expect=2).stderr)
+        self.call("store", "add", loop(1), loop(2), "--store", self.store, "--id", "two")
+        self.call("store", "get", "two", "--store", self.store, "--out", out / "two")
+        self.assertEqual({(out / f"two/{i}/report.md").read_bytes() for i in (0, 1)}, {(loop(i) / "report.md").read_bytes() for i in (1, 2)})
+
+    def test_it_is_small_and_any_program_reads_it(self):
+        """Its tables are those of the run; large event tables are left out, unless all is asked for."""
+        small, large = artifacts(trace("minimal")), artifacts(trace("bench", "--size", "8M"))
+        own = {f"stages/{path.name}" for path in (large / "stages").glob("*_events.ntab")}
+        self.assertTrue(own)
+        self.add(small, 1)
+        self.add(large, 2)
+        self.call("store", "add", large, "--store", self.store, "--id", "n3", "--series", "all", "--keep", "all")
+        for number, source, left in ((1, small, set()), (2, large, own)):
+            want = {name: content for name, content in tree(source).items() if name.startswith("stages/")}
+            self.assert_same(members(self.stored(number)), {name: want[name] for name in want if name not in left and name != "stages/trace-stamp"})
+        self.assertEqual(len([path for path in self.stored(1).parents[1].rglob("*") if path.is_file()]), 3)
+        self.assertLess(self.stored(1).stat().st_size, 150_000)
+        self.assert_same({**tree(self.stored(3)), "stages/trace-stamp": None}, {**tree(large), "stages/trace-stamp": None})
+        self.assertIn("--keep all", self.call("sql", self.stored(2), f"select count(*) from {min(own)[7:-5]}", expect=3).stderr)
+        self.call("compare", self.stored(2), artifacts(trace("bench", "--size", "2M")), "--out", self.base / "c")
+
+    def test_it_answers_as_the_directory_does(self):
+        self.add(loop(1), 1)
+        self.call("compare", loop(1), loop(2), "--out", self.base / "c")
+        self.call("compare", self.stored(1), loop(2), "--out", self.base / "d")
+        same = [json.loads((self.base / name / "compare.json").read_text())["metrics"] for name in "cd"]
+        self.assertEqual(*same)
+        for words in (("summary",), ("info",), ("tree",), ("table", "kernels"), ("sql", "select * from kernel_events order by 1, 2"), ("export", "csv"),
+                      ("critical-path",), ("ask", "which kernel is slowest")):
+            place = 1 if words[0] != "export" else 2
+            answers = [self.call(*words[:place], source, *words[place:]).stdout.replace(str(source), "RUN")
+                       for source in (loop(1), self.stored(1))]
+            self.assertEqual(*answers, words)
+
+    def test_one_that_is_damaged(self):
+        """It is refused or read right, never anything else."""
+        self.add(artifacts(trace("minimal")), 1)
+        whole, want = self.stored(1).read_bytes(), self.call("table", self.stored(1), "kernels").stdout
+        spoiled = self.base / "spoiled"
+        for at in [*range(0, len(whole), len(whole) // 12), *range(len(whole) - 400, len(whole), 23)]:
+            for content in (whole[:at], whole[:at] + bytes([whole[at] ^ 0x55]) + whole[at + 1:]):
+                spoiled.write_bytes(content)
+                done = run("table", spoiled, "kernels")
+                self.assertIn((done.returncode, done.stdout), ((0, want), (3, "")), (at, done.stderr))
+
+
 class Meanwhile(Case):
     def test_two_make_the_store(self):
         """Another add makes it between the look for store.json and the look for other files."""
@@ -231,14 +340,14 @@ class Meanwhile(Case):
     def test_two_add_the_same_run(self):
         """One adds it; for the other it is there already, with what that one says of it."""
         add = ("store", "add", loop(1), "--store", self.store, "--id", "n1")
-        done = self.call(*add, env=meanwhile("linkat", "recommend.ntab", *add))
+        done = self.call(*add, env=meanwhile("openat", "timeline.ntab", *add))
         self.assertEqual(done.stdout, "n1 is there already\n")
         add = ("store", "add", loop(2), "--store", self.store, "--id", "n2")
-        done = self.call(*add, "--verdict", "fail", env=meanwhile("linkat", "recommend.ntab", *add))
+        done = self.call(*add, "--verdict", "fail", env=meanwhile("openat", "timeline.ntab", *add))
         self.assertEqual(done.stdout, "n2: labels or verdict updated\n")
         self.assertIn('"fail"', (self.stored(2).parents[1] / "run.json").read_text())
         other = ("store", "add", loop(4), "--store", self.store, "--id", "n3")
-        self.assertIn("another", self.add(loop(3), 3, expect=2, env=meanwhile("linkat", "recommend.ntab", *other)).stderr)
+        self.assertIn("another", self.add(loop(3), 3, expect=2, env=meanwhile("openat", "timeline.ntab", *other)).stderr)
         self.assertEqual(list(self.store.glob("runs/*/*/.*")), [])
 
     @support.tier("ci")
@@ -249,7 +358,7 @@ class Meanwhile(Case):
         whole = self.base / "whole"
         self.call("store", "add", loop(2), "--store", whole, "--id", "n2", "--label", "a=1")
         want, killed = tree(next(whole.glob("runs/*/*/n2"))), 0
-        for calls in [1, 2, 3, 4, *range(5, 1000, 9)]:
+        for calls in range(1, 100):
             done = run("store", "add", loop(2), "--store", self.store, "--id", "n2", "--label", "a=1",
                        env={"LD_PRELOAD": killer, "SHIM_KILL": str(calls)})
             there = list(self.store.glob("runs/*/*/n2"))
@@ -262,31 +371,33 @@ class Meanwhile(Case):
             killed += done.returncode < 0
             if not done.returncode:
                 break
-        self.assertGreater(killed, 10)
+        self.assertGreater(killed, 9)
         self.assertEqual(done.returncode, 0)
 
     @support.tier("ci")
-    def test_killed_while_thinning(self):
-        """The next one ends where an undisturbed one does."""
+    def test_killed_while_pruning(self):
+        """The next one ends where an undisturbed one does, whether captures are packed or thinned out."""
         for number in (1, 2, 3):
-            self.add(loop(number), number)
-        words = ("store", "prune", "--keep", "0d", "--monthly", "all", "--store")
-        whole = self.base / "whole"
-        shutil.copytree(self.store, whole)
-        self.assertIn("thinned out", self.call(*words, whole).stdout)
-        want = tree(whole / "runs")
-        for source, steps in ((MAKER, range(1, 8, 2)), (KILLER, range(1, 60, 9))):
-            killer, killed = support.shim(source), 0
-            for calls in steps:
-                disturbed = self.base / "disturbed"
-                shutil.rmtree(disturbed, ignore_errors=True)
-                shutil.copytree(self.store, disturbed)
-                killed += run(*words, disturbed, env={"LD_PRELOAD": killer, "SHIM_KILL": str(calls)}).returncode < 0
-                self.assertEqual(len(self.call("store", "list", "--store", disturbed).stdout.splitlines()), 3)
-                self.call(*words, disturbed)
-                self.assertEqual(tree(disturbed / "runs"), want, calls)
-                self.assertEqual(list(disturbed.glob("runs/**/.*")), [])
-            self.assertGreater(killed, 3)
+            self.call("store", "add", loop(number), "--store", self.store, "--keep", "all", "--id", f"n{number}", "--time", f"2026-01-{number:02}T02:00:00Z")
+        for options, said in (((), "n1 "), (("--monthly", "all"), "thinned out")):
+            words = ("store", "prune", "--keep", "0d", *options, "--store")
+            whole = self.base / "whole"
+            shutil.rmtree(whole, ignore_errors=True)
+            shutil.copytree(self.store, whole)
+            self.assertIn(said, self.call(*words, whole).stdout)
+            want = tree(whole / "runs")
+            for source, steps in ((MAKER, range(1, 10, 2)), (KILLER, range(1, 60, 9))):
+                killer, killed = support.shim(source), 0
+                for calls in steps:
+                    disturbed = self.base / "disturbed"
+                    shutil.rmtree(disturbed, ignore_errors=True)
+                    shutil.copytree(self.store, disturbed)
+                    killed += run(*words, disturbed, env={"LD_PRELOAD": killer, "SHIM_KILL": str(calls)}).returncode < 0
+                    self.assertEqual(len(self.call("store", "list", "--store", disturbed).stdout.splitlines()), 3)
+                    self.call(*words, disturbed)
+                    self.assert_same(tree(disturbed / "runs"), want, calls)
+                    self.assertEqual(list(disturbed.glob("runs/**/.*")), [])
+                self.assertGreater(killed, 3)
 
     def test_many_add_at_once(self):
         """None is lost, with locks and without; the index is that of one after the other."""
@@ -340,9 +451,8 @@ class Meanwhile(Case):
     def test_a_run_that_is_replaced_while_it_is_stored(self):
         """The old one is stored, whole."""
         source, whole = self.own(), tree(loop(1))
-        self.add(source, 1, env=meanwhile("linkat", "recommend.ntab", "analyze", trace("minimal"), "-q", "--out", source))
-        stored = tree(self.stored(1))
-        self.assertEqual({**whole, "stages/trace-stamp": None}, {**stored, "stages/trace-stamp": None})
+        self.add(source, 1, env=meanwhile("openat", "timeline.ntab", "analyze", trace("minimal"), "-q", "--out", source))
+        self.assert_same(without_stamp(tree(self.get(1))), without_stamp(whole))
         self.assertEqual(tree(source), tree(artifacts(trace("minimal"))))
 
     def test_a_run_that_is_replaced_while_it_is_read(self):

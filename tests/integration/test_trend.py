@@ -102,7 +102,7 @@ class Store(unittest.TestCase):
         name = f"night-{number:04}"
         source = cls.batch / "items" / name
         done = run("store", "add", source if source.exists() else cls.nights / f"{name}.sqlite", "--store", store, "--series",
-                   "demo", "--label", f"night={number}", *options)
+                   "demo", "--label", f"night={number}", "--keep", "all", *options)
         assert done.returncode == 0, done.stderr
         return done.stdout.split()[0]
 
@@ -505,12 +505,12 @@ class Store(unittest.TestCase):
     def test_options_of_other_actions(self):
         """An option that an action does not have is refused, not ignored."""
         store, one = self.store, self.ids(self.store)[0]
-        own = {"add": ("series", "id", "label", "verdict", "environment", "failed", "time"), "list": ("series",),
+        own = {"add": ("series", "id", "label", "verdict", "environment", "failed", "time", "keep"), "list": ("series",), "get": ("out",),
                "annotate": ("kind", "text"), "baseline set": ("reason",), "prune": ("keep", "weekly", "monthly", "keep-days", "dry-run")}
         values = {"label": "a=1", "verdict": "pass", "time": "2026-01-01T00:00:00Z", "kind": "ignore", "keep": "9d", "weekly": "9w", "monthly": "all", "keep-days": "9", "dry-run": None}
-        operands = {"add": [self.batch / "items/night-0000"], "annotate": [one], "remove": [one], "baseline set": ["b", one],
+        operands = {"add": [self.batch / "items/night-0000"], "get": [one], "annotate": [one], "remove": [one], "baseline set": ["b", one],
                     "baseline show": ["b"]}
-        given = {"annotate": ("kind", "text")}
+        given = {"annotate": ("kind", "text"), "get": ("out",)}
         before = {p: p.read_bytes() for p in store.rglob("*") if p.is_file()}
         for action in (*own, "baseline list", "baseline show", "remove", "index"):
             for option in sorted({o for options in own.values() for o in options} - set(own.get(action, ()))):

@@ -8,7 +8,7 @@ import shutil
 import sqlite3
 import unittest
 
-from support import SHARED, analyze, artifacts, fresh_dir, in_tier, report, run, tier, trace
+from support import SHARED, analyze, artifacts, exports, fresh_dir, in_tier, report, run, tier, trace
 
 US = 1000
 RANKS = ({"device": 0, "context": 1, "stream": 7, "pid": 281575656783872, "tid": 281575656789873},
@@ -142,8 +142,8 @@ def insert(db, table, **values):
     db.execute(f"insert into {table} ({','.join(row)}) values ({','.join('?' * len(row))})", tuple(row.values()))
 
 
-def write(path, ranks):
-    """An export of those events, with what a generated one knows of processes and GPUs."""
+def write(path, ranks, later=0):
+    """An export of those events, with what a generated one knows of processes and GPUs; by a clock that is so much ahead."""
     shutil.copyfile(trace("training"), path)
     with contextlib.closing(sqlite3.connect(path)) as db, db:
         for kind in ("KERNEL", "MEMCPY", "MEMSET", "RUNTIME", "SYNCHRONIZATION"):
@@ -157,7 +157,7 @@ def write(path, ranks):
                     names[name] = 1000000 + len(names)
                     db.execute("insert into StringIds values (?, ?)", (names[name], name))
                 place = rank.place
-                times = {"start": start, "end": end}
+                times = {"start": start + later, "end": end + later}
                 on_gpu = {**times, "deviceId": place["device"], "contextId": place["context"], "streamId": place["stream"],
                           "globalPid": place["pid"], "correlationId": number}
                 if kind == "call":
@@ -368,6 +368,8 @@ class Pairs(unittest.TestCase):
         self.assertGreater(with_loss - without, 140 * US)
         self.assertLess(abs(said["now_ns"] - with_loss), 0.01 * with_loss)
         self.assertLess(abs(said["together"]["after_ns"] - without), 0.01 * with_loss)
+        self.assertTrue(any("hand-offs between threads" in caveat for caveat in said["caveats"]))
+        self.assertGreater(said["together"]["inferred_count"], STEPS)
         ahead = said_of(turns(True), "--more-in-flight", f"^{RANKS[0]['tid'] & 0xffffff}$")
         self.assertIn("needs of another", ahead["changes"][0]["bound"])
         self.assertGreaterEqual(ahead["changes"][0]["edited_count"], STEPS)
@@ -384,6 +386,73 @@ class Pairs(unittest.TestCase):
             true = (copies[-1] - copies[0]) / (len(copies) - 1)
             self.assertLess(abs(said["together"]["after_ns"] - true), 0.05 * said["now_ns"])
             self.assertEqual(said["together"]["saving_ns"] > 0.2 * said["now_ns"], gains)
+
+
+def split(source, directory, later):
+    """An export of two ranks as two, the second by a clock that is so much ahead. Ranks are told apart by process, as the SQL says."""
+    with contextlib.closing(sqlite3.connect(source)) as db:
+        pids = [pid for pid, in db.execute("select distinct globalPid from CUPTI_ACTIVITY_KIND_KERNEL order by deviceId")]
+    for number, pid in enumerate(pids):
+        path = shutil.copyfile(source, directory / f"rank{number}.sqlite")
+        with contextlib.closing(sqlite3.connect(path)) as db, db:
+            for table, in db.execute("select name from sqlite_master where type = 'table'").fetchall():
+                columns = {row[1] for row in db.execute(f"pragma table_info({table})")}
+                if "globalPid" in columns and table.startswith("CUPTI"):
+                    db.execute(f"delete from {table} where globalPid <> ?", (pid,))
+                if "globalTid" in columns:
+                    db.execute(f"delete from {table} where globalTid - (globalTid & 0xffffff) <> ?", (pid,))
+                for column in {"start", "end"} & columns if number and not table.startswith(("META", "TARGET", "EXPORT")) else ():
+                    db.execute(f'update {table} set "{column}" = "{column}" + ? where "{column}" is not null', (later,))
+    return [directory / f"rank{number}.sqlite" for number in range(len(pids))]
+
+
+class Ranks(unittest.TestCase):
+    """The ranks of a job as traces of their own, by clocks of their own, say what one trace of all says."""
+
+    def alike(self, one, several, *changes):
+        whole, parts = (json.loads(run("whatif", "--quiet", *sources, *changes, "--format", "json").stdout) for sources in ((one,), several))
+        doubt = next(caveat for caveat in parts["caveats"] if "clocks" in caveat)
+        self.assertRegex(doubt, r"off by [0-9.]+ (us|ns)\.")
+        limit = float(doubt.split()[-2]) * (1000 if "us" in doubt else 1) + 10
+        self.assertLess(abs(whole["now_ns"] - parts["now_ns"]), limit, changes)
+        self.assertLess(abs(whole["together"]["saving_ns"] - parts["together"]["saving_ns"]), limit, changes)
+        self.assertEqual([whole["together"][key] for key in ("limited_by", "limited_by_pct")],
+                         [parts["together"][key] for key in ("limited_by", "limited_by_pct")])
+        return whole, parts
+
+    def test_one_program_in_two_traces(self):
+        for losses, slow, words in (((), "kernels", ("--balance",)), ((), "host", ("--balance",)), (("late",), None, LOSSES["late"]),
+                                    (("wait",), None, LOSSES["wait"])):
+            directory, ranks = fresh_dir("whatif"), schedule(losses, True, 1, slow)
+            write(directory / "one.sqlite", ranks)
+            several = [directory / f"rank{number}.sqlite" for number in (0, 1)]
+            for number, rank in enumerate(ranks):
+                write(several[number], [rank], number * 7_654_321)
+            whole, _ = self.alike(directory / "one.sqlite", several, *words)
+            alone = json.loads(run("whatif", "--quiet", several[0], *LOSSES["attention"], "--format", "json").stdout)
+            self.assertGreater(whole["together"]["saving_ns"], 0 if slow == "host" else 0.01 * alone["now_ns"])
+
+    def test_ranks_that_do_not_belong_together(self):
+        directory = fresh_dir("whatif")
+        for number, rank in enumerate(schedule((), True, 1)):
+            write(directory / f"rank{number}.sqlite", [rank])
+        same = run("whatif", "--quiet", directory / "rank0.sqlite", directory / "rank0.sqlite", "--balance")
+        self.assertEqual((same.returncode, "every rank is given once" in same.stderr), (2, True))
+        none = run("whatif", "--quiet", directory / "rank0.sqlite", trace("loop"), "--balance")
+        self.assertNotEqual(none.returncode, 0)
+        self.assertIn("only one rank communicates", none.stderr)
+
+    @unittest.skipUnless((SHARED / "traces" / "fsdp_2gpu.sqlite").is_file(), "no shared/")
+    @tier("ci")
+    def test_a_trace_that_is_split(self):
+        source = SHARED / "traces" / "fsdp_2gpu.sqlite"
+        several = split(source, fresh_dir("whatif"), 7_654_321)
+        self.alike(source, several, "--balance")
+        self.alike(source, several, "--remove-wait", "cudaStreamSynchronize", "--kernel", "flash=0.6")
+        plans = [[change["change"] for change in json.loads(run("whatif", "--quiet", *sources, "--format", "json").stdout)["changes"] if change["chosen"]]
+                 for sources in ((source,), several)]
+        self.assertEqual(plans[0], plans[1])
+        self.assertGreater(len(plans[0]), 2)
 
 
 NUSSINOV = SHARED / "traces" / "series" / "nussinov"
@@ -513,12 +582,27 @@ class Commands(unittest.TestCase):
         self.assertLess(abs(plan[1]["after_ns"] - true), 0.02 * true)
         self.assertTrue(plan[1]["after_high_ns"] <= true <= plan[1]["after_low_ns"])
 
+    def test_the_plan_and_the_findings_tell_one_saving(self):
+        """No simulation removes far more than its cause; where a finding says nothing of one, nor does the plan, which goes by titles."""
+        for path in [*map(trace, ("loop-waits", "train-constants", "serving-uncounted")), *exports()]:
+            told, markdown = report(artifacts(path)), (artifacts(path) / "report.md").read_text(encoding="utf-8")
+            for finding in told.json["findings"]:
+                simulated, repetitions = finding["simulated"], [row for row in told.rows("what_if") if row["rule"] == finding["id"]]
+                if not simulated or simulated["state"] == "within_error" or finding["saving_is"] == "estimate":
+                    continue
+                times = 1 if simulated["state"] == "bound_only" else 2
+                self.assertLessEqual(repetitions[0]["repetition_count"] * simulated["saving_ns"], times * 1.1 * finding["saving_ns"], (path.stem, finding["id"]))
+            for row in told.rows("what_if_plan"):
+                self.assertTrue(told.json["findings"][row["finding"] - 1]["simulated"], path.stem)
+                self.assertNotIn(f"| {row['change']} |", markdown)
+
     def test_large(self):
         """Of more than 300,000 calls and operations a report simulates successive repetitions, which say what all would."""
         large = trace("inference", "--scale", "25")
         told = {row["change"]: row for row in report(artifacts(large)).rows("what_if")}
         graph = sql_row(large, "select call_count + operation_count, (select count(*) from steps where state = 'steady') from dependency_graph")
         self.assertGreater(graph[0], 300000)
+        self.assertIn("It has the longest 10,000", (artifacts(large) / "report.md").read_text(encoding="utf-8"))
         self.assertGreaterEqual(len(told), 4)
         for change, row in told.items():
             option, _, value = change.partition(" ")

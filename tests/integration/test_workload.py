@@ -180,7 +180,7 @@ class Workload(unittest.TestCase):
         self.assertIn(done.returncode, (0, 4), done.stderr)
         for path in (directory / "out").rglob("*"):
             if path.is_file():
-                self.assertNotIn(SECRET.encode(), path.read_bytes(), path)
+                self.assertNotIn(SECRET.encode(), support.contents(path), path)
         return directory / "out"
 
     def test_who_it_is(self):

@@ -196,7 +196,7 @@ TEST(test_threads_that_take_turns) {
   check_turns(12, ALTERNATING, 22, 300 * US);                    /* both ways, but for the first calls */
   check_turns(12, ALTERNATING | OS_CALLS | WAKES, 11, 230 * US); /* only where a wait and a signal tell */
   check_turns(12, ALTERNATING | OS_CALLS, 0, ROUND);             /* thread 0 reads a file */
-  check_turns(9, ALTERNATING, 0, ROUND);                         /* too few */
+  check_turns(4, ALTERNATING, 0, ROUND);                         /* too few */
   check_turns(12, 0, 0, ROUND);                                  /* each at its own pace */
 }
 

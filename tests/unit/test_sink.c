@@ -1,6 +1,7 @@
 /* Outputs that are handed on while they are printed: the same bytes as kept ones, and every failure is told. */
 #include "unit.h"
 
+#include "base/deflate.h"
 #include "base/fs.h"
 #include "base/sink.h"
 #include "report/output.h"
@@ -119,7 +120,7 @@ static int load(struct nai_buf *text, void *ctx, const char *name, struct nai_er
   static const char *const texts[][2] = {
       {"report.md", "# {{title}}\n{{#tables.names.rows}}\n- 1. {{name}} {{name_code}} {{total_ns}}\n"
                     "{{/tables.names.rows}}\n{{#findings}}\n{{why}} {{{why}}}\n{{/findings}}\n"},
-      {"report.html", "<p>{{#report_json}}{{report_json}}{{/report_json}}</p>{{{report_json}}}\n{{>part}}\n"},
+      {"report.html", "<p>{{#report_b64}}{{report_b64}}{{/report_b64}}</p>{{{report_b64}}}\n{{>part}}\n"},
       {"part", "{{#tables.names.rows}}{{name}}{{name_code}}{{/tables.names.rows}}{{{script}}}{{events_b64}}"}};
   for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
     if (strcmp(texts[i][0], name) == 0)
@@ -204,17 +205,18 @@ TEST(test_every_format) {
 TEST(test_printed_text_is_escaped) {
   struct sample s;
   struct nai_err err;
-  struct nai_buf page = {0}, json = {0}, escaped = {0};
+  struct nai_buf page = {0}, json = {0}, packed = {0}, escaped = {0};
   make_sample(&s);
   assert_int_equal(print(&page, &nai_output_html, &s, &err), 0);
   nai_report_json(&json, &s.report, true);
-  nai_escape_html(&escaped, json.data, json.len);
+  nai_buf_put_deflated(&packed, &json);
+  nai_escape_html(&escaped, packed.data, packed.len);
   assert_memory_equal(page.data, "<p>", 3);
   assert_memory_equal(page.data + 3, escaped.data, escaped.len);
   assert_memory_equal(page.data + 3 + escaped.len, "</p>", 4);
-  assert_memory_equal(page.data + 7 + escaped.len, json.data, json.len);
+  assert_memory_equal(page.data + 7 + escaped.len, packed.data, packed.len);
   nai_buf_free(&page);
-  nai_buf_free(&json);
+  nai_buf_free(&packed);
   nai_buf_free(&escaped);
   free_sample(&s);
 }

@@ -1,6 +1,7 @@
 /* The data blocks of report.html, decoded as docs/viewer.md says and compared with the model they were made from. */
 #include "model_fixture.h"
 
+#include "base/fmt.h"
 #include "viewer/viewer.h"
 
 #include <jansson.h>
@@ -42,19 +43,28 @@ static size_t base64(unsigned char *out, const char *text) {
   return n;
 }
 
+/* A block inflated, with a zero behind it; `size` in: room, out: bytes. */
+static unsigned char *inflated(uLongf *size, const char *text) {
+  unsigned char *packed = malloc(strlen(text) + 4), *raw = malloc(*size + 1);
+  assert_int_equal(uncompress(raw, size, packed, (uLong)base64(packed, text)), Z_OK);
+  raw[*size] = '\0';
+  free(packed);
+  return raw;
+}
+
 static void decode(struct page *page, struct fixture *f, const struct nai_interval *places, size_t place_count) {
   json_error_t error;
   ok(nai_viewer_data(&page->table, &f->m, &(struct nai_viewer_input){places, place_count, NULL}, err));
   assert_int_equal(page->table->rows, 2);
-  const char *text = cell_text(page->table, 1, "text");
-  page->json = json_loads(cell_text(page->table, 0, "text"), 0, &error);
+  uLongf json_size = 64 << 20, size;
+  unsigned char *json = inflated(&json_size, cell_text(page->table, 0, "text"));
+  page->json = json_loads((const char *)json, 0, &error);
+  free(json);
   assert_non_null(page->json);
   page->events = number(page->json, "events");
   assert_int_equal(page->events, number(page->json, "embedded_events"));
-  uLongf size = (uLongf)number(page->json, "raw_bytes");
-  unsigned char *packed = malloc(strlen(text) + 4), *raw = malloc(size + 1);
-  uLongf got = size + 1;
-  assert_int_equal(uncompress(raw, &got, packed, (uLong)base64(packed, text)), Z_OK);
+  uLongf got = size = (uLongf)number(page->json, "raw_bytes");
+  unsigned char *raw = inflated(&got, cell_text(page->table, 1, "text"));
   assert_int_equal(got, size);
   const json_t *columns = json_object_get(page->json, "columns");
   assert_int_equal(json_array_size(columns), COLUMNS);
@@ -96,7 +106,6 @@ static void decode(struct page *page, struct fixture *f, const struct nai_interv
     first += n;
   }
   assert_int_equal(first, page->events);
-  free(packed);
   page->raw = raw;
 }
 
@@ -293,6 +302,15 @@ static void aggregated(int map_nvtx) {
   decode(&page, &f, places, 1);
   assert_true(json_is_true(json_object_get(page.json, "aggregated")));
   assert_int_equal(number(page.json, "total_events"), N / 2 * 3 + 11000);
+  int64_t merged = 0;
+  for (int64_t i = 0; i < page.events; i++)
+    merged += page.values[COUNT][i] > 1 ? page.values[COUNT][i] : 0;
+  NAI_SCOPED(nai_buf) said = {0};
+  nai_buf_putc(&said, '(');
+  nai_fmt_count(&said, merged);
+  nai_buf_puts(&said, " of 2,411,000)");
+  const char *note = json_string_value(json_object_get(page.json, "note"));
+  assert_true(note && strstr(note, nai_buf_str(&said)));
   assert_int_equal(count_sum(&page), N / 2 * 3 + 11000);
   assert_true(page.events < 300000);
   int64_t origin = -50000LL * PERIOD * 10, inside = 0;

@@ -5,6 +5,7 @@ import { readFileSync } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
 import { compareTests } from './lib/compare-tests.mjs';
 import { openBrowser, Suite } from './lib/harness.mjs';
+import { blockJson } from './lib/read-report.mjs';
 
 const browser = await openBrowser();
 const suite = new Suite(browser);
@@ -12,9 +13,8 @@ const suite = new Suite(browser);
 /** The data block, with tables as rows by column name. */
 function readData(path) {
   const text = readFileSync(path, 'utf8');
-  const block = (name) => new RegExp(`id="nsys-ai-${name}">(.*?)</script>`, 's').exec(text)[1];
-  const data = JSON.parse(block('compare'));
-  data.timelines = ['base', 'new'].map((side) => JSON.parse(block(`timeline-${side}`)));
+  const data = blockJson(text, 'nsys-ai-compare');
+  data.timelines = ['base', 'new'].map((side) => blockJson(text, `nsys-ai-timeline-${side}`));
   return data;
 }
 

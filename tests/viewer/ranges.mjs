@@ -2,17 +2,16 @@
 //   node ranges.mjs REPORT.html FROM-TO ...
 // FROM and TO are ns after the origin. Prints a JSON array of range statistics, names as text.
 import { readFileSync } from 'node:fs';
-import { inflateSync } from 'node:zlib';
 import { decodeEvents } from '../../templates/viewer/src/decode.js';
 import { Model } from '../../templates/viewer/src/model.js';
 import { rangeStats } from '../../templates/viewer/src/timeline/stats.js';
-import { block } from './lib/read-report.mjs';
+import { blockBytes, blockJson } from './lib/read-report.mjs';
 
 const [path, ...ranges] = process.argv.slice(2);
 const html = readFileSync(path, 'utf8');
-const timeline = JSON.parse(block(html, 'nsys-ai-timeline'));
-const bytes = inflateSync(Buffer.from(block(html, 'nsys-ai-events'), 'base64'));
-const model = new Model(JSON.parse(block(html, 'nsys-ai-report')), timeline, decodeEvents(timeline, bytes));
+const timeline = blockJson(html, 'nsys-ai-timeline');
+const bytes = blockBytes(html, 'nsys-ai-events');
+const model = new Model(blockJson(html, 'nsys-ai-report'), timeline, decodeEvents(timeline, bytes));
 const named = (totals) => totals.map(({ name, ...rest }) => ({ name: name < 0 ? null : model.names[name], ...rest }));
 const stats = ranges.map((range) => {
   const [from, to] = range.split('~').map(Number);

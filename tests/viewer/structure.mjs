@@ -2,7 +2,6 @@
 //   node structure.mjs REPORT.html [FROM~TO ...]
 // Prints JSON: by GPU projected ranges, launch queue and launch lead (or their bins); what repeats; what is in the ranges named; what was reached of limits; collectives. Times are ns after the origin.
 import { readFileSync } from 'node:fs';
-import { inflateSync } from 'node:zlib';
 import { decodeEvents } from '../../templates/viewer/src/decode.js';
 import { lengthOf, sourcesOf, typical } from '../../templates/viewer/src/iterations/instances.js';
 import { pairOperations } from '../../templates/viewer/src/iterations/pairing.js';
@@ -19,13 +18,13 @@ import { rangeStats } from '../../templates/viewer/src/timeline/stats.js';
 import { UtilizationSums } from '../../templates/viewer/src/timeline/utilization.js';
 import { launchCharts, queueBins } from '../../templates/viewer/src/timeline/launch-lead.js';
 import { unpackTables } from '../../templates/viewer/src/unpack.js';
-import { block } from './lib/read-report.mjs';
+import { blockBytes, blockJson } from './lib/read-report.mjs';
 
 const [path, ...ranges] = process.argv.slice(2);
 const html = readFileSync(path, 'utf8');
-const timeline = JSON.parse(block(html, 'nsys-ai-timeline'));
-const bytes = inflateSync(Buffer.from(block(html, 'nsys-ai-events'), 'base64'));
-const model = new Model(unpackTables(JSON.parse(block(html, 'nsys-ai-report'))), timeline, decodeEvents(timeline, bytes));
+const timeline = blockJson(html, 'nsys-ai-timeline');
+const bytes = blockBytes(html, 'nsys-ai-events');
+const model = new Model(unpackTables(blockJson(html, 'nsys-ai-report')), timeline, decodeEvents(timeline, bytes));
 const layout = new Layout(model);
 const projected = projectRanges(model);
 const points = ({ start, value }) => [...start].map((time, i) => [time, value[i]]);

@@ -5,8 +5,8 @@
 #include "tables/comm_capture.h"
 #include "tables/comm_instances.h"
 
-static const char command[] = "nsys profile --trace=cuda,nvtx,osrt ..., then nsys export --type sqlite "
-                              "--include-blobs=true REPORT.nsys-rep";
+static const char command[] = "nsys profile --trace=cuda,nvtx,osrt -o run COMMAND && "
+                              "nsys export --type sqlite --include-blobs=true run.nsys-rep";
 
 /* What became of most payloads that could not be read, NAI_PAYLOAD_READ for none; and of how many. */
 static enum nai_payload_verdict most_refused(int64_t *refused, const struct nai_comm *c) {

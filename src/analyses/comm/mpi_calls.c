@@ -1,10 +1,11 @@
 /* Where does MPI cost GPU time, by function, message size and process, and how evenly do processes compute between?
- * Tables mpi_calls, mpi_sizes, mpi_processes, mpi_efficiency. */
+ * Tables mpi_calls, mpi_sizes, mpi_processes, mpi_efficiency, mpi_pairs. */
 #include "analyses/comm/mpi_list.h"
 #include "model/idle/active.h"
 #include "table/stats.h"
 #include "tables/mpi_calls.h"
 #include "tables/mpi_efficiency.h"
+#include "tables/mpi_pairs.h"
 #include "tables/mpi_processes.h"
 #include "tables/mpi_sizes.h"
 
@@ -15,7 +16,7 @@ static const char *const class_words[NAI_MPI_CLASSES] = {"setup", "wait", "p2p",
 
 /* --- processes -------------------------------------------------------------------------------- */
 
-static void nai_mpi_gpu_time_free(struct nai_mpi_gpu_time *time) {
+void nai_mpi_gpu_time_free(struct nai_mpi_gpu_time *time) {
   nai_intervals_free(&time->active);
   nai_intervals_free(&time->busy);
   nai_intervals_free(&time->idle);
@@ -28,8 +29,8 @@ static void add_union(struct nai_intervals *set, const struct nai_intervals *mor
   *set = both;
 }
 
-static int find_gpu_time(struct nai_mpi_gpu_time *out, const struct nai_model *m, int32_t process,
-                         struct nai_err *err) {
+int nai_mpi_find_gpu_time(struct nai_mpi_gpu_time *out, const struct nai_model *m, int32_t process,
+                          struct nai_err *err) {
   uint32_t first = m->process_gpus.first[process], end = m->process_gpus.first[process + 1];
   out->any = out->alone = first < end;
   out->device_id = end - first == 1 ? nai_model_device(m, m->process_gpus.order[first]) : NAI_NULL_I64;
@@ -128,10 +129,9 @@ static void put_sizes(const struct nai_node_io *io, const struct nai_mpi_call *v
 }
 
 static int put_process(struct nai_mpi_process *sum, const struct nai_node_io *io, const struct nai_mpi_call *v,
-                       uint32_t n, int64_t *room, struct nai_err *err) {
+                       uint32_t n, int64_t rank, int64_t *room, struct nai_err *err) {
   NAI_SCOPED(nai_mpi_gpu_time) gpu = {0};
-  int64_t rank = rank_of(io->model, v->process);
-  NAI_TRY(find_gpu_time(&gpu, io->model, v->process, err));
+  NAI_TRY(nai_mpi_find_gpu_time(&gpu, io->model, v->process, err));
   for (uint32_t i = 0, j; i < n; i = j) {
     for (j = i + 1; j < n && v[j].name == v[i].name; j++)
       ;
@@ -143,7 +143,7 @@ static int put_process(struct nai_mpi_process *sum, const struct nai_node_io *io
 
 static int run(const struct nai_node_io *io, struct nai_err *err) {
   struct nai_mpi_call *calls;
-  int64_t *room;
+  int64_t *room, *ranks;
   struct nai_mpi_process *processes;
   uint32_t n = 0, count = 0;
   if (!io->model->tables[NAI_IN_MPI]->rows)
@@ -151,17 +151,22 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
   NAI_TRY(nai_mpi_collect(&calls, &n, io, err));
   NAI_TRY(NAI_NEW(room, io->arena, n, err));
   NAI_TRY(NAI_NEW(processes, io->arena, io->model->process_count, err));
+  NAI_TRY(NAI_NEW(ranks, io->arena, io->model->process_count, err));
+  for (uint32_t p = 0; p < io->model->process_count; p++)
+    ranks[p] = rank_of(io->model, (int32_t)p);
   for (uint32_t i = 0, j; i < n; i = j) {
     for (j = i + 1; j < n && calls[j].process == calls[i].process; j++)
       ;
-    NAI_TRY(put_process(&processes[count++], io, calls + i, j - i, room, err));
+    NAI_TRY(put_process(&processes[count++], io, calls + i, j - i, ranks[calls[i].process], room, err));
   }
   nai_mpi_put_efficiency(io, processes, count);
-  return NAI_OK;
+  return nai_mpi_put_pairs(io, ranks, err);
 }
 
 NAI_ANALYSIS(mpi_calls,
              .outputs = NAI_SCHEMAS(&nai_mpi_calls_schema, &nai_mpi_sizes_schema, &nai_mpi_processes_schema,
-                                    &nai_mpi_efficiency_schema),
+                                    &nai_mpi_efficiency_schema, &nai_mpi_pairs_schema),
              .parts = NAI_PART(GPUS) | NAI_PART(ACTIVE) | NAI_PART(PROCESS_GPUS),
-             .tables = NAI_IN(MPI) | NAI_IN(MPI_RANKS) | NAI_IN(THREADS) | NAI_IN(PROCESSES), .run = run)
+             .tables = NAI_IN(MPI) | NAI_IN(MPI_RANKS) | NAI_IN(MPI_COMMUNICATORS) | NAI_IN(THREADS) |
+                       NAI_IN(PROCESSES),
+             .run = run)

@@ -150,6 +150,7 @@ static int put_scope(const struct nai_node_io *io, const struct nai_path_scope *
           .pid = nai_model_pid(m, scope->process), .repetitions = scope->judged, .wall_ns = sum->wall_ns,
           .per_repetition_ns = (double)sum->wall_ns / scope->judged,
           .summary = state == NAI_PATH_REFUSED ? NULL : words, .state = nai_path_state_name(state), .reason = reason,
+          .inferred_count = sum->inferred,
           .unexplained_pct = nai_percent((double)sum->by_cause[NAI_PATH_UNEXPLAINED], (double)sum->wall_ns),
           .not_recorded_pct = nai_percent((double)sum->by_cause[NAI_PATH_NOT_RECORDED], (double)sum->wall_ns));
   return NAI_OK;

@@ -28,7 +28,7 @@ static void check_recording(const struct nai_health_checks *c) {
 }
 
 static void check_cuda(const struct nai_health_checks *c) {
-  bool cuda = c->m->apis.n || c->h.operations;
+  bool cuda = c->m->apis.n || c->h.operations || c->h.kernels_lost;
   nai_health_put(c, "cuda_traced", judged(!cuda, cuda), c->m->apis.n, NAI_NULL_I64, "%s, %s%s",
                  nai_health_count(c, c->m->apis.n, "CUDA call"), nai_health_count(c, c->h.ranges, "NVTX range"),
                  cuda ? "" : ", no GPU activity");

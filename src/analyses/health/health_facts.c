@@ -29,6 +29,16 @@ static bool is_available(const struct nai_model *m, const char *source, bool oth
   return row < 0 ? otherwise : nai_get_i64(t, row, CAPABILITIES_available) == 1;
 }
 
+/* Whether it has that table in a form that this program does not know. */
+static bool is_unreadable(const struct nai_model *m, const char *source) {
+  const struct nai_table *t = m->tables[NAI_IN_CAPABILITIES];
+  for (int64_t i = 0; i < t->rows; i++)
+    if (strcmp(nai_get_str(t, i, CAPABILITIES_source), source) == 0 &&
+        strstr(nai_get_str(t, i, CAPABILITIES_detail), "has no column"))
+      return true;
+  return false;
+}
+
 static int64_t rows_read(const struct nai_model *m, const char *source) {
   const struct nai_table *t = m->tables[NAI_IN_READERS];
   int64_t rows = 0;
@@ -124,8 +134,9 @@ static int look_at_calls(struct nai_health *h, const struct nai_node_io *io, str
       h->copy_not_awaited = false;
   }
   bool none = !m->kernels.n && !m->graphs.n, table = is_available(m, "CUPTI_ACTIVITY_KIND_KERNEL", m->kernels.n > 0);
-  h->kernels_lost =
-      (h->launches && none && !m->memops.n && !table) || (started && none && (!table || all_kernel_rows_dropped(m)));
+  h->kernels_lost = (none && is_unreadable(m, "CUPTI_ACTIVITY_KIND_KERNEL")) ||
+                    (h->launches && none && !m->memops.n && !table) ||
+                    (started && none && (!table || all_kernel_rows_dropped(m)));
   return NAI_OK;
 }
 

@@ -10,7 +10,7 @@
 #include "tables/osrt_events.h"
 #include "tables/threads.h"
 
-enum { MAX_GAPS = 10000 };
+enum { MAX_GAPS = NAI_MAX_IDLE_GAPS };
 
 /* --- the longest gaps ------------------------------------------------------------------------- */
 

@@ -209,6 +209,14 @@ static void set_pass(struct PROFILE_TARGETS_row *row, const struct input *in, in
   row->passes = (double)row->duration_ns / ns;
 }
 
+/* Exporters of old versions end a long name with dots. */
+static const char *filter_of(const struct work *w, const char *function) {
+  const char *dots = strstr(function, "...");
+  return dots && !dots[3] && dots > function
+           ? nai_arena_printf(w->arena, "regex:^%.*s", (int)(dots - function), function)
+           : function;
+}
+
 static void put(struct nai_table *table, const struct work *w, const struct target *t, const struct input *in) {
   const struct nai_model *m = w->m;
   const struct nai_kernel_group *group = &m->kernel_groups[t->group];
@@ -220,6 +228,7 @@ static void put(struct nai_table *table, const struct work *w, const struct targ
   struct PROFILE_TARGETS_row row =
       NAI_ROW(PROFILE_TARGETS, .kernel_name = nai_strings_get(&m->tables[NAI_IN_KERNELS]->strings, group->name),
               .device_id = device, .function = nai_strings_get(&w->functions, t->function),
+              .kernel_filter = filter_of(w, nai_strings_get(&w->functions, t->function)),
               .pid = nai_model_pid(m, nai_at_i32(&m->kernels.process, t->call)), .call_count = group->calls,
               .total_time_ns = group->total_ns,
               .pct_of_device_kernel_time = nai_percent((double)group->total_ns, (double)all), .active_ns = t->active_ns,

@@ -83,6 +83,10 @@ static void put_range(struct nai_table *table, const struct work *w, uint32_t na
               .total_time_ns = sum->total_ns, .self_time_ns = sum->self_ns, .avg_duration_ns = s->mean,
               .p50_duration_ns = s->p50, .p90_duration_ns = s->p90, .max_duration_ns = s->max,
               .longest_start_ns = place.start, .longest_end_ns = place.end, .pid = place.pid, .tid = place.tid);
+  if (nai_stats_quartiles_apart(s)) {
+    row.p25_duration_ns = s->p25;
+    row.p75_duration_ns = s->p75;
+  }
   if (m->map_nvtx && nai_model_gpu_work(m)) { /* of a trace without GPUs nothing is known, not even 0 */
     row.attributed_kernel_time_ns = sum->gpu_ns;
     row.attributed_gpu_time_ns = sum->gpu_ns + sum->graph_ns + sum->copy_ns;

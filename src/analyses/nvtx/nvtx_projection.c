@@ -183,13 +183,15 @@ static void put_group(struct nai_table *table, const struct work *w, const struc
   const struct span *longest = &w->spans[group->longest];
   const struct nai_range_place place = nai_model_range_place(m, longest->range);
   double total = (double)spans->total;
+  bool apart = nai_stats_quartiles_apart(spans);
   NAI_ADD(NVTX_PROJECTION, table, .range_name = nai_strings_get(&m->tables[NAI_IN_NVTX]->strings, group->name),
           .style = group->start_end ? "start/end" : "push/pop",
           .device_id = gpu == NAI_NO_ROW ? NAI_NULL_I64 : nai_model_device(m, gpu), .whole = group->gpu == NAI_NO_ROW,
           .gpu_count = group->gpu == NAI_NO_ROW ? group->gpus : 1,
           .instances = w->instances[2 * (size_t)group->name + group->start_end],
           .instances_with_work = group->with_work, .total_span_ns = spans->total, .avg_span_ns = spans->mean,
-          .p50_span_ns = spans->p50, .min_span_ns = spans->min, .max_span_ns = spans->max,
+          .p50_span_ns = spans->p50, .p25_span_ns = apart ? spans->p25 : (double)NAN,
+          .p75_span_ns = apart ? spans->p75 : (double)NAN, .min_span_ns = spans->min, .max_span_ns = spans->max,
           .stddev_span_ns = spans->stddev, .own_busy_ns = group->own_ns, .busy_ns = group->busy_ns,
           .idle_ns = spans->total - group->busy_ns,
           .idle_pct = nai_percent((double)(spans->total - group->busy_ns), total),

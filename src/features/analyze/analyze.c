@@ -278,8 +278,7 @@ static int run(void *memory, const char *const *operands, size_t count, const st
 }
 
 NAI_CLI_COMMAND(
-    nai_cmd_analyze, .name = "analyze", .synopsis = "TRACE",
-    .summary = "write a report of a trace; the command that is meant when none is named",
+    nai_cmd_analyze, .name = "analyze", .synopsis = "TRACE", .summary = "write a report of a trace (default command)",
     .description =
         "Reads TRACE, an SQLite export of Nsight Systems of any version, and writes report.md, report.html, "
         "report.json, tables/*.csv and intermediate tables into the artifacts directory. An .nsys-rep is exported "

@@ -149,6 +149,15 @@ static const char *line_of(const struct nai_asking *asking, const struct nai_que
   return nai_answer_text(asking, &line);
 }
 
+/* "bf16 or fp32" asks which, not whether. */
+static const char *without_verdict(const struct nai_asking *asking, const char *line) {
+  static const char *const verdicts[] = {"Yes: ", "No: "};
+  for (size_t i = 0; i < sizeof verdicts / sizeof *verdicts && asking->question->either; i++)
+    if (strncmp(line, verdicts[i], strlen(verdicts[i])) == 0)
+      return line + strlen(verdicts[i]);
+  return line;
+}
+
 static void fill(struct nai_fact *fact, const struct nai_asking *asking, const struct nai_query_rows *found,
                  int64_t row, const char *text) {
   fact->text = text;
@@ -194,7 +203,7 @@ int nai_facts_add(const struct nai_asking *asking, const struct nai_intent *inte
     if (!fact && (fact = nai_fact_new(asking, table, rowid)))
       fill(fact, asking, &found, row, text);
     if (fact && row == 0 && said)
-      nai_answer_say(asking, &answer->said, fact, line_of(asking, &found, row, said));
+      nai_answer_say(asking, &answer->said, fact, without_verdict(asking, line_of(asking, &found, row, said)));
   }
   if (!found.rows && none)
     nai_answer_say(asking, &answer->said, NULL, none);

@@ -55,6 +55,7 @@ struct nai_question {
   int64_t number; /* "the top 5"; INT64_MIN: there is none */
   int64_t time_ns[2];
   size_t time_count;         /* "shorter than 5 us", "between 0.2 and 0.3 s" */
+  bool either;               /* "bf16 or fp32" */
   bool from_start, from_end; /* of the capture: "the first 100 ms", "the last 2 s" */
   struct nai_question_choice choices[NAI_QUESTION_MAX_CHOICES];
   size_t choice_count;
@@ -88,6 +89,7 @@ void nai_question_take_name(struct nai_question *question, const char *word);
 
 /* --- answer_facts.c -------------------------------------------------------------------------------------------- */
 
+enum { NAI_ASKING_MAX_OTHERS = 2 };
 /* What statements are asked with. */
 struct nai_asking {
   struct nai_answer *answer;
@@ -95,8 +97,10 @@ struct nai_asking {
   const struct nai_intents *intents;
   struct nai_run *run;
   const char *source;
-  int64_t gpu;      /* INT64_MIN: all */
-  const char *name; /* what the question names, lower case; "" nothing */
+  int64_t gpu;                               /* INT64_MIN: all */
+  const char *name;                          /* what the question names, lower case; "" nothing */
+  const char *others[NAI_ASKING_MAX_OTHERS]; /* further things of that kind */
+  size_t other_count;
   const struct nai_question *question;
 };
 

@@ -190,6 +190,36 @@ static int answer_intent(bool *known, const struct nai_asking *asking, const str
   return NAI_OK;
 }
 
+/* Whether facts of an intent are about what the question names. */
+static bool knows_name(const struct nai_intent *intent) {
+  const struct nai_yaml_node *entry = nai_intent_items(intent->doc, intent->node, "facts"), *with;
+  bool known = nai_intent_text(intent->doc, intent->node, "names") != NULL;
+  for (; entry && !known; entry = nai_yaml_next(intent->doc, entry)) {
+    const char *where = nai_intent_text(intent->doc, entry, "where");
+    known = where && strstr(where, ":name");
+    for (with = nai_intent_items(intent->doc, entry, "with"); with && !known; with = nai_yaml_next(intent->doc, with))
+      known = strstr(with->text, ":name") != NULL;
+  }
+  return known;
+}
+
+/* An intent about names: of each. One that does not know what the question names is about more than that. */
+static int answer_chosen(bool *known, struct nai_asking *asking, const struct nai_intent *intent,
+                         const struct nai_query_rows *caps, struct nai_err *err) {
+  const char *name = asking->name;
+  struct nai_sentences *said = &asking->answer->said;
+  size_t before = said->count;
+  NAI_TRY(answer_intent(known, asking, intent, caps, err));
+  if (*name && !knows_name(intent) && said->count > before)
+    said->items[before].text = nai_arena_printf(asking->arena, "Of the whole run: %s", said->items[before].text);
+  for (size_t i = 0; i < asking->other_count && knows_name(intent); i++) {
+    asking->name = asking->others[i];
+    NAI_TRY(answer_intent(known, asking, intent, caps, err));
+  }
+  asking->name = name;
+  return NAI_OK;
+}
+
 /* A GPU that the run does not have is said to be missing, and the answer is about all. */
 static int check_gpu(struct nai_asking *asking, struct nai_err *err) {
   NAI_SCOPED(nai_query_rows) found = {0};
@@ -248,7 +278,7 @@ static void say_corrections(const struct nai_asking *asking) {
 /* What is not answered comes first: what follows is about the rest. */
 static void say_rest(const struct nai_asking *asking) {
   NAI_SCOPED(nai_buf) strange = {0}, left = {0};
-  if (asking->answer->intent_count && put_words(&left, asking, nai_question_is_left))
+  if (put_words(&left, asking, nai_question_is_left))
     nai_answer_say(asking, &asking->answer->said, NULL,
                    nai_arena_printf(asking->arena, "Not considered: %s.", nai_buf_str(&left)));
   asking->arena->oom |= left.oom;
@@ -275,31 +305,68 @@ static void say_examples(const struct nai_asking *asking) {
   asking->arena->oom |= list.oom;
 }
 
+/* Further things of that kind that the question names: "Fan1 or Fan2". */
+static int find_others(struct nai_asking *asking, const char *kind, const char *const *words, size_t count,
+                       enum how how, struct nai_err *err) {
+  const char *word, *other;
+  for (size_t i = 0; i < count && asking->other_count < NAI_ASKING_MAX_OTHERS; i++) {
+    if (strcmp(words[i], asking->name) == 0)
+      continue;
+    NAI_TRY(find_name(&word, &other, asking, &words[i], 1, how, err));
+    if (word && strcmp(kind, other) == 0)
+      asking->others[asking->other_count++] = word;
+  }
+  return NAI_OK;
+}
+
 /* The intent about what the question names, or NULL. A whole name comes before all words of intents. */
 static int choose_named(const struct nai_intent **about, struct nai_asking *asking, struct nai_question *q,
                         struct nai_err *err) {
   const struct nai_intent *matched[NAI_QUESTION_MAX_INTENTS];
   const char *word, *kind = "", *words[NAI_QUESTION_MAX_NAMES];
   *about = NULL;
+  enum how how = WHOLE;
   size_t names = nai_question_whole_names(words, q);
-  NAI_TRY(find_name(&word, &kind, asking, words, names, WHOLE, err));
+  NAI_TRY(find_name(&word, &kind, asking, words, names, how, err));
   if (word) {
     nai_question_take_name(q, word);
   } else {
     /* Once a word is understood, ordinary ones are not looked for in names, which have all kinds of them. */
+    how = PART;
     names = nai_question_names(words, q, !nai_question_match(matched, q, asking->intents, false));
-    NAI_TRY(find_name(&word, &kind, asking, words, names, PART, err));
+    NAI_TRY(find_name(&word, &kind, asking, words, names, how, err));
+    names = nai_question_names(words, q, false);
   }
-  if (word && (*about = intent_of_names(asking->intents, kind)))
-    asking->name = word;
-  return NAI_OK;
+  if (!word || !(*about = intent_of_names(asking->intents, kind)))
+    return NAI_OK;
+  asking->name = word;
+  return find_others(asking, kind, words, names, how, err);
 }
 
 static void add_chosen(const struct nai_intent **chosen, size_t *count, const struct nai_asking *asking,
                        struct nai_question *q, const struct nai_intent *intent) {
+  if (*count == NAI_QUESTION_MAX_INTENTS)
+    return;
   chosen[(*count)++] = intent;
   asking->answer->intents[asking->answer->intent_count++] = intent->name;
   nai_question_answered(q, asking->intents, intent);
+}
+
+/* What the question names comes first, but for the number of it that is asked for. */
+static void take_chosen(const struct nai_intent **chosen, size_t *count, const struct nai_asking *asking,
+                        struct nai_question *q, const struct nai_intent *about, const struct nai_intent *const *matched,
+                        size_t matches) {
+  *count = asking->answer->intent_count = 0;
+  const char *names = about ? nai_intent_text(about->doc, about->node, "names") : "";
+  bool kernel = strcmp(names, "kernel") == 0;
+  for (size_t i = 0; i < matches && kernel; i++)
+    if (knows_name(matched[i]))
+      add_chosen(chosen, count, asking, q, matched[i]);
+  if (about)
+    add_chosen(chosen, count, asking, q, about);
+  for (size_t i = 0; i < matches && strcmp(names, "range") != 0; i++) /* what a range takes is all of it */
+    if (!kernel || !knows_name(matched[i]))
+      add_chosen(chosen, count, asking, q, matched[i]);
 }
 
 /* Words that nothing so far takes up may be words of a kernel's name: "is softmax slower", "which are Triton's". */
@@ -328,18 +395,12 @@ static int choose(const struct nai_intent **chosen, size_t *count, struct nai_as
     return NAI_OK;
   /* A word that is used for much else says nothing beside words that are not understood. */
   size_t matches = nai_question_match(matched, q, asking->intents, !about && nai_question_is_clear(q));
+  take_chosen(chosen, count, asking, q, about, matched, matches);
   if (about)
-    add_chosen(chosen, count, asking, q, about);
-  for (size_t i = 0; i < matches && *count < NAI_QUESTION_MAX_INTENTS; i++)
-    add_chosen(chosen, count, asking, q, matched[i]);
-  if (!about)
-    NAI_TRY(choose_by_rest(&about, asking, q, err));
-  if (about && (!*count || chosen[0] != about)) {
-    *count = asking->answer->intent_count = 0;
-    add_chosen(chosen, count, asking, q, about);
-    for (size_t i = 0; i < matches && *count < NAI_QUESTION_MAX_INTENTS; i++)
-      add_chosen(chosen, count, asking, q, matched[i]);
-  }
+    return NAI_OK;
+  NAI_TRY(choose_by_rest(&about, asking, q, err));
+  if (about)
+    take_chosen(chosen, count, asking, q, about, matched, matches);
   return NAI_OK;
 }
 
@@ -375,7 +436,7 @@ int nai_question_ask(struct nai_answer *out, const struct nai_intents *intents, 
   say_rest(&asking);
   NAI_TRY(nai_facts_ask(&caps, &asking, capabilities, "capabilities", err));
   for (size_t i = 0; i < count; i++)
-    NAI_TRY(answer_intent(&known, &asking, chosen[i], &caps, err));
+    NAI_TRY(answer_chosen(&known, &asking, chosen[i], &caps, err));
   if (count)
     NAI_TRY(add_rest(&asking, chosen, count, known, err));
   if (count && !out->said.count)

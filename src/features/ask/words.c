@@ -12,6 +12,11 @@
 /* A word of a question or of a phrase: letters, digits, and what stands inside names. */
 static bool in_word(char c) { return isalnum((unsigned char)c) || (c & 0x80) || c == '_' || c == ':' || c == '.'; }
 
+static void lower(struct nai_question_word *word) {
+  for (size_t i = 0; i < sizeof word->text; i++)
+    word->text[i] = (char)tolower((unsigned char)word->typed[i]);
+}
+
 /* Takes the next word off a text; false at its end. */
 static bool next_word(struct nai_question_word *word, const char **text) {
   const char *at = *text;
@@ -26,10 +31,9 @@ static bool next_word(struct nai_question_word *word, const char **text) {
   if (!len)
     return *at && next_word(word, text);
   len = len < NAI_QUESTION_WORD ? len : NAI_QUESTION_WORD - 1;
-  for (size_t i = 0; i < len; i++)
-    word->text[i] = (char)tolower((unsigned char)at[i]);
   memcpy(word->typed, at, len);
-  word->text[len] = word->typed[len] = '\0';
+  word->typed[len] = '\0';
+  lower(word);
   return true;
 }
 
@@ -118,7 +122,7 @@ static bool mark_term(struct marks *marks, const struct nai_question *q, const s
 /* As mark_phrase. A term counts as one word, however long its phrases are. */
 static size_t mark_part(struct marks *marks, const struct nai_question *q, const struct nai_intents *intents,
                         const struct part *part) {
-  enum { OF_TIMES = 3 };
+  enum { OF_TIMES = 4 };
   char name[NAI_QUESTION_WORD];
   bool found = false;
   if (!part->term)
@@ -405,6 +409,8 @@ void nai_question_read(struct nai_question *q, const struct nai_intents *intents
       quoted ^= *from == '"' || *from == '`';
     q->words[q->count++].quoted = quoted;
   }
+  for (size_t i = 1; i + 1 < q->count; i++)
+    q->either |= strcmp(q->words[i].text, "or") == 0 && strcmp(q->words[i + 1].text, "not") != 0;
   q->gpu = gpu_named(q);
   read_numbers(q, question);
   squeeze(q);
@@ -505,6 +511,22 @@ static bool has_same_letters(const char *a, const char *b, size_t len) {
   return true;
 }
 
+static bool is_ending(const char *text, size_t len) {
+  static const char *const endings[] = {"d", "ed", "r", "er", "or", "e", "ing", "ion"};
+  for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
+    if (strlen(endings[i]) == len && strncmp(text, endings[i], len) == 0)
+      return true;
+  return false;
+}
+
+/* "served" is no misspelt "server". */
+static bool is_inflected(const char *word, const char *pattern, size_t len) {
+  size_t same = 0;
+  while (same < len && word[same] == pattern[same])
+    same++;
+  return is_ending(word + same, strlen(word + same)) && is_ending(pattern + same, len - same);
+}
+
 /* Looks in a word of a pattern for what a word of the question may have meant. Short words that differ by one letter
  * are mostly other words, and so are those that only begin like a short one. */
 static void try_word(struct nai_question_word *w, const char *pattern, size_t len) {
@@ -516,7 +538,8 @@ static void try_word(struct nai_question_word *w, const char *pattern, size_t le
   bool shuffled = size == letters && has_same_letters(w->text, pattern, letters); /* wath */
   size_t d = shuffled ? strncmp(w->text, pattern, letters) != 0
                       : distance(w->text, pattern, letters <= SHORT ? letters : len, most);
-  if (d > most || d >= w->meant_distance || (d && letters <= SHORT && size == letters && !shuffled))
+  if (d > most || (d && is_inflected(w->text, pattern, letters)) || d >= w->meant_distance ||
+      (d && letters <= SHORT && size == letters && !shuffled))
     return;
   w->meant_distance = d;
   snprintf(w->meant, sizeof w->meant, "%.*s", d ? (int)letters : 0, pattern); /* a word of a phrase is no mistake */
@@ -547,8 +570,11 @@ void nai_question_take_spelling(struct nai_question *q, const struct nai_intents
   for (size_t i = 0; i < q->count; i++)
     if (q->words[i].meant[0])
       memcpy(q->words[i].text, q->words[i].meant, sizeof q->words[i].text);
-  squeeze(q);
   each_list(q, intents, mark_list);
+  for (size_t i = 0; i < q->count; i++) /* only in a phrase that the question does not have */
+    if (q->words[i].meant[0] && !q->words[i].known)
+      q->words[i].meant[0] = '\0', lower(&q->words[i]);
+  squeeze(q);
   mark_qualifiers(q, intents);
   choose_values(q, intents);
 }

@@ -123,7 +123,10 @@ static int add_directory(struct nai_batch_manifest *m, const char *path, struct 
       rc = note_unreadable(m, e, err);
     else if (e->fts_info == FTS_D && e->fts_level > 0 && e->fts_name[0] == '.')
       fts_set(walk, e, FTS_SKIP);
-    else if ((e->fts_info == FTS_F || e->fts_info == FTS_SL) && e->fts_name[0] != '.' && is_trace_name(e->fts_name))
+    else if (e->fts_info == FTS_D && nai_cmd_is_parquet(e->fts_path)) {
+      fts_set(walk, e, FTS_SKIP);
+      rc = add_item(m, NULL, e->fts_path, "", err);
+    } else if ((e->fts_info == FTS_F || e->fts_info == FTS_SL) && e->fts_name[0] != '.' && is_trace_name(e->fts_name))
       rc = add_item(m, NULL, e->fts_path, "", err);
   }
   fts_close(walk);

@@ -1,9 +1,10 @@
 /* What stands below the headline: kernels whose calls take twice or half as long, idle time as the runs' reports have
  * it, and without steps what got slower by the call. */
 #include "base/fmt.h"
-#include "base/text.h"
 #include "features/compare/document.h"
+#include "features/compare/internal.h"
 #include "table/kernel_name.h"
+#include "tables/steps.h"
 
 #include <math.h>
 #include <string.h>
@@ -114,12 +115,10 @@ static bool comes_before(const struct nai_metric_result *a, const struct nai_met
   return x != y ? x : a->judgement.pct > b->judgement.pct;
 }
 
-/* Numbered ranges count once: blocks.3 stands for blocks.22. */
+/* A range and the one that is all of it take as long. */
 static bool is_alike(const struct nai_metric_result *a, const struct nai_metric_result *b) {
-  NAI_SCOPED(nai_buf) x = {0}, y = {0};
-  nai_text_fold_digits(&x, a->def.metric);
-  nai_text_fold_digits(&y, b->def.metric);
-  return strncmp(a->def.metric, "nvtx.", strlen("nvtx.")) == 0 && strcmp(nai_buf_str(&x), nai_buf_str(&y)) == 0;
+  return !(fabs(a->judgement.base - b->judgement.base) > 0) &&
+         !(fabs(a->judgement.candidate - b->judgement.candidate) > 0);
 }
 
 /* The next in order behind `last` that is like none of those that are named; NULL: there is none. */
@@ -130,7 +129,7 @@ static const struct nai_metric_result *next_slower(const struct nai_comparison *
     const struct nai_metric_result *r = &c->results[i];
     bool is_told = !is_slower(r);
     for (uint32_t k = 0; k < count && !is_told; k++)
-      is_told = r == named[k] || is_alike(r, named[k]);
+      is_told = is_alike(r, named[k]);
     if (!is_told && (!best || comes_before(r, best)))
       best = r;
   }
@@ -155,6 +154,35 @@ static void put_slower(const struct nai_document *d) {
     nai_view_put_int(d->root, "more_slower", all - kept);
 }
 
+/* Both sides by part, on one scale where their times are of the same work. */
+static void put_bars(const struct nai_document *d) {
+  static const enum nai_gpu_time of_run[] = {NAI_GPU_COMPUTE, NAI_GPU_EXPOSED_COMM, NAI_GPU_EXPOSED_COPY, NAI_GPU_IDLE};
+  static const int of_step[] = {STEPS_compute_ns, STEPS_exposed_comm_ns, STEPS_exposed_copy_ns, STEPS_idle_ns};
+  static const char *const keys[] = {"compute", "exposed_comm", "exposed_copy", "idle"};
+  const struct nai_comparison *c = d->c;
+  struct nai_view *list = nai_view_put_list(d->root, "shares");
+  double parts[NAI_SIDES][NAI_BAR_PARTS], whole[NAI_SIDES] = {0, 0};
+  for (int s = 0; s < NAI_SIDES; s++)
+    for (int p = 0; p < NAI_BAR_PARTS; p++) {
+      int64_t ns = c->by_step ? nai_steady_sum(c->sides, s, of_step[p]) : nai_gpu_time(c, s, of_run[p]);
+      parts[s][p] = (double)ns / nai_comparison_divisor(c, s);
+      whole[s] += parts[s][p];
+    }
+  for (int s = 0; s < NAI_SIDES; s++) {
+    NAI_SCOPED(nai_buf) bar = {0};
+    struct nai_view *map = nai_view_add_map(list);
+    nai_view_put_trusted(map, "side", nai_side_names[s]);
+    nai_document_amount(map, "whole", "ns", whole[s], false);
+    nai_fmt_bar(&bar, parts[s], nai_comparison_has_basis(c) ? fmax(whole[NAI_BASE], whole[NAI_CANDIDATE]) : whole[s]);
+    nai_view_put_buf(map, "bar", NAI_TEXT_CODE, &bar);
+    for (int p = 0; p < NAI_BAR_PARTS; p++) {
+      NAI_SCOPED(nai_buf) pct = {0};
+      nai_fmt_percent(&pct, 100 * parts[s][p] / whole[s]);
+      nai_view_put_buf(map, keys[p], NAI_TEXT_TRUSTED, &pct);
+    }
+  }
+}
+
 void nai_document_beside(const struct nai_document *d) {
   const struct nai_comparison *c = d->c;
   if (!nai_comparison_is_whole(c) || nai_comparison_obstacle(c) || !nai_gpu_time(c, NAI_BASE, NAI_GPU_WHOLE) ||
@@ -169,6 +197,7 @@ void nai_document_beside(const struct nai_document *d) {
   put_active(beside, "active_base", c, NAI_BASE);
   put_active(beside, "active_new", c, NAI_CANDIDATE);
   put_calls(d);
+  put_bars(d);
   if (!c->by_step)
     put_slower(d);
 }

@@ -1,6 +1,7 @@
 /* Reasons against comparing, as data: each has a code; hard ones make metrics undecidable, soft ones are said. */
 #include "features/compare/internal.h"
 #include "tables/compared_checks.h"
+#include "tables/nvtx_ranges.h"
 
 #include <string.h>
 
@@ -37,6 +38,13 @@ const char *nai_check_name(enum nai_check_code code) {
 const char *nai_check_word(const struct nai_check *check) {
   static const char *const words[] = {"no", "not per step", "not by what needs it", "no"};
   return check->level == NAI_CHECK_HARD ? words[check->scope] : "caveat";
+}
+
+const char *nai_steps_advice(const struct nai_comparison *c) {
+  for (int s = 0; s < NAI_SIDES; s++)
+    if (!nai_side_count(c->sides, s, &nai_nvtx_ranges_schema))
+      return "mark steps with NVTX ranges and capture with --trace=cuda,nvtx";
+  return "name the ranges of steps with analyze --step";
 }
 
 int nai_check_add(struct nai_comparison *c, struct nai_check check, struct nai_err *err) {

@@ -101,14 +101,14 @@ static int check_any_steps(struct nai_comparison *c, struct nai_err *err) {
   for (int s = 0; s < NAI_SIDES; s++)
     if (nai_side_count(c->sides, s, &nai_step_summary_schema))
       return NAI_OK;
-  struct nai_check check = {NAI_CHECK_NO_STEPS, NAI_CHECK_SOFT, NAI_SCOPE_NONE,
-                            "no steps were found: times and counts per step cannot be judged; name the ranges with "
-                            "analyze --step"};
+  struct nai_check check = {NAI_CHECK_NO_STEPS, NAI_CHECK_SOFT, NAI_SCOPE_NONE};
+  check.reason = nai_arena_printf(&c->arena, "no steps were found: times and counts per step cannot be judged; %s",
+                                  nai_steps_advice(c));
   if (c->unit) {
-    check.reason = nai_arena_printf(&c->arena,
-                                    "no steps were found: times are per repetition of the unit of %" PRId64
-                                    " kernels; name the ranges of steps with analyze --step",
-                                    c->unit);
+    check.reason =
+        nai_arena_printf(&c->arena,
+                         "no steps were found: times are per repetition of the unit of %" PRId64 " kernels; %s",
+                         c->unit, nai_steps_advice(c));
     for (int s = 0; s < NAI_SIDES; s++)
       check.says[s] = nai_arena_printf(&c->arena, "%.1f repetitions in %.1f ms of GPU time", c->divisor[s],
                                        (double)nai_gpu_time(c, s, NAI_GPU_WHOLE) / 1e6);

@@ -102,8 +102,7 @@ static const struct equal equals[] = {
      process_counts,
      false},
     {{NAI_CHECK_STEPS_MISSING, NAI_CHECK_HARD, NAI_SCOPE_STEP,
-      "steps were found in some captures only: numbers per step cannot be compared; name the ranges with analyze "
-      "--step"},
+      "steps were found in some captures only: numbers per step cannot be compared"},
      steps_found,
      false},
     {{NAI_CHECK_STEP_METHOD, NAI_CHECK_HARD, NAI_SCOPE_STEP, "what a step is was found in different ways"},
@@ -146,6 +145,8 @@ static int check_equal(struct nai_comparison *c, const struct equal *equal, stru
       check.reason =
           base_known ? "the GPU model is not recorded in the new run" : "the GPU model is not recorded in the base";
   }
+  if (check.code == NAI_CHECK_STEPS_MISSING || check.code == NAI_CHECK_STEP_METHOD)
+    check.reason = nai_arena_printf(&c->arena, "%s; %s", check.reason, nai_steps_advice(c));
   return nai_check_add(c, check, err);
 }
 

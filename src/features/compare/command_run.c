@@ -152,9 +152,11 @@ static int put_text(struct nai_buf *out, const struct nai_comparison *c, const s
   NAI_SCOPED(nai_document) d = nai_document_new(c, 0, UINT32_MAX);
   struct nai_view *asked = nai_view_put_list(d.root, "asked");
   nai_document_beside(&d);
+  nai_document_undecided(&d);
   for (uint32_t i = 0; i < c->result_count && !nai_comparison_obstacle(c); i++) {
     enum nai_outcome outcome = c->results[i].gated ? nai_gate_outcome(c, &c->results[i]) : NAI_OUTCOME_PASS;
-    if (outcome == NAI_OUTCOME_PASS || outcome == NAI_OUTCOME_SKIP)
+    if (outcome == NAI_OUTCOME_PASS || outcome == NAI_OUTCOME_SKIP ||
+        c->results[i].judgement.verdict == NAI_VERDICT_ERROR)
       continue;
     struct nai_view *map = nai_document_metric(&d, asked, &c->results[i]);
     if (nai_headline_gives(c, &c->results[i])) /* said once */

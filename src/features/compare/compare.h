@@ -56,6 +56,7 @@ struct nai_check {
 struct nai_metric_result {
   struct METRICS_row def;    /* of the first candidate that has it, else of the base; texts are borrowed from the run */
   bool is_candidates;        /* which of the two */
+  bool is_folded;            /* of ranges that differ in numbers alone: the median of a capture's */
   int64_t *rows[NAI_SIDES];  /* per capture: its row of table metrics, -1: none */
   double *values[NAI_SIDES]; /* per capture that has one, in order */
   uint32_t count[NAI_SIDES];

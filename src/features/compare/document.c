@@ -31,6 +31,13 @@ void nai_document_code(const struct nai_document *d, struct nai_view *map, const
     nai_view_put_code(map, key, text);
 }
 
+static void put_amount(const struct nai_document *d, struct nai_buf *out, const char *unit, double value, bool sign) {
+  if (d->times && strcmp(unit, "ns") == 0)
+    nai_fmt_time_in(out, d->times, value, sign);
+  else
+    nai_put_amount(out, unit, value, sign);
+}
+
 void nai_document_amount(struct nai_view *map, const char *key, const char *unit, double value, bool sign) {
   NAI_SCOPED(nai_buf) text = {0};
   nai_put_amount(&text, unit, value, sign);
@@ -48,7 +55,7 @@ struct nai_view *nai_document_metric(const struct nai_document *d, struct nai_vi
                                      const struct nai_metric_result *r) {
   const struct nai_judgement *j = &r->judgement;
   const char *unit = r->def.unit;
-  bool is_first = !nai_view_truth(list);
+  bool is_limited = !isnan(j->limit), is_first = !nai_view_truth(list);
   struct nai_view *map = nai_view_add_map(list);
   NAI_SCOPED(nai_buf) text = {0};
   enum { TOP = 5 }; /* rows that a short document shows unfolded */
@@ -61,15 +68,20 @@ struct nai_view *nai_document_metric(const struct nai_document *d, struct nai_vi
   nai_view_put_bool(map, "gated", r->gated);
   nai_view_put_trusted(map, "code", nai_verdict_code(j->verdict));
   nai_document_text(d, map, "reason", j->reason);
-  nai_document_amount(map, "base", unit, j->base, false);
-  nai_document_amount(map, "new", unit, j->candidate, false);
+  put_amount(d, &text, unit, j->base, false);
+  nai_view_put_buf(map, "base", NAI_TEXT_TRUSTED, &text);
+  nai_buf_clear(&text);
+  put_amount(d, &text, unit, j->candidate, false);
+  nai_view_put_buf(map, "new", NAI_TEXT_TRUSTED, &text);
+  nai_buf_clear(&text);
   nai_put_decision(&text, d->c, r);
   nai_view_put_buf(map, "verdict", NAI_TEXT_TRUSTED, &text);
   nai_buf_clear(&text);
-  nai_put_allowed(&text, r);
+  nai_buf_puts(&text, is_limited ? "limit " : "");
+  put_amount(d, &text, unit, is_limited ? j->limit : j->verdict == NAI_VERDICT_NOTED ? (double)NAN : j->budget, false);
   nai_view_put_buf(map, "budget", NAI_TEXT_TRUSTED, &text);
   nai_buf_clear(&text);
-  nai_put_amount(&text, unit, j->compared ? j->shift.shift : (double)NAN, true);
+  put_amount(d, &text, unit, j->compared ? j->shift.shift : (double)NAN, true);
   if (j->compared && !isnan(j->pct) && strcmp(unit, "percent") != 0)
     nai_put_pct(&text, j->pct);
   nai_view_put_buf(map, "difference", NAI_TEXT_TRUSTED, &text);
@@ -79,12 +91,48 @@ struct nai_view *nai_document_metric(const struct nai_document *d, struct nai_vi
   nai_view_put_buf(map, "pct", NAI_TEXT_TRUSTED, &text);
   nai_buf_clear(&text);
   if (j->compared && j->shift.has_ci && strcmp(r->def.kind, "exact") != 0) {
-    nai_put_amount(&text, unit, j->shift.low, true);
+    put_amount(d, &text, unit, j->shift.low, true);
     nai_buf_puts(&text, " ... ");
-    nai_put_amount(&text, unit, j->shift.high, true);
+    put_amount(d, &text, unit, j->shift.high, true);
   }
   nai_view_put_buf(map, "interval", NAI_TEXT_TRUSTED, &text);
   return map;
+}
+
+/* The beginning of what a check says: of a side the first capture, the first reason. */
+static void put_reason(struct nai_view *map, const char *key, const char *says) {
+  NAI_SCOPED(nai_buf) text = {0};
+  nai_buf_printf(&text, "%.*s", says ? (int)strcspn(says, ";") : 0, says ? says : "");
+  nai_view_put_buf(map, key, NAI_TEXT_FOREIGN, &text);
+}
+
+void nai_document_times(struct nai_time_column *times, const struct nai_metric_result *r) {
+  if (strcmp(r->def.unit, "ns") == 0) {
+    nai_time_column_add(times, r->judgement.base);
+    nai_time_column_add(times, r->judgement.candidate);
+  }
+}
+
+void nai_document_undecided(const struct nai_document *d) {
+  struct nai_view *lists = nai_view_put_list(d->root, "not_compared"), *ids = NULL;
+  const char *reason = NULL;
+  for (uint32_t i = 0, n = 0; i < d->c->result_count && n < d->rows && !nai_comparison_obstacle(d->c); i++) {
+    const struct nai_metric_result *r = &d->c->results[i];
+    if (!r->gated || r->judgement.verdict != NAI_VERDICT_ERROR)
+      continue;
+    if (!reason || strcmp(reason, r->judgement.reason) != 0) { /* metrics of one reason follow each other */
+      struct nai_view *map = nai_view_add_map(lists);
+      reason = r->judgement.reason;
+      put_reason(map, "reason", reason); /* advice stands with the check */
+      ids = nai_view_put_list(map, "ids");
+    }
+    bool is_first = !nai_view_truth(ids);
+    struct nai_view *id = nai_view_add_map(ids);
+    nai_view_put_bool(id, "first", is_first);
+    nai_document_code(d, id, "id", r->def.metric);
+    n++;
+  }
+  nai_view_put_bool(d->root, "any_not_compared", nai_view_truth(lists));
 }
 
 /* --- the verdict ------------------------------------------------------------------------------ */
@@ -93,8 +141,8 @@ struct nai_view *nai_document_metric(const struct nai_document *d, struct nai_vi
 static void put_difference(struct nai_view *map, const char *key, const char *unit, bool relative, double value) {
   NAI_SCOPED(nai_buf) text = {0};
   if (relative) {
-    nai_buf_puts(&text, value < 0 ? "-" : "+");
-    nai_fmt_real(&text, fabs(value), fabs(value) < 10 ? 1 : 0);
+    nai_fmt_change(&text, value, fabs(value) < 10 ? 1 : 0);
+    text.len -= strlen(" %"); /* the sentence has it */
   } else {
     nai_put_amount(&text, unit, value, true);
   }
@@ -213,13 +261,6 @@ static void put_work(struct nai_view *root, const struct nai_comparison *c) {
   nai_view_put_int(work, "new_count", c->sides[NAI_CANDIDATE].count);
 }
 
-/* Of what a check says of a side the beginning: of the first capture, the first reason. */
-static void put_reason(struct nai_view *map, const char *key, const char *says) {
-  NAI_SCOPED(nai_buf) text = {0};
-  nai_buf_printf(&text, "%.*s", says ? (int)strcspn(says, ";") : 0, says ? says : "");
-  nai_view_put_buf(map, key, NAI_TEXT_FOREIGN, &text);
-}
-
 /* A program that failed is named first: what its capture holds may be short for that. */
 static void put_failures(struct nai_view *root, const struct nai_comparison *c) {
   for (uint32_t i = 0; i < c->check_count; i++) {
@@ -240,7 +281,7 @@ void nai_write_verdict(struct nai_buf *out, const struct nai_comparison *c) {
   struct nai_err err;
   put_failures(d.root, c);
   if (obstacle) {
-    nai_view_put_trusted(d.root, "obstacle", nai_check_name(obstacle->code));
+    nai_view_put_bool(d.root, "obstacle", true);
     nai_view_put_text(d.root, "reason", obstacle->reason);
   } else if (head) {
     put_headline(&d, head);
@@ -248,6 +289,7 @@ void nai_write_verdict(struct nai_buf *out, const struct nai_comparison *c) {
     put_work(d.root, c);
   }
   nai_view_put_trusted(d.root, "why_no_work", c->work.why);
+  nai_view_put_trusted(d.root, "advice", nai_steps_advice(c));
   nai_view_put_bool(d.root, "any_metrics", c->result_count > 0);
   if (nai_builtin_render(out, "compare.verdict", d.root, NAI_ESCAPE_NONE, &err) != NAI_OK)
     out->oom = true; /* nothing else can fail: the template is ours */
@@ -279,17 +321,38 @@ static void put_captures(const struct nai_document *d) {
   }
 }
 
+/* What was recorded in some captures only and no metric needs is one caveat. */
+static bool is_unneeded(const struct nai_check *check) {
+  return check->code == NAI_CHECK_CAPABILITY && check->level == NAI_CHECK_SOFT;
+}
+
+static void put_unneeded(struct nai_view *map, const struct nai_comparison *c) {
+  NAI_SCOPED(nai_buf) text = {0};
+  for (uint32_t i = 0; i < c->check_count; i++)
+    if (is_unneeded(&c->checks[i]))
+      nai_buf_printf(&text, "%s\"%s\"", text.len ? ", " : "recorded in some captures only: ", c->checks[i].capability);
+  nai_view_put_buf(map, "reason", NAI_TEXT_FOREIGN, &text);
+}
+
 static void put_checks(const struct nai_document *d) {
   const struct nai_comparison *c = d->c;
+  bool any_unneeded = false;
   struct nai_view *list = nai_view_put_list(d->root, "checks");
   nai_view_put_bool(d->root, "any_checks", c->check_count > 0);
   for (uint32_t i = 0; i < c->check_count && i < d->rows; i++) {
     const struct nai_check *check = &c->checks[i];
     const char *base = check->says[NAI_BASE], *candidate = check->says[NAI_CANDIDATE];
+    if (any_unneeded && is_unneeded(check))
+      continue;
     struct nai_view *map = nai_view_add_map(list);
     nai_view_put_bool(map, "hard", check->level == NAI_CHECK_HARD);
     nai_view_put_trusted(map, "level", nai_check_word(check));
     nai_view_put_trusted(map, "check", nai_check_name(check->code));
+    if (is_unneeded(check)) {
+      any_unneeded = true;
+      put_unneeded(map, c);
+      continue;
+    }
     nai_document_text(d, map, "reason", check->reason);
     nai_document_text(d, map, "base", base);
     nai_document_text(d, map, "new", candidate);

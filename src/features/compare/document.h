@@ -11,6 +11,7 @@ struct nai_document {
   struct nai_view *root;
   size_t chars;  /* of a name that comes from a trace; other texts may have three times as many; 0: all */
   uint32_t rows; /* of a list */
+  const struct nai_time_column *times; /* of a table of metrics, so that it has one unit of time; NULL: each its own */
 };
 /* With what every format shows: verdict, checks, captures, the parts of the time. */
 struct nai_document nai_document_new(const struct nai_comparison *c, size_t chars, uint32_t rows);
@@ -26,5 +27,9 @@ void nai_document_time(struct nai_view *map, const char *key, const struct nai_t
 /* Appends a metric to a list, and returns it. */
 struct nai_view *nai_document_metric(const struct nai_document *d, struct nai_view *list,
                                      const struct nai_metric_result *r);
+/* Adds what a metric has in a table to its column of times. */
+void nai_document_times(struct nai_time_column *times, const struct nai_metric_result *r);
+/* What the gate asks about and cannot be compared, by reason; where an obstacle is why, the verdict says it. */
+void nai_document_undecided(const struct nai_document *d);
 /* beside.c: of captures without steps, idle time and what got slower by the call. */
 void nai_document_beside(const struct nai_document *d);

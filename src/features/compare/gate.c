@@ -89,6 +89,6 @@ bool nai_says_why(enum nai_verdict verdict) {
 
 bool nai_headline_gives(const struct nai_comparison *c, const struct nai_metric_result *r) {
   const struct nai_metric_result *head = nai_headline(c);
-  return head && head != r && nai_says_why(head->judgement.verdict) &&
+  return head && nai_says_why(head->judgement.verdict) &&
          strcmp(head->judgement.reason, r->judgement.reason) == 0;
 }

@@ -14,6 +14,8 @@ NAI_MUST_CHECK int nai_check_text(const char **out, struct nai_comparison *c, co
 typedef void nai_describe_fn(struct nai_buf *out, const struct nai_capture *capture);
 NAI_MUST_CHECK int nai_check_describe(const char **out, bool *agrees, struct nai_comparison *c, int side,
                                       nai_describe_fn *describe, struct nai_err *err);
+/* What makes times comparable that are not per step: an imperative. */
+const char *nai_steps_advice(const struct nai_comparison *c);
 /* Of a check, for people: "no", "not per step", "not by what needs it", "caveat". */
 const char *nai_check_word(const struct nai_check *check);
 

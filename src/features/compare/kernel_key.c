@@ -5,12 +5,12 @@
 #include <string.h>
 
 const char *nai_match_level_name(enum nai_match_level level) {
-  static const char *const names[NAI_LEVEL_COUNT] = {"name", "toolchain", "tuning", "place", "category"};
+  static const char *const names[NAI_LEVEL_COUNT] = {"name", "toolchain", "tuning", "call site", "place", "category"};
   return names[level];
 }
 
 const char *nai_match_level_confidence(enum nai_match_level level) {
-  static const char *const words[NAI_LEVEL_COUNT] = {"certain", "high", "medium", "low", "low"};
+  static const char *const words[NAI_LEVEL_COUNT] = {"certain", "high", "medium", "medium", "low", "low"};
   return words[level];
 }
 

@@ -11,8 +11,9 @@ enum nai_match_level {
   NAI_LEVEL_NAME,      /* L0: the demangled name */
   NAI_LEVEL_TOOLCHAIN, /* L1: without noise of compilers, Triton and Inductor */
   NAI_LEVEL_TUNING,    /* L2: without tile sizes, stages, call signature, algorithm */
-  NAI_LEVEL_PLACE,     /* L3: category, type of data and NVTX path */
-  NAI_LEVEL_CATEGORY,  /* L4: category only */
+  NAI_LEVEL_SITE,      /* L3: the function that made the launching call */
+  NAI_LEVEL_PLACE,     /* L4: category, type of data and NVTX path */
+  NAI_LEVEL_CATEGORY,  /* L5: category only */
   NAI_LEVEL_COUNT
 };
 const char *nai_match_level_name(enum nai_match_level level);       /* "name", "toolchain", "tuning", ... */

@@ -2,6 +2,7 @@
  * and what matching says about comparability. */
 #include "features/compare/internal.h"
 #include "base/sort.h"
+#include "tables/call_site_kernels.h"
 #include "tables/compared_kernels.h"
 #include "tables/kernel_paths.h"
 
@@ -32,8 +33,51 @@ static uint32_t merge_uses(struct nai_kernel_use *uses, uint32_t n) {
   return kept;
 }
 
+/* Which function launches a kernel: of label file:LINE function without the line, which moves. */
+struct origin {
+  const char *kernel, *site; /* site NULL: it has none, or several have launched it */
+};
+
+static int by_kernel(const void *pa, const void *pb) {
+  return strcmp(((const struct origin *)pa)->kernel, ((const struct origin *)pb)->kernel);
+}
+
+static const char *without_line(struct nai_arena *arena, const char *label) {
+  for (const char *at = strchr(label, ':'); at; at = strchr(at + 1, ':')) {
+    size_t digits = strspn(at + 1, "0123456789");
+    if (digits && at[1 + digits] == ' ')
+      return nai_arena_printf(arena, "%.*s%s", (int)(at - label), label, at + 1 + digits);
+  }
+  return label;
+}
+
+/* Kernels of a side, each once. Of a launched graph it is not known where its kernels come from. */
+static int read_origins(struct origin **out, size_t *count, struct nai_comparison *c, int s, struct nai_err *err) {
+  struct origin *all;
+  size_t n = 0, kept = 0;
+  NAI_TRY(NAI_NEW(all, &c->arena, (size_t)nai_side_count(c->sides, s, &nai_call_site_kernels_schema), err));
+  for (struct nai_side_rows r = nai_rows_of_side(c->sides, s, &nai_call_site_kernels_schema); nai_next_row(&r);) {
+    struct CALL_SITE_KERNELS_row k = CALL_SITE_KERNELS_at(r.table, r.row);
+    bool told = *k.label != '(' && strcmp(k.scope, "graph_launch") != 0;
+    all[n++] = (struct origin){k.kernel_name, told ? without_line(&c->arena, k.label) : NULL};
+  }
+  qsort(all, n, sizeof *all, by_kernel);
+  for (size_t i = 0; i < n; i++) {
+    if (!kept || by_kernel(&all[kept - 1], &all[i]) != 0)
+      all[kept++] = all[i];
+    else if (!all[i].site || (all[kept - 1].site && strcmp(all[kept - 1].site, all[i].site) != 0))
+      all[kept - 1].site = NULL;
+  }
+  *out = all;
+  *count = kept;
+  return nai_arena_check(&c->arena, err);
+}
+
 static int read_uses(struct nai_comparison *c, int s, struct nai_err *err) {
   struct nai_kernel_uses *uses = &c->uses[s];
+  struct origin *origins;
+  size_t origin_count;
+  NAI_TRY(read_origins(&origins, &origin_count, c, s, err));
   NAI_TRY(NAI_NEW(uses->list, &c->arena, (size_t)nai_side_count(c->sides, s, &nai_kernel_paths_schema), err));
   for (struct nai_side_rows r = nai_rows_of_side(c->sides, s, &nai_kernel_paths_schema); nai_next_row(&r);) {
     struct KERNEL_PATHS_row k = KERNEL_PATHS_at(r.table, r.row);
@@ -43,6 +87,12 @@ static int read_uses(struct nai_comparison *c, int s, struct nai_err *err) {
                                                           c->by_step ? k.steady_time_ns : k.total_time_ns};
   }
   uses->count = merge_uses(uses->list, uses->count);
+  for (uint32_t i = 0; i < uses->count; i++) {
+    struct nai_kernel_use *use = &uses->list[i];
+    const struct origin *origin =
+        bsearch(&(struct origin){.kernel = use->name}, origins, origin_count, sizeof *origins, by_kernel);
+    use->site = origin && origin->site ? origin->site : "";
+  }
   uses->steps = nai_comparison_divisor(c, s);
   return NAI_OK;
 }
@@ -96,7 +146,7 @@ static int check_drift(struct nai_comparison *c, struct nai_err *err) {
 static int check_names(struct nai_comparison *c, struct nai_err *err) {
   const struct nai_match *m = &c->match;
   double all = (double)m->ns[NAI_BASE] + (double)m->ns[NAI_CANDIDATE], matched = 0;
-  for (int level = 0; level <= NAI_LEVEL_TUNING; level++)
+  for (int level = 0; level <= NAI_LEVEL_SITE; level++)
     matched += (double)m->level_ns[level];
   if (all <= 0 || 2 * matched >= all)
     return NAI_OK;

@@ -27,11 +27,12 @@ struct item {
 /* What items are grouped by in one pass. */
 struct pass {
   enum nai_match_level level;
-  bool with_path;
+  bool narrow; /* by its path, too; of a call site by the category */
 };
 static const struct pass passes[] = {
-    {NAI_LEVEL_NAME, true},   {NAI_LEVEL_NAME, false},   {NAI_LEVEL_TOOLCHAIN, true}, {NAI_LEVEL_TOOLCHAIN, false},
-    {NAI_LEVEL_TUNING, true}, {NAI_LEVEL_TUNING, false}, {NAI_LEVEL_PLACE, true},     {NAI_LEVEL_CATEGORY, false},
+    {NAI_LEVEL_NAME, true},   {NAI_LEVEL_NAME, false},     {NAI_LEVEL_TOOLCHAIN, true}, {NAI_LEVEL_TOOLCHAIN, false},
+    {NAI_LEVEL_TUNING, true}, {NAI_LEVEL_TUNING, false},   {NAI_LEVEL_SITE, true},      {NAI_LEVEL_SITE, false},
+    {NAI_LEVEL_PLACE, true},  {NAI_LEVEL_CATEGORY, false},
 };
 
 struct work {
@@ -57,6 +58,10 @@ static const char *key_of(const struct work *w, const struct item *item, enum na
 /* By the keys of a pass: 0 for items of one group. */
 static int compare_keys(const struct item *a, const struct item *b, const struct order *o) {
   int order;
+  if (o->pass.level == NAI_LEVEL_SITE) {
+    order = strcmp(a->use->site, b->use->site);
+    return order || !o->pass.narrow ? order : strcmp(a->use->category, b->use->category);
+  }
   if (o->pass.level <= NAI_LEVEL_TUNING) {
     order = strcmp(key_of(o->work, a, o->pass.level), key_of(o->work, b, o->pass.level));
   } else {
@@ -64,7 +69,7 @@ static int compare_keys(const struct item *a, const struct item *b, const struct
     if (!order && o->pass.level == NAI_LEVEL_PLACE)
       order = strcmp(a->type, b->type);
   }
-  return order || !o->pass.with_path ? order : strcmp(a->path, b->path);
+  return order || !o->pass.narrow ? order : strcmp(a->path, b->path);
 }
 
 /* Inside a group: base first, then by name and path, so that the order of input does not matter. */
@@ -152,8 +157,9 @@ static bool each_agrees(const struct work *w, struct item *const *many, uint32_t
   return true;
 }
 
-/* Names that fit make a block whatever they hold. At the same place (L3) one kernel for one or for several is a block,
- * several for several only with as many launches. Of a category alone (L4) only what is launched equally often is. */
+/* Names that fit make a block whatever they hold. At the same place (L3, L4) one kernel for one or for several is a
+ * block, several for several only with as many launches. Of a category alone (L5) only what is launched equally often
+ * is. */
 static bool is_block(const struct work *w, enum nai_match_level level, struct item *const *items, uint32_t base,
                      uint32_t candidate) {
   if (level <= NAI_LEVEL_TUNING)
@@ -161,7 +167,7 @@ static bool is_block(const struct work *w, enum nai_match_level level, struct it
   struct item *const *others = items + base;
   uint32_t a = count_names(items, base), b = count_names(others, candidate);
   double in_base = launches(w, items, base), in_candidate = launches(w, others, candidate);
-  if (level == NAI_LEVEL_PLACE)
+  if (level < NAI_LEVEL_CATEGORY)
     return (a == 1) != (b == 1) || agree(in_base, in_candidate);
   return b == 1 ? each_agrees(w, items, base, in_candidate) : a == 1 && each_agrees(w, others, candidate, in_base);
 }
@@ -170,7 +176,8 @@ static bool is_block(const struct work *w, enum nai_match_level level, struct it
 static uint32_t sort_rest(struct work *w, struct order *order) {
   uint32_t left = 0;
   for (uint32_t i = 0; i < w->count; i++)
-    if (!w->items[i].done && !(order->pass.level == NAI_LEVEL_PLACE && !*w->items[i].path))
+    if (!w->items[i].done && !(order->pass.level == NAI_LEVEL_PLACE && !*w->items[i].path) &&
+        !(order->pass.level == NAI_LEVEL_SITE && !(w->items[i].use->site && *w->items[i].use->site)))
       w->order[left++] = &w->items[i];
   qsort_r(w->order, left, sizeof *w->order, compare_items, order);
   return left;
@@ -384,7 +391,7 @@ int nai_match_kernels(struct nai_match *out, const struct nai_kernel_uses uses[N
   NAI_TRY(nai_buf_check(&text, err));
   forget_unknown_places(&w);
   for (size_t i = 0; i < sizeof passes / sizeof *passes; i++) {
-    if (passes[i].level == NAI_LEVEL_PLACE)
+    if (passes[i].level == NAI_LEVEL_SITE && passes[i].narrow)
       join_rest(&w);
     NAI_TRY(run_pass(&w, passes[i]));
   }

@@ -11,6 +11,7 @@
 struct nai_kernel_use {
   const char *name, *category, *path; /* path: "" for none */
   int64_t launches, ns;
+  const char *site; /* the function that launches all of that name; "" or NULL for none or several */
 };
 struct nai_kernel_uses {
   struct nai_kernel_use *list;
@@ -21,7 +22,7 @@ struct nai_kernel_uses {
 enum nai_match_state {
   NAI_MATCH_KERNEL,    /* the same name */
   NAI_MATCH_RENAMED,   /* another spelling of it (L1) */
-  NAI_MATCH_RETUNED,   /* another variant of it (L2), or the only other kernel at its place (L3) */
+  NAI_MATCH_RETUNED,   /* another variant of it (L2), or the only other kernel at its place (L3, L4) */
   NAI_MATCH_SPLIT,     /* several do what one did */
   NAI_MATCH_MERGED,    /* one does what several did */
   NAI_MATCH_REGROUPED, /* several do what several others did */

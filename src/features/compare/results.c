@@ -1,5 +1,6 @@
 /* Metrics of both sides, judged: the union of all captures' metrics, in the order of their definitions. */
 #include "base/strings.h"
+#include "base/text.h"
 #include "features/compare/internal.h"
 #include "rundir/run.h"
 #include "tables/compared_metrics.h"
@@ -53,14 +54,54 @@ static int add_missing(struct nai_comparison *c, uint32_t *capacity, const struc
   return nai_arena_check(&c->arena, err);
 }
 
+/* Whether a metric is of a range whose numbers may be folded: 'blocks.#' for blocks.3 and blocks.22, unless somebody
+ * asks for the one. */
+static bool may_fold(const struct nai_comparison *c, const struct METRICS_row *def) {
+  return !c->options.range_numbers && strncmp(def->metric, "nvtx.", strlen("nvtx.")) == 0 &&
+         strpbrk(def->metric, "0123456789") && !nai_budget_of(c->options.budgets, def->metric);
+}
+
+static const char *folded(struct nai_comparison *c, const char *text) {
+  NAI_SCOPED(nai_buf) out = {0};
+  nai_text_fold_digits(&out, text);
+  return nai_arena_printf(&c->arena, "%s", nai_buf_str(&out));
+}
+
+/* Ids that differ in numbers alone, as one each; what no second one is like keeps its number. */
+static int find_alike(struct nai_strings *alike, struct nai_comparison *c, struct nai_err *err) {
+  NAI_SCOPED(nai_strings) ids = {0}, once = {0};
+  for (struct nai_side_rows rows = nai_all_rows(c->sides, &nai_metrics_schema); nai_next_row(&rows);) {
+    struct METRICS_row def = METRICS_at(rows.table, rows.row);
+    uint32_t known = ids.count;
+    if (!may_fold(c, &def))
+      continue;
+    nai_strings_add(&ids, def.metric, strlen(def.metric));
+    if (ids.count == known)
+      continue;
+    const char *one = folded(c, def.metric);
+    known = once.count;
+    if (nai_strings_add(&once, one, strlen(one)) == NAI_NO_STRING ||
+        (once.count == known && nai_strings_add(alike, one, strlen(one)) == NAI_NO_STRING))
+      return nai_err_nomem(err);
+  }
+  return nai_arena_check(&c->arena, err);
+}
+
 static int find_metrics(struct nai_comparison *c, struct nai_err *err) {
-  NAI_SCOPED(nai_strings) ids = {0};
+  NAI_SCOPED(nai_strings) ids = {0}, alike = {0};
   uint32_t capacity = 0;
+  NAI_TRY(find_alike(&alike, c, err));
   for (struct nai_side_rows rows = nai_all_rows(c->sides, &nai_metrics_schema); nai_next_row(&rows);) {
     struct METRICS_row def = METRICS_at(rows.table, rows.row);
     if (is(def.basis, "second")) {
       def.metric = nai_metric_id(&c->arena, def.metric, def.basis);
       def.family = nai_metric_id(&c->arena, def.family, def.basis);
+    }
+    const char *one = may_fold(c, &def) ? folded(c, def.metric) : NULL;
+    bool is_folded = one && nai_strings_find(&alike, one, strlen(one)) != NAI_NO_STRING;
+    if (is_folded) {
+      def.metric = one;
+      def.title = folded(c, def.title);
     }
     NAI_TRY(nai_arena_check(&c->arena, err));
     uint32_t at = nai_strings_add(&ids, def.metric, strlen(def.metric));
@@ -74,6 +115,7 @@ static int find_metrics(struct nai_comparison *c, struct nai_err *err) {
     if (!is_known || (rows.side == NAI_CANDIDATE && !r->is_candidates))
       r->def = def;
     r->is_candidates |= rows.side == NAI_CANDIDATE;
+    r->is_folded |= is_folded;
     r->rows[rows.side][rows.capture] = rows.row;
     c->result_count = ids.count;
   }
@@ -132,6 +174,20 @@ static int64_t definition_of(const struct METRICS_row *row) {
   return row->definition == NAI_NULL_I64 ? 1 : row->definition;
 }
 
+/* The median of a capture's ranges that are folded into one metric. */
+static double median_of_alike(const struct nai_metric_result *r, const struct nai_table *metrics) {
+  double values[64];
+  size_t n = 0;
+  for (int64_t row = 0; row < metrics->rows && n < sizeof values / sizeof *values; row++) {
+    struct METRICS_row m = METRICS_at(metrics, row);
+    NAI_SCOPED(nai_buf) one = {0};
+    nai_text_fold_digits(&one, m.metric);
+    if (is(nai_buf_str(&one), r->def.metric) && definition_of(&m) == definition_of(&r->def))
+      values[n++] = m.value;
+  }
+  return nai_median(values, n);
+}
+
 /* The values of a side; a metric that means "nothing to count" where it is absent is 0 there, and values of another
  * definition are none. Returns how many captures have none, and whether all have the basis of the metric. */
 static uint32_t read_values(struct nai_metric_result *r, const struct nai_comparison *c, int side, bool *one_basis) {
@@ -153,7 +209,7 @@ static uint32_t read_values(struct nai_metric_result *r, const struct nai_compar
       r->defined_differently++;
       continue;
     }
-    r->values[side][r->count[side]++] = m.value;
+    r->values[side][r->count[side]++] = r->is_folded ? median_of_alike(r, metrics_of(c, side, i)) : m.value;
     *one_basis &= is(m.basis, r->def.basis);
   }
   return without;
@@ -225,11 +281,23 @@ static void excuse_remainder(struct nai_metric_result *r, const struct nai_compa
            "other parts of the step got shorter: the step itself does not take that much longer");
 }
 
+/* Where the sides do different work, a range may hold more of it. */
+static void excuse_range(struct nai_metric_result *r, const struct nai_comparison *c) {
+  struct nai_judgement *j = &r->judgement;
+  if (c->by_step || c->unit || fabs(c->work.factor - 1) <= 0 || strncmp(r->def.metric, "nvtx.", strlen("nvtx.")) != 0 ||
+      (j->verdict != NAI_VERDICT_REGRESSED && j->verdict != NAI_VERDICT_SUSPECT) ||
+      nai_budget_of(c->options.budgets, r->def.metric))
+    return;
+  j->verdict = NAI_VERDICT_NOTED;
+  snprintf(j->reason, sizeof j->reason, "the sides do different work, and a range may hold more of it");
+}
+
 static int judge_both(struct nai_metric_result *r, const struct nai_comparison *c, const struct nai_limits *limits,
                       struct nai_err *err) {
   NAI_TRY(nai_judge(&r->judgement, limits, r->values[NAI_BASE], r->count[NAI_BASE], r->values[NAI_CANDIDATE],
                     r->count[NAI_CANDIDATE], err));
   excuse_remainder(r, c);
+  excuse_range(r, c);
   return NAI_OK;
 }
 
@@ -248,7 +316,7 @@ static int judge(struct nai_metric_result *r, const struct nai_comparison *c, do
   if (!has_base)
     undecided(r, isnan(limits.limit) || !r->count[NAI_CANDIDATE] ? NAI_VERDICT_SKIPPED : NAI_VERDICT_WITHIN_BUDGET, "");
   else if (check)
-    undecided(r, NAI_VERDICT_ERROR, nai_check_name(check->code));
+    undecided(r, NAI_VERDICT_ERROR, check->reason);
   else if (r->defined_differently && (!r->count[NAI_BASE] || !r->count[NAI_CANDIDATE]))
     undecided(r, NAI_VERDICT_SKIPPED, "defined differently by the programs that analyzed the two sides");
   else if (!r->count[NAI_BASE] || !r->count[NAI_CANDIDATE] || (without && !is(r->def.absent, "ignore")))
@@ -311,11 +379,15 @@ static int correct_for_many(struct nai_comparison *c, struct nai_err *err) {
 
 /* The names of metrics whose values on a side are of another definition; whoever looks for them has to be told. */
 static int check_definitions(struct nai_comparison *c, struct nai_err *err) {
+  enum { NAMED = 5 };
   NAI_SCOPED(nai_buf) names = {0};
   const char *list;
+  uint32_t count = 0;
   for (uint32_t i = 0; i < c->result_count; i++)
-    if (c->results[i].defined_differently)
+    if (c->results[i].defined_differently && count++ < NAMED)
       nai_buf_printf(&names, "%s%s", names.len ? ", " : "", c->results[i].def.metric);
+  if (count > NAMED)
+    nai_buf_printf(&names, " and %u more", count - NAMED);
   NAI_TRY(nai_check_text(&list, c, &names, err));
   if (!list)
     return NAI_OK;

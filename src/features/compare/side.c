@@ -3,6 +3,7 @@
 #include "command/command.h"
 #include "features/compare/compare.h"
 #include "rundir/run.h"
+#include "tables/call_site_kernels.h"
 #include "tables/capabilities.h"
 #include "tables/capture.h"
 #include "tables/capture_health.h"
@@ -48,6 +49,7 @@ const struct nai_schema *const nai_compared_tables[] = {&nai_metrics_schema,
                                                         &nai_step_summary_schema,
                                                         &nai_idle_causes_schema,
                                                         &nai_kernel_paths_schema,
+                                                        &nai_call_site_kernels_schema,
                                                         &nai_data_quality_schema,
                                                         &nai_findings_schema,
                                                         &nai_process_summary_schema,
@@ -103,13 +105,14 @@ static bool is_of_events(const struct nai_schema *schema) {
 /* Tables that earlier versions did not compare and removed from runs of a store, where each had a file of its own. */
 static bool may_lack(struct nai_run *run, const struct nai_schema *schema) {
   static const struct nai_schema *const later[] = {&nai_repeating_units_schema, &nai_serving_summary_schema,
-                                                   &nai_gpu_active_schema, &nai_capture_health_schema};
+                                                   &nai_gpu_active_schema, &nai_capture_health_schema,
+                                                   &nai_call_site_kernels_schema};
   char file[128];
   bool is_later = false;
   for (size_t i = 0; i < sizeof later / sizeof *later; i++)
     is_later |= schema == later[i];
   snprintf(file, sizeof file, "stages/%.100s.ntab", schema->name);
-  return is_later && nai_manifest_lists(nai_run_manifest(run), file) && !nai_fs_exists_at(nai_run_directory(run), file);
+  return is_later && nai_manifest_lists(nai_run_manifest(run), file) && !nai_run_has_file(run, file);
 }
 
 int nai_capture_open_table(const struct nai_table **table, struct nai_run *run, const struct nai_schema *schema,

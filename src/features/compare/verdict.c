@@ -80,8 +80,8 @@ static void judge_by_history(struct nai_judgement *out, const struct nai_limits 
   }
 }
 
-static void say_few(struct nai_judgement *out, const struct nai_limits *l, size_t m, size_t n) {
-  snprintf(out->reason, sizeof out->reason, "not significant with %zu + %zu captures; take %zu of each side", m, n,
+static void say_few(struct nai_judgement *out, const struct nai_limits *l) {
+  snprintf(out->reason, sizeof out->reason, "not significant: take %zu captures of each side",
            l->minimum > 5 ? l->minimum : (size_t)5);
 }
 
@@ -94,7 +94,7 @@ static void judge_noisy(struct nai_judgement *out, const struct nai_limits *l, s
   } else if (shift > out->budget) {
     out->verdict = NAI_VERDICT_SUSPECT;
     if (!enough)
-      say_few(out, l, m, n);
+      say_few(out, l);
     else
       snprintf(out->reason, sizeof out->reason,
                "the interval reaches into the noise; take 8 to 10 captures of each side");
@@ -108,7 +108,7 @@ static void judge_noisy(struct nai_judgement *out, const struct nai_limits *l, s
       snprintf(out->reason, sizeof out->reason, "%zu + %zu captures cannot exclude that it is worse by the budget", m,
                n);
     else
-      say_few(out, l, m, n);
+      say_few(out, l);
   }
 }
 

@@ -35,7 +35,5 @@ void nai_write_annotations(struct nai_buf *out, const struct nai_comparison *c);
 void nai_put_amount(struct nai_buf *out, const char *unit, double value, bool sign);
 /* " (+6.6 %)" */
 void nai_put_pct(struct nai_buf *out, double pct);
-/* What a metric may get worse by, or the limit that it exceeds. */
-void nai_put_allowed(struct nai_buf *out, const struct nai_metric_result *r);
 /* The verdict, and what the gate makes of it unless that is a pass: "suspect (gate: fail)". */
 void nai_put_decision(struct nai_buf *out, const struct nai_comparison *c, const struct nai_metric_result *r);

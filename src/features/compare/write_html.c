@@ -1,4 +1,5 @@
 /* compare.html: the parts that need no script, from the template compare.html, and the data of those that do. */
+#include "base/deflate.h"
 #include "base/escape.h"
 #include "base/fmt.h"
 #include "base/fs.h"
@@ -29,18 +30,25 @@ static void page_free(struct page *page) {
 static int importance(const struct nai_metric_result *r) {
   enum nai_verdict v = r->judgement.verdict;
   bool differs = v == NAI_VERDICT_REGRESSED || v == NAI_VERDICT_CHANGED || v == NAI_VERDICT_SUSPECT ||
-                 v == NAI_VERDICT_IMPROVED || (v == NAI_VERDICT_ERROR && r->gated);
-  return (r->gated ? 0 : 2) + (differs ? 0 : 1);
+                 v == NAI_VERDICT_IMPROVED;
+  return v == NAI_VERDICT_ERROR ? 3 : (r->gated ? 0 : 2) + (differs ? 0 : 1);
 }
 
 static void put_metrics(const struct nai_document *d) {
   struct nai_view *asked = nai_view_put_list(d->root, "metrics"), *others = nai_view_put_list(d->root, "other_metrics");
+  struct nai_time_column times[2] = {0}; /* of the two tables */
+  struct nai_document table = *d;
   int64_t more = 0;
+  for (uint32_t i = 0; i < d->c->result_count; i++)
+    nai_document_times(&times[importance(&d->c->results[i]) == 3], &d->c->results[i]);
   for (int level = 0; level < 4; level++)
     for (uint32_t i = 0; i < d->c->result_count; i++) {
       if (importance(&d->c->results[i]) != level)
         continue;
-      nai_document_metric(d, level < 3 ? asked : others, &d->c->results[i]);
+      table.times = &times[level == 3];
+      struct nai_view *map = nai_document_metric(&table, level < 3 ? asked : others, &d->c->results[i]);
+      if (nai_headline_gives(d->c, &d->c->results[i])) /* said once */
+        nai_view_put_text(map, "reason", NULL);
       more += level == 3;
     }
   nai_view_put_int(d->root, "other_metric_count", more);
@@ -165,18 +173,21 @@ static void put_waterfall(const struct nai_document *d) {
 
 static void print_data(struct nai_buf *out, const void *ctx) {
   const struct page *page = ctx;
-  nai_write_page_data(out, page->c, page->timelines);
+  struct nai_buf json = {0};
+  nai_write_page_data(&json, page->c, page->timelines);
+  nai_buf_put_deflated(out, &json);
 }
 
 static void put_blocks(struct nai_view *root, const struct page *page) {
-  static const char *const names[NAI_SIDES][2] = {{"base_timeline_json", "base_events_b64"},
-                                                  {"new_timeline_json", "new_events_b64"}};
-  nai_view_put_printed(root, "data_json", print_data, page);
+  static const char *const names[NAI_SIDES][2] = {{"base_timeline_b64", "base_events_b64"},
+                                                  {"new_timeline_b64", "new_events_b64"}};
+  nai_view_put_printed(root, "data_b64", print_data, page);
   for (int s = 0; s < NAI_SIDES; s++) {
-    const char *json = nai_pair_timeline_block(&page->timelines[s], "timeline_json");
-    const char *events = nai_pair_timeline_block(&page->timelines[s], "events_b64");
-    nai_view_put_borrowed(root, names[s][0], *json ? json : "null", *json ? strlen(json) : 4);
-    nai_view_put_borrowed(root, names[s][1], events, strlen(events));
+    static const char *const blocks[] = {"timeline_b64", "events_b64"};
+    for (int i = 0; i < 2; i++) {
+      const char *text = nai_pair_timeline_block(&page->timelines[s], blocks[i]);
+      nai_view_put_borrowed(root, names[s][i], text, strlen(text));
+    }
   }
 }
 
@@ -231,6 +242,7 @@ int nai_write_html(struct nai_buf *out, struct nai_err *unread, const struct nai
   NAI_SCOPED(nai_document) d = nai_document_new(c, 0, UINT32_MAX);
   nai_view_put_trusted(d.root, "severity", gate_severity(c));
   put_metrics(&d);
+  nai_document_undecided(&d);
   nai_document_beside(&d);
   put_bars(&d);
   NAI_TRY(put_reports(&d, directory, err));

@@ -85,11 +85,12 @@ static bool is_shown(const struct nai_metric_result *r) {
   switch (r->judgement.verdict) {
   case NAI_VERDICT_SAME:
   case NAI_VERDICT_SKIPPED:
+  case NAI_VERDICT_ERROR:
+    return false;
   case NAI_VERDICT_WITHIN_BUDGET:
   case NAI_VERDICT_NOT_PROVEN:
   case NAI_VERDICT_NOTED:
-  case NAI_VERDICT_ERROR:
-    return (r->gated || strcmp(r->def.gate, "context") == 0) && r->judgement.verdict != NAI_VERDICT_SKIPPED;
+    return r->gated || strcmp(r->def.gate, "context") == 0;
   default:
     return true;
   }
@@ -180,7 +181,16 @@ static void put_metrics(const struct nai_document *d) {
   enum { RANKS = 5 };
   struct nai_view *in_order = nai_view_put_list(d->root, "in_order"), *list = nai_view_put_list(d->root, "metrics");
   struct notes notes = {0};
-  uint32_t shown = 0, left = 0;
+  struct nai_time_column times = {0};
+  struct nai_document table = *d;
+  uint32_t shown = 0, left = 0, compared = 0;
+  table.times = &times;
+  for (uint32_t i = 0; i < d->c->result_count; i++) {
+    compared += d->c->results[i].judgement.compared;
+    if (has_row(&d->c->results[i]))
+      nai_document_times(&times, &d->c->results[i]);
+  }
+  nai_document_undecided(d);
   put_in_order(d, in_order, NAI_VERDICT_SAME, "The same on both sides");
   put_in_order(d, in_order, NAI_VERDICT_WITHIN_BUDGET, "Within their budgets");
   for (int rank = 0; rank < RANKS; rank++)
@@ -192,14 +202,14 @@ static void put_metrics(const struct nai_document *d) {
         left++;
         continue;
       }
-      put_row(d, list, &notes, r);
+      put_row(&table, list, &notes, r);
       shown++;
     }
   put_notes(d, &notes);
   nai_view_put_bool(d->root, "any_in_order", nai_view_truth(in_order));
   nai_view_put_bool(d->root, "any_metric", shown > 0);
   nai_view_put_bool(d->root, "left_out", left > 0);
-  nai_view_put_int(d->root, "result_count", d->c->result_count);
+  nai_view_put_int(d->root, "compared_count", compared);
 }
 
 /* --- kernels ---------------------------------------------------------------------------------- */

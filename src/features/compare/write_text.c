@@ -40,17 +40,6 @@ void nai_put_amount(struct nai_buf *out, const char *unit, double value, bool si
   }
 }
 
-void nai_put_allowed(struct nai_buf *out, const struct nai_metric_result *r) {
-  const struct nai_judgement *j = &r->judgement;
-  bool limited = !isnan(j->limit);
-  nai_buf_puts(out, limited ? "limit " : "");
-  nai_put_amount(out, r->def.unit,
-                 limited                           ? j->limit
-                 : j->verdict == NAI_VERDICT_NOTED ? (double)NAN
-                                                   : j->budget,
-                 false);
-}
-
 void nai_put_decision(struct nai_buf *out, const struct nai_comparison *c, const struct nai_metric_result *r) {
   enum nai_outcome outcome = r->gated ? nai_gate_outcome(c, r) : NAI_OUTCOME_SKIP;
   nai_buf_puts(out, nai_verdict_name(r->judgement.verdict));

@@ -7,6 +7,8 @@
 #include "base/sink.h"
 #include "model/model.h"
 
+#include <math.h>
+
 /* A kernel of a collective that ranks of several traces have part in. */
 struct nai_export_collective {
   int64_t end;           /* another kernel of the GPU may begin at the same time */
@@ -27,6 +29,10 @@ struct nai_export_place {
   const struct nai_export_collective *collectives;
 };
 enum { NAI_EXPORT_MAX_PLACES = 16 };
+static inline int64_t nai_export_place_time(const struct nai_export_place *place, int64_t at) {
+  at -= place->offset;
+  return at + place->shift - (int64_t)floor(place->drift * (double)(at - place->middle) + 0.5);
+}
 static inline int64_t nai_export_kernel_key(int64_t start, int64_t device) {
   return (int64_t)((uint64_t)start << 8 ^ (uint64_t)device);
 }

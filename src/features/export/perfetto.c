@@ -2,7 +2,6 @@
 #include "features/export/timeline.h"
 #include "tables/capture.h"
 
-#include <math.h>
 #include <string.h>
 
 /* --- protobuf ---------------------------------------------------------------------------------------- */
@@ -113,8 +112,7 @@ static uint64_t file_time(const struct perfetto *p, int64_t at) {
   const struct nai_export_place *place = p->tl->options->place;
   if (!place)
     return (uint64_t)(at + p->shift);
-  at -= place->offset;
-  at += place->shift - (int64_t)floor(place->drift * (double)(at - place->middle) + 0.5);
+  at = nai_export_place_time(place, at);
   return at < 0 ? 0 : (uint64_t)at;
 }
 

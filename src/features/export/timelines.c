@@ -1,6 +1,7 @@
 /* What a run must have open before it becomes a timeline. */
 #include "features/export/command.h"
 
+#include "base/temporary.h"
 #include "base/threads.h"
 #include "tables/call_sites.h"
 
@@ -23,8 +24,10 @@ int nai_cmd_with_model(struct nai_run *run, const struct nai_cmd_model_needs *ne
   bool optional = present(run, of_parts) == of_parts;
   NAI_TRY(nai_kernel_classes_load(&classes, NULL, err));
   NAI_TRY(nai_run_tell_classes(classes, run, err));
-  const struct nai_model_options options = {
-      .classes = classes, .worker_count = nai_cpu_count(), .map_nvtx = needs->map_nvtx};
+  const struct nai_model_options options = {.classes = classes,
+                                            .worker_count = nai_cpu_count(),
+                                            .map_nvtx = needs->map_nvtx,
+                                            .scratch_dir = nai_temporary_place()};
   int rc = nai_run_model(&model, run, &options, tables, needs->parts | (optional ? needs->optional_parts : 0), err);
   if (rc == NAI_ESTALE)
     rc = nai_err_wrap(err, NAI_EINPUT, "the run's event tables cannot be read; make it again with nsys-ai analyze");

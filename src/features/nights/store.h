@@ -1,7 +1,8 @@
 /* A store: runs of nights, kept for ever, with what is said about them.
  *
  *   STORE/store.json                       format
- *   STORE/runs/NAME/ENVIRONMENT/ID/        one run: run.json, summary.bin, captures/N/ (artifacts directories)
+ *   STORE/runs/NAME/ENVIRONMENT/ID/        one run: run.json, summary.bin, captures/N (a run in one
+ *                                          file, with --keep all its directory)
  *   STORE/baselines/NAME.json              runs by id: a pointer, never a copy
  *   STORE/annotations.csv                  what people know about runs
  *   STORE/index.sqlite .csv .html          derived, when somebody asks: deleting them loses nothing
@@ -96,6 +97,7 @@ struct nai_store_add {
   const char *environment;         /* what else it ran on, in words; or NULL */
   const char *const *labels;       /* "KEY=VALUE" */
   size_t label_count;
+  bool whole;         /* captures as directories, not each in one file */
   const char *commit; /* label commit where `labels` has none, if it is a hash; or NULL */
 };
 enum nai_store_added {
@@ -103,10 +105,10 @@ enum nai_store_added {
   NAI_STORE_SAME, /* it is there already */
   NAI_STORE_TOLD  /* so it is, and its verdict or labels are those of this call now */
 };
-/* Adds a run and appends its id; needs no runs that were read, and reads its own. Captures are linked where possible,
- * else copied. The same run again is fine; another one of that id, or the same as of another series, is NAI_EUSAGE, and
- * so is a run without anything that tells it from others: captures, traces, time or id. A capture that could not be
- * compared is NAI_EINPUT, and so is a run that is there and cannot be any more. */
+/* Adds a run and appends its id; needs no runs that were read, and reads its own. The same run again is fine; another
+ * one of that id, or the same as of another series, is NAI_EUSAGE, and so is a run without anything that tells it from
+ * others: captures, traces, time or id. A capture that could not be compared is NAI_EINPUT, and so is a run that is
+ * there and cannot be any more. */
 NAI_MUST_CHECK int nai_store_add(struct nai_buf *id, enum nai_store_added *added, struct nai_store *store,
                                  const struct nai_store_add *run, struct nai_err *err);
 /* What a capture ran on, appended: GPU models and their number, processes, the release of Nsight Systems, and `more`
@@ -161,6 +163,9 @@ struct nai_store_judged {
  * stands for nothing, NAI_EINPUT when only for what cannot be read. */
 NAI_MUST_CHECK int nai_store_select(struct nai_store_selection *out, struct nai_store *store, const char *selector,
                                     const struct nai_store_judged *judged, struct nai_err *err);
+/* The captures of one run of the store at `path`. */
+NAI_MUST_CHECK int nai_store_select_run(struct nai_store_selection *out, const char *path, const char *id,
+                                        struct nai_err *err);
 /* Whether a selector can stand for something in the store, of whatever series: a mistyped one is NAI_EUSAGE. */
 NAI_MUST_CHECK int nai_store_check_selector(struct nai_store *store, const char *selector, struct nai_err *err);
 void nai_store_selection_free(struct nai_store_selection *selection);
@@ -186,6 +191,6 @@ struct nai_store_pruning {
   void (*tell)(void *ctx, const struct nai_store_run *run, int64_t bytes, const char *thinned);
   void *ctx;
 };
-/* Removes reports, CSV and event tables of old runs. What the index is made of stays for ever. */
+/* Packs the directories of old runs, each into one file, or removes them. What the index is made of stays for ever. */
 NAI_MUST_CHECK int nai_store_prune(const struct nai_store *store, const struct nai_store_pruning *how,
                                    struct nai_err *err);

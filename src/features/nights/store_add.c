@@ -234,14 +234,11 @@ static int check_readable(const struct nai_store_add *a, struct nai_err *err) {
   return NAI_OK;
 }
 
-/* Files may be absent that the store would have pruned. */
+/* Files may be absent that comparisons do not need. */
 static int copy_file(const char *to, const struct nai_run *from, const char *name, struct nai_err *err) {
   char path[PATH_MAX];
   if (!nai_fs_exists_at(nai_run_directory(from), name) && nai_fs_is_absent(errno))
-    return nai_store_may_prune(name)
-             ? NAI_OK
-             : nai_err_set(err, NAI_EINPUT, "\"%s\" is not stored; analyze its trace again: it has no \"%s\"",
-                           nai_run_path(from), name);
+    return NAI_OK;
   NAI_TRY(nai_store_join(path, to, name, err));
   return nai_fs_link_or_copy_at(nai_run_directory(from), name, path, err);
 }
@@ -263,14 +260,23 @@ static int copy_capture(const char *to, const struct nai_run *from, struct nai_e
   return NAI_OK;
 }
 
+static int pack_capture(const char *to, const struct nai_run *from, struct nai_err *err) {
+  NAI_SCOPED(nai_buf) pack = {0};
+  NAI_TRY(nai_run_pack(&pack, from, err));
+  return nai_fs_write(to, pack.data, pack.len, err);
+}
+
 static int fill(const char *directory, const struct adding *a, struct nai_err *err) {
   char path[PATH_MAX];
-  NAI_TRY(nai_fs_mkdir_all(directory, err));
+  NAI_TRY(nai_store_join(path, directory, a->call.capture_count ? "captures" : ".", err));
+  NAI_TRY(nai_fs_mkdir_all(path, err));
   for (int i = 0; i < a->call.capture_count; i++) {
+    const struct nai_run *capture = a->call.captures[i];
     char name[32];
     snprintf(name, sizeof name, "captures/%d", i);
     NAI_TRY(nai_store_join(path, directory, name, err));
-    NAI_TRY(copy_capture(path, a->call.captures[i], err));
+    NAI_TRY(a->call.whole && nai_run_directory(capture) >= 0 ? copy_capture(path, capture, err)
+                                                             : pack_capture(path, capture, err));
   }
   if (a->call.capture_count)
     NAI_TRY(nai_store_summarize(a->store, &a->run, directory, err));

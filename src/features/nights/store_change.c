@@ -175,6 +175,7 @@ static int add_night(struct nai_store *store, const struct store_args *a, const 
   run.refused = night.refused;
   run.labels = a->labels;
   run.commit = commit_of_environment();
+  run.whole = a->keep >= 0;
   NAI_TRY(nai_store_add(&id, &added, store, &run, err));
   if (!a->quiet)
     printf("%s%s\n", nai_buf_str(&id), words[added]);

@@ -87,15 +87,18 @@ static const struct nai_cli_option options[] = {
     NAI_CLI_OPTION(word, kind, "kind", "KIND", "annotate: what is said", .choices = kind_name),
     NAI_CLI_OPTION(text, text, "text", "TEXT", "annotate: why"),
     NAI_CLI_OPTION(text, reason, "reason", "TEXT", "baseline set: why"),
-    NAI_CLI_OTHER(age, "keep", "AGE",
-                  "prune: leave runs alone that are so much older than the newest, or less: 90d, 8w, 6m, 2y or all",
-                  .at = offsetof(NAI_CLI_ARGS, keep), .otherwise = "90d"),
+    NAI_CLI_OTHER(
+        age, "keep", "AGE",
+        "prune: leave runs alone that are so much older than the newest, or less: 90d, 8w, 6m, 2y or all; add: all "
+        "keeps captures as they are, with reports and every event, not each in one small file",
+        .at = offsetof(NAI_CLI_ARGS, keep), .otherwise = "90d"),
     NAI_CLI_OTHER(age, "weekly", "AGE", "prune: up to this age only one run a week keeps its captures, of each series",
                   .at = offsetof(NAI_CLI_ARGS, weekly_days)),
     NAI_CLI_OTHER(age, "monthly", "AGE", "prune: and then one a month; with --weekly alone: all",
                   .at = offsetof(NAI_CLI_ARGS, monthly_days)),
     NAI_CLI_OPTION(int64, keep_days, "keep-days", "N", "prune: --keep in days", NAI_CLI_RANGE(0, 36500),
                    .otherwise = "90"),
+    NAI_CLI_OPTION(text, out, "out", "DIR", "get: where the run is written", .letter = 'o', .hint = NAI_CLI_FILE),
     NAI_CLI_SWITCH(on, dry_run, "dry-run", "prune: print what would be removed"),
     NAI_CMD_EXPORT_OPTION,
     NAI_CLI_SWITCH(on, json, "json", "list: print one line of JSON"),
@@ -105,7 +108,7 @@ static const struct nai_cli_option options[] = {
 
 /* --- the command ------------------------------------------------------------------------------ */
 
-static const char *const actions[] = {"add", "annotate", "baseline", "index", "list", "prune", "remove"};
+static const char *const actions[] = {"add", "annotate", "baseline", "get", "index", "list", "prune", "remove"};
 
 static const char *action_name(size_t index, const char *before) {
   (void)before;
@@ -128,7 +131,8 @@ static int check_options(const struct store_args *a, const char *action, struct 
               {"kind", a->kind, "annotate", ""},
               {"text", a->text, "annotate", ""},
               {"reason", a->reason, "baseline set", ""},
-              {"keep", a->keep >= 0, "prune", ""},
+              {"keep", a->keep >= 0, "prune", "add"},
+              {"out", a->out, "get", ""},
               {"keep-days", a->keep_days >= 0, "prune", ""},
               {"weekly", a->weekly_days >= 0, "prune", ""},
               {"monthly", a->monthly_days >= 0, "prune", ""},
@@ -154,6 +158,10 @@ static int check(const void *memory, const char *const *words, size_t count, str
   if (strcmp(action, "add") == 0 && count < 2 && !a->add.error)
     return nai_err_set(err, NAI_EUSAGE,
                        "add: which run? Name an artifacts directory or a trace, or say --failed REASON");
+  if (strcmp(action, "add") == 0 && a->keep >= 0 && a->keep != INT32_MAX)
+    return nai_err_set(err, NAI_EUSAGE, "add keeps all (--keep all) or, without --keep, what later questions need");
+  if (strcmp(action, "get") == 0 && (count != 2 || !a->out))
+    return nai_err_set(err, NAI_EUSAGE, "expected get RUN-ID --out DIR");
   if (strcmp(action, "baseline") == 0 && !is_baseline_call(words, count))
     return nai_err_set(err, NAI_EUSAGE, "expected baseline set NAME RUN-ID..., baseline list or baseline show NAME");
   if (strcmp(action, "annotate") == 0 && (count != 2 || !a->kind || !a->text))
@@ -173,6 +181,8 @@ static int act(struct nai_store *store, const struct store_args *a, const char *
     return nai_cmd_store_add(store, a, words + 1, count - 1, err);
   if (strcmp(words[0], "list") == 0)
     return nai_cmd_store_list(store, a, err);
+  if (strcmp(words[0], "get") == 0)
+    return nai_cmd_store_get(store, a, words[1], err);
   if (strcmp(words[0], "baseline") == 0)
     return nai_cmd_store_baseline(store, a, words + 1, count - 1, err);
   if (strcmp(words[0], "annotate") == 0)
@@ -196,7 +206,7 @@ static int run(void *memory, const char *const *operands, size_t count, const st
   (void)program;
   bool adds = strcmp(operands[0], "add") == 0;
   NAI_TRY(nai_store_open(&store, a->store, adds, err));
-  if (!adds) /* which reads what it needs, and tidies where it writes */
+  if (!adds && strcmp(operands[0], "get") != 0) /* which read what they need */
     NAI_TRY(nai_store_read(&store, strcmp(operands[0], "list") == 0 ? a->add.name : NULL, err));
   if (may_tidy(a, operands[0]))
     nai_store_sweep(&store);
@@ -207,12 +217,13 @@ static int run(void *memory, const char *const *operands, size_t count, const st
 
 NAI_CLI_COMMAND(
     nai_cmd_store, .name = "store",
-    .synopsis = "add | list | baseline set NAME | annotate | prune | remove | index [RUN...]",
+    .synopsis = "add | list | get | baseline set NAME | annotate | prune | remove | index [RUN...]",
     .summary = "keep runs of every night, name baselines, say what is known about them",
     .description =
         "Keeps runs by series: what is measured and what it ran on. add takes the captures of one run, artifacts "
         "directories or traces, the others ids of runs; a trace that cannot be analyzed is kept as a run that failed; what is there "
-        "already gets the --verdict and --label of a second call. remove is for what was added by mistake. index writes index.sqlite, "
+        "already gets the --verdict and --label of a second call. A capture becomes one file, from which get writes its artifacts directory "
+        "with all reports. remove is for what was added by mistake. index writes index.sqlite, "
         "index.csv and index.html of all runs, as annotate, prune and remove do; add leaves them as they are. "
         "docs/nightly.md has a recipe.",
     .examples =

@@ -51,13 +51,12 @@ struct nai_store_thinning {
 };
 const char *nai_store_thin_reason(bool *stays, struct nai_store_thinning *so_far, const struct nai_store_run *run,
                                   int64_t newest, const struct nai_store_pruning *how);
+int64_t nai_store_size_of(const char *path); /* bytes of files, of a directory of all in it */
 /* Removes the captures of a run, and says so in its record. *bytes: how much that is, 0: it is left alone. */
 NAI_MUST_CHECK int nai_store_thin(int64_t *bytes, const struct nai_store *store, const struct nai_store_run *run,
                                   bool dry_run, struct nai_err *err);
-/* store_prune.c: whether `nsys-ai store prune` removes such a file of a capture; what it keeps is what comparisons and
- * the index read. */
-bool nai_store_may_prune(const char *file);
-/* Whether those tables can be read, of a capture and of all captures of a run. NAI_EINPUT where not. */
+/* store_prune.c: whether the tables that comparisons and the index read can be read, of a capture and of all captures
+ * of a run. NAI_EINPUT where not. */
 NAI_MUST_CHECK int nai_store_check_capture(struct nai_run *run, struct nai_err *err);
 NAI_MUST_CHECK int nai_store_check_run(const struct nai_store *store, const struct nai_store_run *run,
                                        struct nai_err *err);

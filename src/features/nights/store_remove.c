@@ -25,7 +25,12 @@ static int list_capture(struct nai_strings *ours, const struct nai_store *store,
                         int capture, struct nai_err *err) {
   NAI_OWNED(nai_run) *opened = NULL;
   char path[PATH_MAX];
+  struct stat st;
   NAI_TRY(nai_store_directory(path, store, run, capture, err));
+  if (lstat(path, &st) == 0 && S_ISREG(st.st_mode)) {
+    snprintf(path, sizeof path, "captures/%d", capture);
+    return nai_store_list(ours, path, err);
+  }
   int rc = nai_run_open(&opened, path, err);
   if (rc)
     return nai_err_wrap(err, rc, "it cannot be told what lies in \"%s\"; remove that directory yourself", path);
@@ -84,7 +89,7 @@ static int list_captures(struct nai_strings *ours, const struct nai_store *store
   char path[PATH_MAX];
   for (int i = 0; i < (run->damaged ? NAI_STORE_MAX_CAPTURES : run->captures); i++) {
     NAI_TRY(nai_store_directory(path, store, run, i, err));
-    if (!(run->damaged || run->thinned) || nai_fs_is_dir(path))
+    if (!(run->damaged || run->thinned) || nai_fs_exists(path))
       NAI_TRY(list_capture(ours, store, run, i, err));
   }
   return NAI_OK;

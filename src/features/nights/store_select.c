@@ -216,6 +216,12 @@ int nai_store_select(struct nai_store_selection *s, struct nai_store *store, con
   return rc ? nai_err_wrap(err, rc, "the baseline \"%.100s\"", selector) : NAI_OK;
 }
 
+int nai_store_select_run(struct nai_store_selection *s, const char *path, const char *id, struct nai_err *err) {
+  NAI_SCOPED(nai_store) store = {.arena = NAI_ARENA(NULL)};
+  NAI_TRY(nai_store_open(&store, path, false, err));
+  return select_run(s, &store, id, err);
+}
+
 /* --- by label --------------------------------------------------------------------------------- */
 
 /* Whether the labels of a run, a JSON object, say KEY=VALUE. */

@@ -2,6 +2,7 @@
 #include "base/escape.h"
 #include "features/nights/store_command.h"
 #include "features/nights/store_internal.h"
+#include "pipeline/analyze.h"
 #include "table/json.h"
 
 #include <stdio.h>
@@ -84,6 +85,30 @@ int nai_cmd_store_list(const struct nai_store *store, const struct store_args *a
   for (uint32_t i = 0; i < names.count; i++)
     nai_buf_printf(&text, "baseline %s\n", nai_strings_get(&names, i));
   return nai_cmd_print(&text, err);
+}
+
+static int get_capture(const char *capture, const char *out, struct nai_err *err) {
+  NAI_OWNED(nai_run) *run = NULL;
+  struct nai_options options;
+  nai_options_init(&options);
+  options.out = out;
+  options.note = nai_cmd_note;
+  NAI_TRY(nai_run_open(&run, capture, err));
+  return nai_render_run(run, &options, err);
+}
+
+int nai_cmd_store_get(const struct nai_store *store, const struct store_args *a, const char *id, struct nai_err *err) {
+  NAI_SCOPED(nai_store_selection) captures = {0};
+  char out[PATH_MAX], number[16];
+  NAI_TRY(nai_store_select_run(&captures, store->path, id, err));
+  if (captures.directories.count == 1)
+    return get_capture(nai_strings_get(&captures.directories, 0), a->out, err);
+  for (uint32_t i = 0; i < captures.directories.count; i++) {
+    snprintf(number, sizeof number, "%u", i);
+    NAI_TRY(nai_store_join(out, a->out, number, err));
+    NAI_TRY(get_capture(nai_strings_get(&captures.directories, i), out, err));
+  }
+  return NAI_OK;
 }
 
 static void put_lines(struct nai_buf *out, const struct nai_strings *lines) {

@@ -50,7 +50,7 @@ const char *nai_store_thin_reason(bool *stays, struct nai_store_thinning *so_far
 
 /* --- doing it --------------------------------------------------------------------------------- */
 
-static int64_t size_of(const char *path) {
+int64_t nai_store_size_of(const char *path) {
   struct stat st;
   int64_t bytes = 0;
   if (lstat(path, &st) != 0)
@@ -62,7 +62,7 @@ static int64_t size_of(const char *path) {
     char inner[PATH_MAX];
     if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0 &&
         nai_fs_join(inner, sizeof inner, path, e->d_name))
-      bytes += size_of(inner);
+      bytes += nai_store_size_of(inner);
   }
   return bytes;
 }
@@ -104,7 +104,7 @@ int nai_store_thin(int64_t *bytes, const struct nai_store *store, const struct n
   int rc = nai_store_check_ours(store, run, &why);
   if (rc)
     return rc == NAI_EUSAGE || rc == NAI_EINPUT ? NAI_OK : nai_err_set(err, rc, "%s", why.msg);
-  int64_t size = size_of(captures);
+  int64_t size = nai_store_size_of(captures);
   if (!dry_run) {
     NAI_TRY(keep_summary(&kept, store, run, directory, err));
     if (!kept)

@@ -13,11 +13,15 @@ struct page {
   const struct nai_trend *trend;
   const struct nai_trend_series *series;
   const char *links; /* NULL: no drawings and no links */
+  struct nai_time_column times;
 };
 
 static void put_value(struct nai_view *map, const char *key, const struct nai_trend_metric *m, double value) {
   nai_index_put_value(map, key, m->unit, m->basis, value);
 }
+
+/* A figure stands alone; in a table times have one unit. */
+static const struct nai_time_column *times_of(const struct page *p) { return p->links ? NULL : &p->times; }
 
 /* "+6.6 %" */
 static void put_pct(struct nai_view *map, const char *key, double before, double after) {
@@ -88,8 +92,8 @@ static int put_change(struct nai_view *list, const struct page *p, const struct 
   uint32_t n = nai_trend_moved(moved, MAX_MOVED, p->series, m, change);
   struct nai_view *map = nai_view_add_map(list);
   NAI_SCOPED(nai_buf) text = {0};
-  put_value(map, "before", m, change->before);
-  put_value(map, "after", m, change->after);
+  nai_index_put_below(map, "before", times_of(p), m->unit, m->basis, change->before);
+  nai_index_put_below(map, "after", times_of(p), m->unit, m->basis, change->after);
   put_pct(map, "pct", change->before, change->after);
   nai_buf_printf(&text, change->p < 1e-4 ? "%.0e" : "%.4f", change->p);
   nai_view_put_buf(map, "p", NAI_TEXT_TRUSTED, &text);
@@ -143,9 +147,9 @@ static int put_metric(struct nai_view *list, const struct page *p, const struct 
   nai_view_put_bool(map, "alarm", m->state >= NAI_TREND_WARN);
   nai_view_put_bool(map, "gated", strcmp(m->gate, "gate") == 0);
   nai_view_put_int(map, "runs", m->count);
-  put_value(map, "newest", m, m->newest);
-  put_value(map, "usual", m, m->usual);
-  put_value(map, "limit", m, m->limit);
+  nai_index_put_below(map, "newest", times_of(p), m->unit, m->basis, m->newest);
+  nai_index_put_below(map, "usual", times_of(p), m->unit, m->basis, m->usual);
+  nai_index_put_below(map, "limit", times_of(p), m->unit, m->basis, m->limit);
   put_pct(map, "newest_pct", m->usual, m->newest);
   nai_view_put_bool(map, "has_usual", !isnan(m->usual));
   nai_view_put_trusted(map, "direction", strcmp(m->better, "higher") == 0 ? "less" : "more");
@@ -272,11 +276,20 @@ static int put_series(struct nai_view *list, struct nai_view *worse, const struc
   return NAI_OK;
 }
 
+static struct nai_time_column find_times(const struct nai_trend_series *series) {
+  struct nai_time_column times = {0};
+  for (uint32_t i = 0; i < series->metric_count; i++) {
+    nai_index_add_time(&times, series->metrics[i].unit, series->metrics[i].newest);
+    nai_index_add_time(&times, series->metrics[i].unit, series->metrics[i].usual);
+  }
+  return times;
+}
+
 int nai_trend_print(struct nai_buf *out, const struct nai_trend *t, const char *links, struct nai_err *err) {
   NAI_OWNED(nai_view) *view = nai_view_new();
   struct nai_view *list = nai_view_put_list(view, "series"), *worse = nai_view_put_list(view, "worse");
   for (uint32_t i = 0; i < t->series_count; i++)
-    NAI_TRY(put_series(list, worse, &(struct page){t, &t->series[i], links}, err));
+    NAI_TRY(put_series(list, worse, &(struct page){t, &t->series[i], links, find_times(&t->series[i])}, err));
   nai_view_put_bool(view, "any_worse", nai_view_truth(worse));
   nai_view_put_text(view, "anchor", t->anchor);
   nai_view_put_bool(view, "has_failed", nai_trend_has_failed(t));

@@ -218,7 +218,8 @@ NAI_CLI_COMMAND(
     .summary = "find out which rank of a distributed job the others wait for",
     .description =
         "Matches the collectives of several ranks, says what each rank waited for and what was transferred, which rank comes "
-        "late and what it does in that time, whether that is always the same one, all in turn, or the network. Operands are "
+        "late and what it does in that time, whether that is always the same one, all in turn, or the network. Of a job that "
+        "communicates by MPI alone it says how much time MPI takes of each rank. Operands are "
         "artifacts directories or traces, one per rank, or one of several GPUs; traces are analyzed on the way. Clocks of "
         "the ranks need not agree. Writes ranks.md, ranks.html, ranks.json and tables/*.csv. See docs/ranks.md.",
     .examples = "nsys-ai ranks rank0.sqlite rank1.sqlite rank2.sqlite rank3.sqlite --out artifacts/ranks\n"

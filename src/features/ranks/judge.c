@@ -25,9 +25,18 @@ struct nai_rank_interval nai_ranks_late_share(const struct nai_job_rank *rank) {
   return (struct nai_rank_interval){fmax(0, (centre - spread) / all), fmin(1, (centre + spread) / all)};
 }
 
+int64_t nai_ranks_event_ns(const struct nai_ranks *r, const struct nai_job_rank *rank) {
+  const struct nai_rank_event *event = &r->longest;
+  if (2 * event->late_by_ns <= rank->late_by_ns ||
+      &r->ranks[nai_ranks_late_rank(r, &r->groups[event->group], event->collective)] != rank)
+    return 0;
+  return event->late_by_ns;
+}
+
 bool nai_ranks_is_persistent(const struct nai_ranks *r, const struct nai_job_rank *rank) {
   return rank->late_count >= FEWEST && nai_ranks_late_share(rank).low > 0.5 &&
-         2 * rank->late_by_ns > rank->group_delay_ns && rank->late_by_ns > r->span_ns / WORTH_SHARE;
+         2 * rank->late_by_ns > rank->group_delay_ns &&
+         rank->late_by_ns - nai_ranks_event_ns(r, rank) > r->span_ns / WORTH_SHARE;
 }
 
 /* Shannon's, of who was late, over that of all ranks alike. */

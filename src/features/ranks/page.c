@@ -3,6 +3,7 @@
 
 #include "base/assets.h"
 #include "base/escape.h"
+#include "base/fmt.h"
 #include "base/fs.h"
 #include "index/index.h"
 #include "rundir/run.h"
@@ -10,20 +11,34 @@
 #include "tables/transfers.h"
 
 #include <limits.h>
+#include <math.h>
 #include <string.h>
 
-enum { MAX_RANKS = 24, MAX_COLLECTIVES = 10, MAX_LINES = 64, MAX_REASONS = 5 };
+enum { MAX_RANKS = 24, MAX_COLLECTIVES = 10, MAX_LINES = 64, MAX_REASONS = 5, MAX_COLUMNS = 64 /* of a table here */ };
 
-/* Cells as people read them, under their columns' names. */
-static struct nai_view *put_row(struct nai_view *list, const struct nai_table *t, int64_t row) {
+static bool is_time(const struct nai_table *t, int column) { return t->schema->columns[column].unit == NAI_NS; }
+
+static double time_at(const struct nai_table *t, int64_t row, int column) {
+  struct nai_value value = nai_table_value(t, row, column);
+  return value.null ? (double)NAN : value.type == NAI_F64 ? value.f : (double)value.i;
+}
+
+/* Cells as people read them, under their columns' names; times in the unit of their column. */
+static struct nai_view *put_row(struct nai_view *list, const struct nai_table *t, int64_t row,
+                                const struct nai_time_column *times) {
   struct nai_view *map = nai_view_add_map(list);
   for (int column = 0; column < (int)t->schema->column_count; column++) {
     const struct nai_column_def *def = &t->schema->columns[column];
     struct nai_value value = nai_table_value(t, row, column);
-    if (value.null && def->type == NAI_STR)
+    NAI_SCOPED(nai_buf) text = {0};
+    if (value.null && def->type == NAI_STR) {
       nai_view_put_text(map, def->name, NULL);
-    else
+    } else if (is_time(t, column)) {
+      nai_fmt_time_in(&text, &times[column], time_at(t, row, column), false);
+      nai_view_put_buf(map, def->name, NAI_TEXT_TRUSTED, &text);
+    } else {
       nai_view_put_value(map, def->name, def->unit, &value);
+    }
   }
   return map;
 }
@@ -43,14 +58,6 @@ static int put_report(struct nai_view *map, const struct nai_ranks_report *repor
   return NAI_OK;
 }
 
-static int put_ranks(struct nai_view *root, const struct nai_ranks_report *report, struct nai_err *err) {
-  const struct nai_table *t = report->tables[NAI_RANKS_RANKS];
-  struct nai_view *list = nai_view_put_list(root, "ranks");
-  for (int64_t i = 0; i < t->rows; i++)
-    NAI_TRY(put_report(put_row(list, t, i), report, i, err));
-  return NAI_OK;
-}
-
 static void put_words(struct nai_view *root, const struct nai_ranks_report *report) {
   const struct nai_ranks *r = report->ranks;
   nai_view_put_text(root, "verdict", report->verdict);
@@ -64,12 +71,23 @@ static void put_words(struct nai_view *root, const struct nai_ranks_report *repo
     nai_view_put_text(nai_view_add_map(caveats), "text", report->caveats[i]);
 }
 
-/* order: NULL for that of the table. */
-static void put_rows(struct nai_view *root, const char *key, const struct nai_table *t, const struct nai_key *order,
-                     int64_t most) {
+static int64_t row_of(const struct nai_key *order, int64_t i) { return order ? (int64_t)order[i].value : i; }
+
+/* order: NULL for that of the table. links: NULL, or of what the rows of ranks lead to. */
+static int put_rows(struct nai_view *root, const char *key, const struct nai_table *t, const struct nai_key *order,
+                    int64_t most, const struct nai_ranks_report *links, struct nai_err *err) {
   struct nai_view *list = nai_view_put_list(root, key);
+  struct nai_time_column times[MAX_COLUMNS] = {0};
   for (int64_t i = 0; i < t->rows && i < most; i++)
-    put_row(list, t, order ? (int64_t)order[i].value : i);
+    for (int column = 0; column < (int)t->schema->column_count; column++)
+      if (is_time(t, column))
+        nai_time_column_add(&times[column], time_at(t, row_of(order, i), column));
+  for (int64_t i = 0; i < t->rows && i < most; i++) {
+    struct nai_view *map = put_row(list, t, row_of(order, i), times);
+    if (links)
+      NAI_TRY(put_report(map, links, i, err));
+  }
+  return NAI_OK;
 }
 
 /* Rows by a column, the largest first. */
@@ -105,25 +123,23 @@ static int fill(struct nai_view *root, const struct nai_ranks_report *report, bo
   nai_view_put_int(root, "rank_count", r->rank_count);
   nai_view_put_int(root, "collective_count", r->collectives);
   nai_view_put_bool(root, "matched", r->split > 0);
-  put_rows(root, "transfers", t[NAI_RANKS_TRANSFERS], slowest, MAX_COLLECTIVES);
-  put_rows(root, "collectives", t[NAI_RANKS_COLLECTIVES], longest, MAX_COLLECTIVES);
-  put_rows(root, "mismatches", t[NAI_RANKS_MISMATCHES], NULL, MAX_LINES);
+  NAI_TRY(put_rows(root, "transfers", t[NAI_RANKS_TRANSFERS], slowest, MAX_COLLECTIVES, NULL, err));
+  NAI_TRY(put_rows(root, "collectives", t[NAI_RANKS_COLLECTIVES], longest, MAX_COLLECTIVES, NULL, err));
+  NAI_TRY(put_rows(root, "mismatches", t[NAI_RANKS_MISMATCHES], NULL, MAX_LINES, NULL, err));
   nai_view_put_bool(root, "any_mismatch", t[NAI_RANKS_MISMATCHES]->rows > 0);
-  if (html) {
-    NAI_TRY(put_ranks(root, report, err));
-  } else if (r->rank_count <= MAX_RANKS) {
-    put_rows(root, "ranks", t[NAI_RANKS_RANKS], NULL, INT64_MAX);
+  if (html || r->rank_count <= MAX_RANKS) {
+    NAI_TRY(put_rows(root, "ranks", t[NAI_RANKS_RANKS], NULL, INT64_MAX, html ? report : NULL, err));
   } else { /* those that are latest */
-    put_rows(root, "ranks", t[NAI_RANKS_RANKS], report->latest, MAX_RANKS);
+    NAI_TRY(put_rows(root, "ranks", t[NAI_RANKS_RANKS], report->latest, MAX_RANKS, NULL, err));
     nai_view_put_int(root, "more_ranks", r->rank_count - MAX_RANKS);
   }
-  put_rows(root, "mpi_calls", t[NAI_RANKS_CALLS_OF_MPI], NULL, MAX_LINES);
-  put_rows(root, "mpi_sizes", t[NAI_RANKS_SIZES_OF_MPI], NULL, html ? MAX_LINES : 0);
+  NAI_TRY(put_rows(root, "mpi_calls", t[NAI_RANKS_CALLS_OF_MPI], NULL, MAX_LINES, NULL, err));
+  NAI_TRY(put_rows(root, "mpi_sizes", t[NAI_RANKS_SIZES_OF_MPI], NULL, html ? MAX_LINES : 0, NULL, err));
   nai_view_put_bool(root, "any_mpi", t[NAI_RANKS_CALLS_OF_MPI]->rows > 0);
   nai_view_put_bool(root, "any_line", r->line_count > 0);
   if (!html)
     return NAI_OK;
-  put_rows(root, "lines", t[NAI_RANKS_LINES], NULL, 16 * MAX_LINES);
+  NAI_TRY(put_rows(root, "lines", t[NAI_RANKS_LINES], NULL, 16 * MAX_LINES, NULL, err));
   nai_view_put_int(root, "per_column", r->per_bucket);
   nai_view_put_bool(root, "grouped", r->per_bucket > 1);
   put_map(root, "late_map", "late_most", r, r->late_by, "map", "How late each rank came, over time");

@@ -202,7 +202,9 @@ struct nai_rank_interval {
   double low, high;
 };
 struct nai_rank_interval nai_ranks_late_share(const struct nai_job_rank *rank);
-/* Late in most collectives that somebody was late in, beyond chance, and by most of the time. */
+/* How late a rank comes in the longest delay of all, where that is more than half of what it is late; else 0. */
+int64_t nai_ranks_event_ns(const struct nai_ranks *ranks, const struct nai_job_rank *rank);
+/* Late in most collectives that somebody was late in, beyond chance, and by most of the time; one event is no habit. */
 bool nai_ranks_is_persistent(const struct nai_ranks *ranks, const struct nai_job_rank *rank);
 
 /* Whether traces without a common collective were captured at different times: they are of different jobs. */

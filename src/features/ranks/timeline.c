@@ -115,32 +115,41 @@ static int64_t shift_of(const struct nai_ranks *r, uint32_t reference) {
   return shift + BEFORE_NS;
 }
 
+bool nai_ranks_place(struct nai_export_place *out, const struct nai_ranks *r, uint32_t source) {
+  uint32_t reference = common_reference(r);
+  const struct nai_job_rank *clock = reference == NAI_NO_RANK ? NULL : clock_of(r, source, reference);
+  if (!clock)
+    return false;
+  *out = (struct nai_export_place){.reference = clock == &r->ranks[reference], .shift = shift_of(r, reference)};
+  if (out->reference)
+    return true;
+  out->offset = clock->ahead;
+  out->middle = clock->middle;
+  out->drift = clock->drift;
+  out->doubt = 3 * clock->residual;
+  return true;
+}
+
 uint32_t nai_ranks_on_timeline(const struct nai_ranks *r) {
-  uint32_t reference = common_reference(r), count = 0;
-  for (uint32_t source = 0; reference != NAI_NO_RANK && source < r->source_count; source++)
-    count += clock_of(r, source, reference) != NULL;
+  struct nai_export_place place;
+  uint32_t count = 0;
+  for (uint32_t source = 0; source < r->source_count; source++)
+    count += nai_ranks_place(&place, r, source);
   return count;
 }
 
 int nai_ranks_put_timeline(struct nai_buf *out, struct nai_ranks *r, struct nai_err *err) {
-  uint32_t reference = common_reference(r), shown = nai_ranks_on_timeline(r), count = 0;
+  uint32_t shown = nai_ranks_on_timeline(r), count = 0;
+  struct nai_export_place place;
   if (!shown || (shown == 1 && r->source_count > 1))
     return nai_err_set(err, NAI_EINPUT, "no timeline: the ranks have no collectives in common that tell their clocks");
   for (uint32_t source = 0; source < r->source_count; source++) {
-    const struct nai_job_rank *clock = clock_of(r, source, reference);
-    if (!clock)
-      continue;
     NAI_SCOPED(nai_buf) label = {0};
+    if (!nai_ranks_place(&place, r, source))
+      continue;
     NAI_TRY(put_label(&label, r, source, err));
-    bool is_reference = clock == &r->ranks[reference];
-    struct nai_export_place place = {
-        .number = count++, .label = nai_buf_str(&label), .reference = is_reference, .shift = shift_of(r, reference)};
-    if (!is_reference) {
-      place.offset = clock->ahead;
-      place.middle = clock->middle;
-      place.drift = clock->drift;
-      place.doubt = 3 * clock->residual;
-    }
+    place.number = count++;
+    place.label = nai_buf_str(&label);
     NAI_TRY(put_trace(out, r, source, &place, err));
   }
   return NAI_OK;

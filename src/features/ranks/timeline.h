@@ -1,7 +1,12 @@
 /* All ranks of a job on one timeline. */
 #pragma once
 
+#include "features/export/export.h"
 #include "features/ranks/ranks.h"
+
+/* The clock of a trace, against that of the rank that most others are compared with; no time becomes negative. False:
+ * it is not known. */
+bool nai_ranks_place(struct nai_export_place *out, const struct nai_ranks *ranks, uint32_t source);
 
 /* How many traces have clocks that are known against one rank's. */
 uint32_t nai_ranks_on_timeline(const struct nai_ranks *ranks);

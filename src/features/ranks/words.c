@@ -81,6 +81,7 @@ static void put_stragglers(struct nai_view *root, const struct nai_ranks *r) {
     put_ns(map, "late_median", rank->late_median_ns);
     put_share(map, "late_share", rank->late_by_ns, r->span_ns);
     put_ns(map, "caused_wait", rank->caused_wait_ns);
+    nai_view_put_bool(map, "mostly_once", nai_ranks_event_ns(r, rank) > 0);
   }
   if (named > MAX_NAMED)
     nai_view_put_int(root, "more_stragglers", named - MAX_NAMED);

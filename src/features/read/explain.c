@@ -32,7 +32,7 @@ static const struct nai_cli_option options[] = {
 
 /* Everything that has the name, whole names first; parts of names of kernels and ranges. */
 static const char candidates[] =
-    "select kind, name, exact from ("
+    "select kind, name, exact, iif(kind = 'kernel', short_name(name), name) from ("
     "select 1 as place, 'table' as kind, name, 1 as exact from nai_tables where name = :what "
     "union all select 2, 'column', :what, 1 from nai_columns where table_name || '.' || name = :what "
     "union all select distinct 3, 'capability', capability, 1 from capabilities where lower(capability) = lower(:what) "
@@ -48,7 +48,7 @@ static const char candidates[] =
     "union all select distinct 10, 'column', :what, 1 from nai_columns where name = :what"
     ") order by exact desc, place, name limit 200";
 
-enum { MAX_SHOWN = 10 };
+enum { MAX_SHOWN = 5 };
 
 /* The rule or table whose name is most like it, or NULL. */
 static const char *similar(const char *what) {
@@ -67,9 +67,8 @@ static int refuse(const char *what, const struct nai_query_rows *found, struct n
   NAI_SCOPED(nai_buf) names = {0};
   const char *near = similar(what);
   for (int64_t i = 0; i < found->rows && i < MAX_SHOWN; i++) {
-    const char *name = nai_query_cell_text(found, i, 1);
     nai_buf_printf(&names, "%s%s ", i ? ", " : "", nai_query_cell_text(found, i, 0));
-    nai_buf_printf(&names, "\"%.120s\"", name);
+    nai_buf_printf(&names, "\"%.120s\"", nai_query_cell_text(found, i, 3));
   }
   return found->rows
            ? nai_err_set(err, NAI_EUSAGE, "\"%s\" can be %" PRIu32 " things%s: %s", what, found->rows,

@@ -241,9 +241,12 @@ static int run(void *memory, const char *const *operands, size_t count, const st
   const char *id = args->page ? args->page : operands[0];
   (void)program;
   NAI_TRY(nai_cmd_load_skills(&skills, &args->ask, err));
-  NAI_TRY(!args->page && count == 1 ? list_pages(&out, &skills, err)
-                                    : answer(&out, &skills, args, id, operands[count - 1], err));
-  return nai_cmd_print(&out, err);
+  bool list = !args->page && count == 1;
+  NAI_TRY(list ? list_pages(&out, &skills, err) : answer(&out, &skills, args, id, operands[count - 1], err));
+  NAI_SCOPED(nai_buf) json = {0};
+  if (list && nai_cmd_page_format(args->ask.format) == NAI_ROWS_JSON)
+    NAI_TRY(nai_cmd_put_text_json(&json, "all", &out, err));
+  return nai_cmd_print(json.len ? &json : &out, err);
 }
 
 static int check_page(const void *memory, const char *const *operands, size_t count, struct nai_err *err) {

@@ -225,7 +225,7 @@ static int run(void *memory, const char *const *operands, size_t count, const st
   struct table_args *args = memory;
   (void)program;
   args->source = operands[0];
-  if (nai_fs_is_dir(operands[0]) || nai_cmd_is_trace(operands[0]))
+  if (nai_fs_is_dir(operands[0]) || nai_cmd_is_run(operands[0]) || nai_cmd_is_trace(operands[0]))
     return print_run(operands[0], count > 1 ? operands[1] : NULL, args, err);
   return print_file(operands[0], count > 1 ? operands[1] : NULL, args, err);
 }

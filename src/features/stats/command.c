@@ -407,7 +407,7 @@ static bool is_exported(const struct stats_args *args, const char *source) {
 static int run_source(struct job *job, const char *source, struct nai_err *err) {
   const struct stats_args *args = job->args;
   const int how = (args->quiet ? NAI_CMD_EXPORT_QUIET : 0) | (args->force_export ? NAI_CMD_EXPORT_AGAIN : 0);
-  const char *directory = nai_fs_is_dir(source) ? source : NULL;
+  const char *directory = nai_fs_is_dir(source) && !nai_cmd_is_parquet(source) ? source : NULL;
   struct nai_cmd_export export = {0};
   char of_run[PATH_MAX];
   job->source = source;

@@ -1,8 +1,10 @@
 /* nsys-ai open: a run in a browser, as report.html or in ui.perfetto.dev. */
 #include "features/export/command.h"
+#include "features/nights/store.h"
 
 #include "base/threads.h"
 #include "pipeline/analyze.h"
+#include "rundir/run.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -20,7 +22,7 @@
 
 struct open_args {
   int with;
-  const char *out;
+  const char *out, *store;
   bool no_browser, quiet;
   int port, timeout_s;
 };
@@ -43,6 +45,8 @@ static const struct nai_cli_option options[] = {
         .choices = viewer_name),
     NAI_CLI_OPTION(text, out, "out", "DIR", "html: where the run of a trace is kept", .letter = 'o',
                    .otherwise = "a temporary directory", .hint = NAI_CLI_FILE),
+    NAI_CLI_OPTION(text, store, "store", "DIR", "html: where SRC is store:RUN-ID, the store",
+                   .hint = NAI_CLI_DIRECTORY),
     NAI_CLI_SWITCH(on, no_browser, "no-browser", "print what to open, start nothing"),
     NAI_CLI_OPTION(int, port, "port", "N", "perfetto: port on 127.0.0.1; ui.perfetto.dev may read from 9001 only",
                    .max = 65535),
@@ -90,17 +94,30 @@ static void show(const struct open_args *args, const char *what) {
 
 static void print_note(const char *line) { fprintf(stderr, "nsys-ai: %s\n", line); }
 
+static void init_options(struct nai_options *how, const char *out) {
+  nai_options_init(how);
+  how->out = out;
+  how->note = print_note;
+  how->threads = nai_cpu_count();
+}
+
 static int analyze(const char *trace, const char *out, const struct open_args *args, struct nai_err *err) {
   NAI_SCOPED(nai_cmd_export) export = {0};
   NAI_SCOPED(nai_result) result = {.worst = -1};
   struct nai_options how;
-  nai_options_init(&how);
-  how.out = out;
-  how.note = print_note;
-  how.threads = nai_cpu_count();
+  init_options(&how, out);
   NAI_TRY(nai_cmd_export_open(&export, trace, args->quiet ? NAI_CMD_EXPORT_QUIET : 0, err));
   how.trace = export.path;
   return nai_analyze(&result, &how, NULL, NULL, err);
+}
+
+/* A run in one file has no page of its own. */
+static int render(const char *path, const char *out, struct nai_err *err) {
+  NAI_OWNED(nai_run) *run = NULL;
+  struct nai_options how;
+  init_options(&how, out);
+  NAI_TRY(nai_run_open(&run, path, err));
+  return nai_render_run(run, &how, err);
 }
 
 /* A directory that stays: the browser reads it when it likes. */
@@ -110,19 +127,31 @@ static int make_place(char path[PATH_MAX], struct nai_err *err) {
   return mkdtemp(path) ? NAI_OK : nai_err_sys(err, NAI_EIO, errno, "cannot create \"%s\"", path);
 }
 
+/* Writes a run of `source`, where that is a trace or a run in one file. */
+static int write_run(const char **directory, char place[PATH_MAX], const struct open_args *args, const char *source,
+                     struct nai_err *err) {
+  bool is_trace = nai_cmd_is_trace(source);
+  *directory = source;
+  if (!is_trace && (nai_fs_is_dir(source) || !nai_cmd_is_run(source)))
+    return NAI_OK;
+  if (!args->out)
+    NAI_TRY(make_place(place, err));
+  *directory = args->out ? args->out : place;
+  int rc = is_trace ? analyze(source, *directory, args, err) : render(source, *directory, err);
+  if (rc && !args->out)
+    rmdir(place);
+  return rc;
+}
+
 static int open_html(const struct open_args *args, const char *source, struct nai_err *err) {
-  char path[PATH_MAX], absolute[PATH_MAX], run[PATH_MAX];
-  const char *directory = source;
-  if (nai_cmd_is_trace(source)) {
-    if (!args->out)
-      NAI_TRY(make_place(run, err));
-    directory = args->out ? args->out : run;
-    int rc = analyze(source, directory, args, err);
-    if (rc && !args->out)
-      rmdir(run);
-    if (rc)
-      return rc;
-  }
+  NAI_SCOPED(nai_store_selection) stored = {0};
+  char path[PATH_MAX], absolute[PATH_MAX], place[PATH_MAX];
+  const char *directory, *id = strncmp(source, "store:", 6) == 0 ? source + 6 : NULL;
+  if (id && !args->store)
+    return nai_err_set(err, NAI_EUSAGE, "\"%s\" is a run of a store: --store DIR is missing", source);
+  if (id)
+    NAI_TRY(nai_store_select_run(&stored, args->store, id, err));
+  NAI_TRY(write_run(&directory, place, args, id ? nai_strings_get(&stored.directories, 0) : source, err));
   if ((size_t)snprintf(path, sizeof path, "%s/report.html", directory) >= sizeof path)
     return nai_err_set(err, NAI_EUSAGE, "the path \"%s\" is too long", directory);
   if (!nai_fs_exists(path))
@@ -329,8 +358,9 @@ static int open_perfetto(const struct open_args *args, const char *source, struc
 static int check(const void *memory, const char *const *operands, size_t count, struct nai_err *err) {
   const struct open_args *args = memory;
   (void)count;
-  if (args->out && (args->with != HTML || !nai_cmd_is_trace(operands[0])))
-    return nai_err_set(err, NAI_EUSAGE, "--out is for the page of a trace: a run has its place already");
+  if (args->out && (args->with != HTML || nai_fs_is_dir(operands[0])))
+    return nai_err_set(err, NAI_EUSAGE,
+                       "--out is for the page of a trace or a stored run: another has its place already");
   return NAI_OK;
 }
 
@@ -354,7 +384,7 @@ NAI_CLI_COMMAND(
     nai_cmd_open, .name = "open", .synopsis = "SRC",
     .summary = "show a run: its page in a browser, its timeline in Perfetto or in the terminal",
     .description =
-        "Prints the path or address that shows SRC, an artifacts directory or a trace, and starts $BROWSER with it, "
+        "Prints the path or address that shows SRC, an artifacts directory, a trace or store:RUN-ID, and starts $BROWSER with it, "
         "else xdg-open where there is a screen. With perfetto the timeline is given once, on 127.0.0.1, under a random "
         "path and to pages of ui.perfetto.dev only; nothing of it leaves this machine.",
     .examples = "nsys-ai open artifacts/run1\nnsys-ai open trace.sqlite --out artifacts/run1\n"

@@ -1,58 +1,66 @@
 /* nsys-ai whatif: what a step would take with changes, by replay of the trace's graph of dependencies. */
 #include "base/escape.h"
 #include "base/fmt.h"
+#include "base/temporary.h"
 #include "command/asking.h"
 #include "features/export/command.h"
+#include "features/whatif/joined.h"
 #include "model/critical/whatif.h"
 #include "query/query_rows.h"
 #include "table/json.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
-enum { MAX_EACH = 8, MAX_CHANGES = 8 * MAX_EACH + 7 };
+enum { MAX_EACH = 8, MAX_CHANGES = MAX_EACH * NAI_CHANGE_KINDS };
 
 struct whatif_args {
-  const char *waits[MAX_EACH], *places[MAX_EACH], *kernels[MAX_EACH], *copies[MAX_EACH], *calls[MAX_EACH],
-      *copy_places[MAX_EACH], *fused[MAX_EACH], *ahead[MAX_EACH];
-  size_t wait_count, place_count, kernel_count, copy_count, call_count, copy_place_count, fused_count, ahead_count;
-  const char *host; /* NULL: not asked for */
-  bool no_profiler, balance, pinned, own_stream, own_stream_comm, graphs, quiet;
+  struct {
+    const char *v[MAX_EACH];
+    size_t count;
+    bool alone; /* of what takes no value */
+  } of[NAI_CHANGE_KINDS];
+  bool quiet;
   int format;
 };
 
-enum { TEXT, JSON };
+enum { TEXT, JSON, MAX_CAVEATS = 8 };
 NAI_CLI_NAMES(format_name, "text", "json")
 
 #define NAI_CLI_ARGS struct whatif_args
 static const struct nai_cli_option options[] = {
-    NAI_CLI_LIST(texts, waits, wait_count, "remove-wait", "RE",
+    NAI_CLI_LIST(texts, of[NAI_CHANGE_REMOVE_WAIT].v, of[NAI_CHANGE_REMOVE_WAIT].count, "remove-wait", "RE",
                  "calls no longer wait for the GPU: those whose function, or an NVTX range around them, matches; "
                  "repeatable"),
-    NAI_CLI_LIST(texts, places, place_count, "remove-wait-at", "PLACE",
+    NAI_CLI_LIST(texts, of[NAI_CHANGE_REMOVE_WAIT_AT].v, of[NAI_CHANGE_REMOVE_WAIT_AT].count, "remove-wait-at", "PLACE",
                  "the same of one place, as findings name it: FUNCTION in RANGE > RANGE; repeatable"),
     NAI_CLI_LIST(
-        texts, kernels, kernel_count, "kernel", "RE=F",
+        texts, of[NAI_CHANGE_KERNEL].v, of[NAI_CHANGE_KERNEL].count, "kernel", "RE=F",
         "kernels whose name matches take F of their time: 0.55, 1.8x (so much faster) or 0.5..0.7; repeatable"),
-    NAI_CLI_LIST(texts, copies, copy_count, "copy", "RE=F",
+    NAI_CLI_LIST(texts, of[NAI_CHANGE_COPY].v, of[NAI_CHANGE_COPY].count, "copy", "RE=F",
                  "copies of that direction do, as in Host-to-Device or HtoD; 0 keeps the data where it is; repeatable"),
-    NAI_CLI_LIST(texts, copy_places, copy_place_count, "copy-at", "PLACE=F",
+    NAI_CLI_LIST(texts, of[NAI_CHANGE_COPY_AT].v, of[NAI_CHANGE_COPY_AT].count, "copy-at", "PLACE=F",
                  "those of one place do: FUNCTION in RANGE > RANGE; repeatable"),
-    NAI_CLI_SWITCH(on, pinned, "pinned", "pageable copies are asynchronous, at the rate of the trace's pinned ones"),
-    NAI_CLI_SWITCH(on, own_stream, "own-stream",
+    NAI_CLI_SWITCH(on, of[NAI_CHANGE_PINNED].alone, "pinned",
+                   "pageable copies are asynchronous, at the rate of the trace's pinned ones"),
+    NAI_CLI_SWITCH(on, of[NAI_CHANGE_OWN_STREAM].alone, "own-stream",
                    "copies to the GPU are on a stream of their own; what follows waits for them"),
-    NAI_CLI_SWITCH(on, own_stream_comm, "own-stream-comm",
+    NAI_CLI_SWITCH(on, of[NAI_CHANGE_OWN_STREAM_COMM].alone, "own-stream-comm",
                    "communication is on a stream of its own; its result is awaited behind the next one"),
-    NAI_CLI_LIST(texts, ahead, ahead_count, "more-in-flight", "RE",
+    NAI_CLI_LIST(texts, of[NAI_CHANGE_MORE_IN_FLIGHT].v, of[NAI_CHANGE_MORE_IN_FLIGHT].count, "more-in-flight", "RE",
                  "threads whose name or number matches do not wait for others that they take turns with; repeatable"),
-    NAI_CLI_LIST(texts, fused, fused_count, "fuse", "RE",
+    NAI_CLI_LIST(texts, of[NAI_CHANGE_FUSE].v, of[NAI_CHANGE_FUSE].count, "fuse", "RE",
                  "kernels that only move data, whose name matches, are one where they follow each other; repeatable"),
-    NAI_CLI_SWITCH(on, graphs, "graphs", "launches less than 50 us apart are one launch of a CUDA graph"),
-    NAI_CLI_LIST(texts, calls, call_count, "call", "RE=F",
+    NAI_CLI_SWITCH(on, of[NAI_CHANGE_GRAPHS].alone, "graphs",
+                   "launches less than 50 us apart are one launch of a CUDA graph"),
+    NAI_CLI_LIST(texts, of[NAI_CHANGE_CALL].v, of[NAI_CHANGE_CALL].count, "call", "RE=F",
                  "CUDA calls of that function or in that NVTX range do, without their waiting; repeatable"),
-    NAI_CLI_OPTION(text, host, "host", "F", "host code and calls take F of their time", .otherwise = "as recorded"),
-    NAI_CLI_SWITCH(on, no_profiler, "no-profiler", "without what the profiler's buffer flushes took"),
-    NAI_CLI_SWITCH(on, balance, "balance",
+    NAI_CLI_OPTION(text, of[NAI_CHANGE_HOST].v[0], "host", "F", "host code and calls take F of their time",
+                   .otherwise = "as recorded"),
+    NAI_CLI_SWITCH(on, of[NAI_CHANGE_NO_PROFILER].alone, "no-profiler",
+                   "without what the profiler's buffer flushes took"),
+    NAI_CLI_SWITCH(on, of[NAI_CHANGE_BALANCE].alone, "balance",
                    "a rank that comes late to a collective is as fast up to it as the median of the others"),
     NAI_CLI_OPTION(choice, format, "format", "FORMAT", "how the answer is printed", .choices = format_name),
     NAI_CMD_EXPORT_OPTION,
@@ -80,46 +88,32 @@ static int add(struct changes *c, enum nai_change_kind kind, const char *words, 
   return nai_change_read(&c->v[c->count++], kind, words, &c->arena, err);
 }
 
-static int add_list(struct changes *c, enum nai_change_kind kind, const char *const *words, size_t count,
-                    struct nai_err *err) {
-  for (size_t i = 0; i < count; i++)
-    NAI_TRY(add(c, kind, words[i], err));
+static int read_changes(struct changes *c, const struct whatif_args *args, struct nai_err *err) {
+  for (int kind = 0; kind < NAI_CHANGE_KINDS; kind++) {
+    for (size_t i = 0; i < MAX_EACH && args->of[kind].v[i]; i++)
+      NAI_TRY(add(c, (enum nai_change_kind)kind, args->of[kind].v[i], err));
+    if (args->of[kind].alone)
+      NAI_TRY(add(c, (enum nai_change_kind)kind, "", err));
+  }
   return NAI_OK;
 }
 
-static int read_changes(struct changes *c, const struct whatif_args *args, struct nai_err *err) {
-  NAI_TRY(add_list(c, NAI_CHANGE_REMOVE_WAIT, args->waits, args->wait_count, err));
-  NAI_TRY(add_list(c, NAI_CHANGE_REMOVE_WAIT_AT, args->places, args->place_count, err));
-  NAI_TRY(add_list(c, NAI_CHANGE_KERNEL, args->kernels, args->kernel_count, err));
-  NAI_TRY(add_list(c, NAI_CHANGE_COPY, args->copies, args->copy_count, err));
-  NAI_TRY(add_list(c, NAI_CHANGE_COPY_AT, args->copy_places, args->copy_place_count, err));
-  if (args->own_stream)
-    NAI_TRY(add(c, NAI_CHANGE_OWN_STREAM, "", err));
-  if (args->own_stream_comm)
-    NAI_TRY(add(c, NAI_CHANGE_OWN_STREAM_COMM, "", err));
-  NAI_TRY(add_list(c, NAI_CHANGE_MORE_IN_FLIGHT, args->ahead, args->ahead_count, err));
-  NAI_TRY(add_list(c, NAI_CHANGE_FUSE, args->fused, args->fused_count, err));
-  if (args->pinned)
-    NAI_TRY(add(c, NAI_CHANGE_PINNED, "", err));
-  if (args->graphs)
-    NAI_TRY(add(c, NAI_CHANGE_GRAPHS, "", err));
-  NAI_TRY(add_list(c, NAI_CHANGE_CALL, args->calls, args->call_count, err));
-  if (args->host)
-    NAI_TRY(add(c, NAI_CHANGE_HOST, args->host, err));
-  if (args->no_profiler)
-    NAI_TRY(add(c, NAI_CHANGE_NO_PROFILER, "", err));
-  return args->balance ? add(c, NAI_CHANGE_BALANCE, "", err) : NAI_OK;
+static bool is_known(const struct changes *c, const char *text) {
+  for (uint32_t i = 0; i < c->count; i++)
+    if (strcmp(c->v[i].text, text) == 0)
+      return true;
+  return false;
 }
 
 /* The changes that findings name, each once. One that does not parse holds text of the trace in a pattern: it is none,
  * as in table what_if. */
 static int read_findings(struct changes *c, struct nai_run *run, struct nai_err *err) {
-  static const char named[] = "select f.change, f.title from findings f where f.change is not null and not exists "
-                              "(select 1 from findings g where g.change = f.change and g.finding < f.finding) "
-                              "order by f.finding";
+  static const char named[] = "select change, title from findings where change is not null order by finding";
   NAI_SCOPED(nai_query_rows) rows = {0};
   NAI_TRY(nai_query_ask(&rows, run, named, NULL, 0, err));
   for (int64_t i = 0; i < rows.rows && c->count < MAX_CHANGES; i++) {
+    if (is_known(c, nai_query_cell_text(&rows, i, 0)))
+      continue;
     int rc = nai_change_parse(&c->v[c->count], nai_query_cell_text(&rows, i, 0), &c->arena, err);
     if (rc && rc != NAI_EUSAGE)
       return rc;
@@ -135,7 +129,6 @@ static int read_findings(struct changes *c, struct nai_run *run, struct nai_err 
 /* --- the answer ------------------------------------------------------------------------------- */
 
 struct answer {
-  int caveats;      /* how many hold */
   bool of_findings; /* the changes are those that findings name, for the command line names none */
   struct nai_buf *out;
   const struct whatif_args *args;
@@ -145,16 +138,38 @@ struct answer {
   uint32_t chosen;
   struct nai_whatif_result together;
   const char *refused; /* why nothing is simulated, or NULL */
+  const char *caveats[MAX_CAVEATS];
+  int caveat_count;
+  int64_t doubt_ns; /* of the clocks of several traces, 0 for one */
+  bool ranks_missing;
 };
 
-/* The last one only where communication kernels are not matched. */
-static const char *const caveats[] = {
-    "Whether the program can do without a wait or a copy is not recorded.",
-    ("The host keeps its speed, kernels and copies theirs where they begin to overlap, and launch queues hold 1,024 "
-     "operations."),
-    "What threads wait for that do not take turns is not known: the time between their calls stays.",
-    "Collectives with ranks that are not in the trace, or not matched, take as long as recorded, waiting included."};
-enum { CAVEATS = sizeof caveats / sizeof *caveats };
+/* What matters to these numbers. */
+static int find_caveats(struct answer *a, const struct nai_model *m, struct nai_err *err) {
+  static const char *const always[] = {"Whether the program can do without a wait or a copy is not recorded.",
+                                       "Host code keeps its time, and launch queues hold 1,024 operations.",
+                                       "Overlapping kernels and copies keep their time; bandwidth is not modeled.",
+                                       "The time between calls of threads stays, unless they take turns."};
+  struct nai_arena *arena = &a->changes->arena;
+  NAI_SCOPED(nai_buf) doubt = {0};
+  for (size_t i = 0; i < sizeof always / sizeof *always; i++)
+    a->caveats[a->caveat_count++] = always[i];
+  if (m->dependencies->quality.unmatched || a->ranks_missing)
+    a->caveats[a->caveat_count++] =
+        "Collectives keep their time, waiting included, where a rank of theirs is not in the trace or not matched.";
+  if (a->together.inferred)
+    a->caveats[a->caveat_count++] = nai_arena_printf(
+        arena,
+        "Partly inferred: %" PRId64
+        " dependencies of the critical path are hand-offs between threads, waits without a record, or full queues.",
+        a->together.inferred);
+  nai_fmt_duration(&doubt, (double)a->doubt_ns);
+  if (a->doubt_ns)
+    a->caveats[a->caveat_count++] =
+        nai_arena_printf(arena, "The clocks of the traces may be off by %s.", nai_buf_str(&doubt));
+  NAI_TRY(nai_buf_check(&doubt, err));
+  return nai_arena_check(arena, err);
+}
 
 /* "16.4 ms (15.8 ms to 17.1 ms)" */
 static void put_times(struct nai_buf *out, const struct nai_whatif_result *r) {
@@ -178,7 +193,9 @@ static void put_saving(struct nai_buf *out, double before, double after, double 
 
 static void put_step(const struct answer *a, uint32_t i) {
   const struct nai_plan_step *s = &a->plan[i];
-  const char *text = a->changes->v[s->change].text, *title = a->changes->titles[s->change];
+  const char *title = a->changes->titles[s->change];
+  NAI_SCOPED(nai_buf) words = {0};
+  nai_change_put_words(&words, &a->changes->v[s->change]);
   if (s->chosen)
     nai_buf_printf(a->out, "%u. ", i + 1);
   else
@@ -187,7 +204,7 @@ static void put_step(const struct answer *a, uint32_t i) {
     nai_escape_terminal(a->out, title, strlen(title));
     nai_buf_puts(a->out, " (");
   }
-  nai_escape_terminal(a->out, text, strlen(text));
+  nai_escape_terminal(a->out, nai_buf_str(&words), words.len);
   nai_buf_puts(a->out, title ? "): " : ": ");
   if (s->chosen) {
     put_times(a->out, &s->after);
@@ -227,8 +244,8 @@ static void print_text(const struct answer *a) {
                  a->together.limit_pct);
   if (find_bound(a))
     nai_buf_printf(a->out, "At most: %s.\n", find_bound(a));
-  for (int i = 0; i < a->caveats && !a->args->quiet; i++)
-    nai_buf_printf(a->out, "%s\n", caveats[i]);
+  for (int i = 0; i < a->caveat_count && !a->args->quiet; i++)
+    nai_buf_printf(a->out, "%s\n", a->caveats[i]);
 }
 
 static int64_t whole(double ns) { return llround(ns); }
@@ -239,6 +256,7 @@ static void put_json_times(struct nai_json *json, const struct nai_whatif_result
   nai_json_put_int(json, "after_high_ns", whole(r->ns[NAI_CASE_HIGH]));
   nai_json_put_text(json, "limited_by", nai_path_cause_name(r->limit));
   nai_json_put_int(json, "limited_by_pct", whole(r->limit_pct));
+  nai_json_put_int(json, "inferred_count", r->inferred);
 }
 
 static void print_json(const struct answer *a) {
@@ -251,8 +269,11 @@ static void print_json(const struct answer *a) {
   nai_json_put_array(&json, "changes", NAI_JSON_INLINE);
   for (uint32_t i = 0; i < a->changes->count && !a->refused; i++) {
     const struct nai_plan_step *s = &a->plan[i];
+    NAI_SCOPED(nai_buf) words = {0};
+    nai_change_put_words(&words, &a->changes->v[s->change]);
     nai_json_begin_object(&json, NAI_JSON_INLINE);
     nai_json_put_text(&json, "change", a->changes->v[s->change].text);
+    nai_json_put_text(&json, "action", nai_buf_str(&words));
     nai_json_put_text(&json, "finding", a->changes->titles[s->change]);
     nai_json_put_int(&json, "edited_count", a->changes->edited[s->change]);
     nai_json_put_bool(&json, "chosen", s->chosen);
@@ -272,8 +293,8 @@ static void print_json(const struct answer *a) {
     nai_json_end(&json);
   }
   nai_json_put_array(&json, "caveats", NAI_JSON_INLINE);
-  for (int i = 0; i < a->caveats; i++)
-    nai_json_text(&json, caveats[i]);
+  for (int i = 0; i < a->caveat_count; i++)
+    nai_json_text(&json, a->caveats[i]);
   nai_json_end(&json);
   nai_json_close(&json);
 }
@@ -344,7 +365,6 @@ static int simulate(const struct nai_model *m, void *ctx, struct nai_err *err) {
   struct answer *a = ctx;
   struct changes *c = a->changes;
   const struct nai_change *all[MAX_CHANGES];
-  a->caveats = m->dependencies->quality.unmatched ? CAVEATS : CAVEATS - 1;
   NAI_TRY(nai_whatif_begin(&a->whatif, m, NAI_WHATIF_ALL, &c->arena, err));
   if (a->of_findings && a->whatif.state < NAI_PATH_NO_SAVINGS)
     NAI_TRY(keep_possible(a, err));
@@ -358,45 +378,71 @@ static int simulate(const struct nai_model *m, void *ctx, struct nai_err *err) {
     NAI_TRY(nai_whatif_plan(a->plan, &a->chosen, &a->whatif, c->v, NULL, c->count, err));
     NAI_TRY(nai_whatif_try(&a->together, &a->whatif, all, c->count, err));
   }
+  return find_caveats(a, m, err);
+}
+
+static int print(const struct answer *a, struct nai_err *err) {
   if (a->args->format == JSON)
     print_json(a);
   else if (a->refused)
     nai_buf_printf(a->out, "Not simulated: %s.\n", a->refused);
   else
     print_text(a);
-  return nai_buf_check(a->out, err);
+  return a->args->format == JSON ? nai_cmd_print(a->out, err) : nai_cmd_print_lines(a->out, err);
+}
+
+enum { PARTS = NAI_PART(DEPENDENCIES) | NAI_PART(STEPS) | NAI_PART(NVTX_TREE) | NAI_PART(EVIDENCE) };
+
+static int simulate_trace(struct answer *a, const char *source, struct nai_err *err) {
+  static const struct nai_cmd_model_needs needs = {.parts = PARTS, .map_nvtx = true};
+  NAI_OWNED(nai_run) *run = NULL;
+  NAI_TRY(nai_cmd_source_open(&run, source, &(struct nai_cmd_source){.quiet = a->args->quiet}, err));
+  if (a->of_findings)
+    NAI_TRY(read_findings(a->changes, run, err));
+  return nai_cmd_with_model(run, &needs, simulate, a, err);
+}
+
+/* Ranks that are late are seen beside the others only: no finding of one trace names that change. */
+static int simulate_ranks(struct answer *a, const char *const *sources, size_t count, struct nai_err *err) {
+  NAI_SCOPED(nai_joined) joined = {0};
+  NAI_TRY(nai_join(&joined, sources, count, PARTS, a->args->quiet, err));
+  for (size_t i = 0; i < count && a->of_findings; i++)
+    NAI_TRY(read_findings(a->changes, joined.ranks.sources[i].run, err));
+  if (a->of_findings && a->changes->count < MAX_CHANGES)
+    NAI_TRY(add(a->changes, NAI_CHANGE_BALANCE, "", err));
+  a->refused = joined.refused;
+  a->doubt_ns = joined.doubt_ns;
+  a->ranks_missing = joined.ranks.missing > 0 || joined.ranks.left_out > 0;
+  return a->refused ? NAI_OK : simulate(&joined.model, a, err);
 }
 
 static int run(void *memory, const char *const *operands, size_t count, const struct nai_cli_program *program,
                struct nai_err *err) {
   enum { UNDECIDED = 7 };
-  static const struct nai_cmd_model_needs needs = {
-      .parts = NAI_PART(DEPENDENCIES) | NAI_PART(STEPS) | NAI_PART(NVTX_TREE) | NAI_PART(EVIDENCE), .map_nvtx = true};
   const struct whatif_args *args = memory;
-  NAI_OWNED(nai_run) *opened = NULL;
   NAI_SCOPED(nai_buf) out = {0};
-  NAI_SCOPED(changes) changes = {.arena = NAI_ARENA(NULL)};
+  NAI_SCOPED(changes) changes = {.arena = NAI_ARENA(nai_temporary_place())};
   struct answer a = {.out = &out, .args = args, .changes = &changes};
-  (void)count, (void)program;
+  (void)program;
   NAI_TRY(read_changes(&changes, args, err));
-  NAI_TRY(nai_cmd_source_open(&opened, operands[0], &(struct nai_cmd_source){.quiet = args->quiet}, err));
   a.of_findings = !changes.count;
-  if (a.of_findings)
-    NAI_TRY(read_findings(&changes, opened, err));
-  NAI_TRY(nai_cmd_with_model(opened, &needs, simulate, &a, err));
-  NAI_TRY(args->format == JSON ? nai_cmd_print(&out, err) : nai_cmd_print_lines(&out, err));
+  NAI_TRY(count == 1 ? simulate_trace(&a, operands[0], err) : simulate_ranks(&a, operands, count, err));
+  NAI_TRY(print(&a, err));
   return a.refused ? UNDECIDED : NAI_OK;
 }
 
 NAI_CLI_COMMAND(
-    nai_cmd_whatif, .name = "whatif", .synopsis = "SRC", .summary = "simulate what changes would save",
+    nai_cmd_whatif, .name = "whatif", .synopsis = "SRC...", .summary = "simulate what changes would save",
     .description =
         "Replays the trace with changed durations: every recorded call and operation keeps what it depends on, and "
         "happens as early as that allows. Prints what a step (a repeating unit, or the window) would take, change by "
         "change in the order of what each adds, and with all of them. In parentheses stands the interval from favorable to cautious, at "
-        "least 4 % to either side. Without a change: those that the findings of the report name. Status 7: the trace does not hold what a simulation needs. " NAI_CMD_ABOUT_SOURCE,
+        "least 4 % to either side. Without a change: those that the findings of the report name. Several SRC are the "
+        "ranks of a job: their collectives are matched, and their clocks compared, as by nsys-ai ranks. "
+        "Status 7: the traces do not hold what a simulation needs. " NAI_CMD_ABOUT_SOURCE,
     .examples = "nsys-ai whatif artifacts/run1\n"
                 "nsys-ai whatif artifacts/run1 --kernel 'flash.*=0.55' --remove-wait 'aten::to'\n"
                 "nsys-ai whatif trace.sqlite --no-profiler --balance\n"
+                "nsys-ai whatif rank0.sqlite rank1.sqlite --balance\n"
                 "nsys-ai whatif trace.sqlite --copy HtoD=0.5 --format json",
-    .options = options, NAI_CMD_ONE_SOURCE, .run = run)
+    .options = options, NAI_CLI_OPERANDS(1, NAI_CLI_ANY_NUMBER, NAI_CMD_SOURCE("SRC")), .run = run)

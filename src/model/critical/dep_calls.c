@@ -49,6 +49,8 @@ static int add_waits(struct call_end *c, struct nai_err *err) {
   q->unresolved_ns += how == DEP_UNKNOWN ? c->end - c->start : 0;
   for (uint32_t i = 0; i < count; i++)
     NAI_TRY(add_wait(c, ops[i], err));
+  for (uint32_t i = c->b->d->first[c->node]; i < c->b->count; i++)
+    c->b->d->v[i].inferred = how == DEP_BY_TIME;
   return NAI_OK;
 }
 

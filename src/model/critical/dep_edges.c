@@ -24,7 +24,10 @@ const struct nai_op *nai_dep_op(const struct nai_model *m, uint32_t op) {
 
 int nai_dep_add(struct dep_builder *b, uint32_t from, int64_t weight, enum nai_dep_kind kind, struct nai_err *err) {
   NAI_TRY(NAI_ROOM(b->d->v, b->capacity, b->count, &b->m->arena, err));
-  b->d->v[b->count++] = (struct nai_dep){weight, from, (uint8_t)kind};
+  b->d->v[b->count++] = (struct nai_dep){.weight = weight,
+                                         .from = from,
+                                         .kind = (uint8_t)kind,
+                                         .inferred = kind == NAI_DEP_HANDOFF || kind == NAI_DEP_QUEUE};
   b->d->quality.kinds[kind]++;
   return NAI_OK;
 }

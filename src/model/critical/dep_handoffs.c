@@ -10,8 +10,9 @@
 
 enum {
   QUIET_NS = 200 * 1000,  /* a thread that makes no call for so long may wait for another, */
+  LEAST_QUIET_NS = 50000, /* which makes none for so long, or so long as this one's turn lasts, */
   PROMPT_NS = 200 * 1000, /* which it then follows within this, */
-  LEAST_TURNS = 10,       /* in this many cases at least, */
+  LEAST_TURNS = 5,        /* in this many cases at least, */
   TURNS_PCT = 90,         /* and in so many of those in which the other one made calls meanwhile */
   MOST_THREADS = 16       /* of a process; of more nobody knows who waits for whom */
 };
@@ -44,7 +45,8 @@ struct turn {
   bool active, handed;
 };
 
-static struct turn turn_before(const struct dep_builder *b, uint32_t call, uint32_t other) {
+/* A turn that begins with that call lasts until `turn_end`. */
+static struct turn turn_before(const struct dep_builder *b, uint32_t call, int64_t turn_end, uint32_t other) {
   const struct nai_dependencies *d = b->d;
   int64_t since = d->time[2 * call - 1], until = d->time[2 * call];
   size_t end = b->first_call[other + 1];
@@ -57,8 +59,11 @@ static struct turn turn_before(const struct dep_builder *b, uint32_t call, uint3
   turn.from = 2 * turn.last + !waits;
   int64_t done = d->time[turn.from];
   int64_t quiet_until = waits ? d->time[2 * turn.last + 1] : next < end ? d->time[2 * next] : INT64_MAX;
+  int64_t lasts = turn_end - done, quiet = lasts < LEAST_QUIET_NS ? LEAST_QUIET_NS
+                                         : lasts < QUIET_NS       ? lasts
+                                                                  : QUIET_NS;
   bool filled = d->time[2 * first] - since <= (until - since) / 2;
-  turn.handed = filled && until - done <= PROMPT_NS && quiet_until - done >= QUIET_NS &&
+  turn.handed = filled && until - done <= PROMPT_NS && quiet_until - done >= quiet &&
                 (!waits || nai_model_api_blocks(b->m, d->call_api[turn.last]));
   return turn;
 }
@@ -148,7 +153,8 @@ static int try_pair(struct turns *t, uint32_t waiter, uint32_t other, struct nai
   uint32_t before = b->handoff_count, turns = 0, handed = 0;
   for (uint32_t i = 0; i < t->gap_count; i++) {
     struct dep_handoff h = {.call = t->gaps[i]};
-    struct turn turn = turn_before(b, h.call, other);
+    uint32_t next = i + 1 < t->gap_count ? t->gaps[i + 1] : b->first_call[waiter + 1];
+    struct turn turn = turn_before(b, h.call, b->d->time[2 * next - 1], other);
     turns += turn.active;
     handed += turn.handed;
     if (!turn.handed || !own_code(&h, &turn, t, waiter, other))

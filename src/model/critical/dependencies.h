@@ -30,6 +30,7 @@ struct nai_dep {
   int64_t weight;
   uint32_t from; /* node */
   uint8_t kind;  /* enum nai_dep_kind */
+  bool inferred; /* no record says it: a hand-off, a wait for what ended then, a full queue */
 };
 
 /* What the graph leaves out or had to guess. */
@@ -68,6 +69,13 @@ static inline bool nai_node_is_call(const struct nai_dependencies *d, uint32_t n
 /* The call or the operation whose start or end a node is. */
 static inline uint32_t nai_node_call(uint32_t node) { return node / 2; }
 static inline uint32_t nai_node_op(const struct nai_dependencies *d, uint32_t node) { return node / 2 - d->call_count; }
+/* Whether a node has a dependency of one of these kinds, bits 1 << enum nai_dep_kind. */
+static inline bool nai_dep_has(const struct nai_dependencies *d, uint32_t node, unsigned kinds) {
+  for (uint32_t i = d->first[node]; i < d->first[node + 1]; i++)
+    if (kinds >> d->v[i].kind & 1)
+      return true;
+  return false;
+}
 /* Index of the GPU of an operation, and the operation as the GPU has it. */
 uint32_t nai_dep_op_gpu(const struct nai_dependencies *deps, uint32_t op, uint32_t gpu_count);
 const struct nai_op *nai_dep_op(const struct nai_model *model, uint32_t op);

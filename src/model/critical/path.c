@@ -124,7 +124,7 @@ static const struct nai_dep *deciding(struct nai_path *p) {
   if (p->recorded && d->first[p->node] < d->first[p->node + 1] && d->v[d->first[p->node]].kind != NAI_DEP_DROPPED)
     return &d->v[d->first[p->node]];
   for (int k = 0; k < NAI_ALSO_BEHIND; k++)
-    if (nai_dep_besides(&p->besides[k], d, p->scenario, p->node, k) &&
+    if (p->scenario->also_behind[k] && nai_dep_besides(&p->besides[k], d, p->scenario, p->node, k) &&
         p->times[p->besides[k].from] + p->besides[k].weight > latest) {
       latest = p->times[p->besides[k].from] + p->besides[k].weight;
       best = &p->besides[k];
@@ -154,14 +154,14 @@ static void step_back(struct nai_path *p) {
 }
 
 bool nai_path_next(struct nai_path *p, struct nai_path_segment *out) {
-  while (!p->count && p->at > p->until)
-    step_back(p);
-  if (!p->count)
-    return false;
-  *out = p->pieces[0];
-  p->count--;
-  for (int i = 0; i < p->count; i++)
-    p->pieces[i] = p->pieces[i + 1];
+  if (p->next == p->count) {
+    p->next = p->count = 0;
+    while (!p->count && p->at > p->until)
+      step_back(p);
+    if (!p->count)
+      return false;
+  }
+  *out = p->pieces[p->next++];
   return true;
 }
 

@@ -45,8 +45,8 @@ struct nai_path {
   bool recorded;     /* nothing is changed */
   int64_t at, until; /* now; where it ends */
   uint32_t node;
-  struct nai_path_segment pieces[3]; /* still to be handed out */
-  int count;
+  struct nai_path_segment pieces[3]; /* those from `next` on are still to be handed out */
+  int next, count;
   struct nai_dep besides[NAI_ALSO_BEHIND]; /* of the scenario only, where that decided */
 };
 /* The path from a node back to the time `until`. times: recorded, or of the replay of the scenario (NULL: none). */

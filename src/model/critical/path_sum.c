@@ -27,46 +27,60 @@ static const char *subject_of(char room[NAI_KIND_NAME_MAX], const struct nai_mod
   return range ? range : nai_path_subject(room, m, segment);
 }
 
-/* The number of a name. Those of the trace do not move, and few follow each other all the time. */
-static uint32_t number_of(struct nai_path_sum *s, const char *name, const char *room) {
-  struct nai_path_known *known = &s->known[((uintptr_t)name >> 4) % NAI_PATH_KNOWN];
-  if (name != room && known->name == name)
-    return known->number;
-  uint32_t number = nai_strings_add(&s->subjects, name, strlen(name));
-  if (name != room)
-    *known = (struct nai_path_known){name, number};
-  return number;
+/* The group of a segment, and its subject within that: numbers in `groups` and `sums`; *sum is NAI_NO_STRING without a
+ * subject. */
+static int find_sum(uint32_t *at, uint32_t *sum, struct nai_path_sum *s, const struct nai_model *m,
+                    const struct nai_path_segment *segment, const char *name, struct nai_err *err) {
+  int category = category_of(m, segment);
+  bool added;
+  *at = nai_keyset_add(&s->group_keys, nai_key_pair(category, (uint32_t)segment->cause), &added);
+  *sum = NAI_NO_STRING;
+  NAI_TRY(NAI_ROOM(s->groups, s->capacity, *at, s->arena, err));
+  if (added)
+    s->groups[s->count++] = (struct nai_path_group){.cause = segment->cause, .category = category};
+  if (!*name)
+    return s->group_keys.oom ? nai_err_nomem(err) : NAI_OK;
+  uint32_t subject = nai_strings_add(&s->subjects, name, strlen(name));
+  *sum = nai_keyset_add(&s->subject_keys, nai_key_pair(*at, subject), &added);
+  if (subject == NAI_NO_STRING || s->group_keys.oom || s->subject_keys.oom)
+    return nai_err_nomem(err);
+  NAI_TRY(NAI_ROOM(s->sums, s->sum_capacity, *sum, s->arena, err));
+  if (added)
+    s->sums[*sum] = (struct subject_sum){*at, subject, 0};
+  return NAI_OK;
 }
 
 int nai_path_sum_segment(struct nai_path_sum *s, const struct nai_model *m, const struct nai_path_segment *segment,
                          struct nai_err *err) {
   char room[NAI_KIND_NAME_MAX];
   int64_t ns = segment->end - segment->start;
-  bool added;
+  uint32_t at, sum;
   s->by_cause[segment->cause] += ns;
   s->wall_ns += ns;
+  s->inferred += segment->dep && segment->dep->inferred;
   if (!s->arena)
     return NAI_OK;
-  int category = category_of(m, segment);
-  uint32_t at = nai_keyset_add(&s->group_keys, nai_key_pair(category, (uint32_t)segment->cause), &added);
-  NAI_TRY(NAI_ROOM(s->groups, s->capacity, at, s->arena, err));
+  /* Names of the trace do not move, and few follow each other all the time. */
+  const char *name = subject_of(room, m, segment);
+  struct nai_path_known *known = &s->known[((uintptr_t)name / 8 * 31 + segment->cause) % NAI_PATH_KNOWN];
+  if (name != room && *name && known->name == name && known->cause == segment->cause) {
+    sum = known->sum;
+    at = s->sums[sum].group;
+  } else {
+    NAI_TRY(find_sum(&at, &sum, s, m, segment, name, err));
+    if (name != room && *name)
+      *known = (struct nai_path_known){name, segment->cause, sum};
+  }
   struct nai_path_group *group = &s->groups[at];
-  if (added)
-    s->groups[s->count++] = (struct nai_path_group){.cause = segment->cause, .category = category};
   group->ns += ns;
   group->segments++;
   if (ns > group->longest_ns) {
     group->longest_ns = ns;
     group->longest_start = segment->start;
   }
-  const char *name = subject_of(room, m, segment);
-  if (!*name)
-    return NAI_OK;
-  uint32_t subject = number_of(s, name, room);
-  uint32_t sum = nai_keyset_add(&s->subject_keys, nai_key_pair(at, subject), &added);
-  NAI_TRY(NAI_ROOM(s->sums, s->sum_capacity, sum, s->arena, err));
-  s->sums[sum] = (struct subject_sum){at, subject, s->sums[sum].ns + ns};
-  return subject == NAI_NO_STRING || s->group_keys.oom || s->subject_keys.oom ? nai_err_nomem(err) : NAI_OK;
+  if (sum != NAI_NO_STRING)
+    s->sums[sum].ns += ns;
+  return NAI_OK;
 }
 
 /* Adds a path that has not been walked yet. */

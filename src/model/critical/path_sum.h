@@ -13,16 +13,18 @@ struct nai_path_group {
   int64_t what_ns;
 };
 
-/* A name that came before. */
+/* A name of the trace that came before with that cause: its number in `sums`. */
 struct nai_path_known {
   const char *name;
-  uint32_t number;
+  enum nai_path_cause cause;
+  uint32_t sum;
 };
-enum { NAI_PATH_KNOWN = 64 };
+enum { NAI_PATH_KNOWN = 512 };
 
 struct nai_path_sum {
   struct nai_path_known known[NAI_PATH_KNOWN];
-  int64_t wall_ns; /* what all groups add up to */
+  int64_t wall_ns;  /* what all groups add up to */
+  int64_t inferred; /* segments that follow a dependency which no record tells */
   int64_t by_cause[NAI_PATH_CAUSES];
   struct nai_path_group *groups; /* in order of first appearance */
   uint32_t count, capacity;

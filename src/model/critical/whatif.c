@@ -21,27 +21,6 @@ static int match_texts(bool **out, const struct nai_change *change, const struct
   return NAI_OK;
 }
 
-/* Per node of the NVTX tree, whether it or one around it matches. */
-static int match_ranges(bool **out, const struct nai_change *change, const struct nai_model *m, struct nai_arena *arena,
-                        struct nai_err *err) {
-  bool *names;
-  NAI_TRY(match_texts(&names, change, &m->tables[NAI_IN_NVTX]->strings, arena, err));
-  NAI_TRY(NAI_NEW(*out, arena, m->node_count, err));
-  for (uint32_t i = 0; i < m->node_count; i++)
-    (*out)[i] = names[m->nodes[i].name] || (m->nodes[i].parent != NAI_NO_ROW && (*out)[m->nodes[i].parent]);
-  return NAI_OK;
-}
-
-struct call_match {
-  bool *functions, *ranges;
-};
-
-static int match_calls(struct call_match *out, const struct nai_change *change, const struct edit *e,
-                       struct nai_err *err) {
-  NAI_TRY(match_texts(&out->functions, change, &e->m->tables[NAI_IN_APIS]->strings, e->arena, err));
-  return match_ranges(&out->ranges, change, e->m, e->arena, err);
-}
-
 /* Whether a range has that name, in which '#' stands for any run of digits. */
 static bool is_range(const char *name, const char *wanted) {
   for (; *name && *wanted; wanted++) {
@@ -54,35 +33,40 @@ static bool is_range(const char *name, const char *wanted) {
   return !*name && !*wanted;
 }
 
-static bool call_matches(const struct call_match *match, const struct nai_change *change, const struct nai_model *m,
-                         uint32_t call) {
-  uint32_t api = m->dependencies->call_api[call];
-  const struct nai_nvtx_node *node = nai_model_call_node(m, api);
-  if (change->function) {
-    const char *range = nai_launch_range(m, api);
-    return strcmp(nai_model_api_name(m, api), change->function) == 0 &&
-           (!change->range || (range && is_range(range, change->range)));
-  }
-  return match->functions[nai_at_text(&m->apis.name, api)] || (node && match->ranges[node - m->nodes]);
-}
+/* What a change is about: found once for the names of the trace. */
+struct about {
+  const struct nai_change *change;
+  const struct nai_model *m;
+  bool *names;  /* per text of the kernels' or the calls' dictionary */
+  bool *ranges; /* per node of the NVTX tree: whether it or one around it matches; NULL for kernels and places */
+};
 
-/* --- edits ------------------------------------------------------------------------------------ */
-
-static int edit_kernels(struct edit *e, const struct nai_change *change, double factor, struct nai_err *err) {
+static int find_about(struct about *out, const struct nai_change *change, const struct edit *e, struct nai_err *err) {
   const struct nai_model *m = e->m;
   bool *names;
-  NAI_TRY(match_texts(&names, change, &m->tables[NAI_IN_KERNELS]->strings, e->arena, err));
-  NAI_TRY(nai_edit_factors(&e->op_factor, m->dependencies->op_count, e, err));
-  for (uint32_t g = 0; g < m->gpu_count; g++)
-    for (uint32_t i = e->w->ops[g].first; i < e->w->ops[g].end; i++) {
-      uint32_t op = m->dependencies->first_op[g] + i;
-      const struct nai_op *o = &m->gpus[g].ops[i];
-      if (o->type != NAI_OP_KERNEL || !names[nai_at_text(&m->kernels.name, o->row)])
-        continue;
-      e->op_factor[op] *= (float)factor;
-      e->edited++;
-    }
+  *out = (struct about){.change = change, .m = m};
+  if (change->kind == NAI_CHANGE_KERNEL)
+    return match_texts(&out->names, change, &m->tables[NAI_IN_KERNELS]->strings, e->arena, err);
+  if (change->function || change->kind == NAI_CHANGE_COPY)
+    return NAI_OK;
+  NAI_TRY(match_texts(&out->names, change, &m->tables[NAI_IN_APIS]->strings, e->arena, err));
+  NAI_TRY(match_texts(&names, change, &m->tables[NAI_IN_NVTX]->strings, e->arena, err));
+  NAI_TRY(NAI_NEW(out->ranges, e->arena, m->node_count, err));
+  for (uint32_t i = 0; i < m->node_count; i++)
+    out->ranges[i] = names[m->nodes[i].name] || (m->nodes[i].parent != NAI_NO_ROW && out->ranges[m->nodes[i].parent]);
   return NAI_OK;
+}
+
+static bool is_about_call(const struct about *a, uint32_t call) {
+  const struct nai_change *change = a->change;
+  uint32_t api = a->m->dependencies->call_api[call];
+  const struct nai_nvtx_node *node = nai_model_call_node(a->m, api);
+  if (change->function) {
+    const char *range = nai_launch_range(a->m, api);
+    return strcmp(nai_model_api_name(a->m, api), change->function) == 0 &&
+           (!change->range || (range && is_range(range, change->range)));
+  }
+  return a->names[nai_at_text(&a->m->apis.name, api)] || (node && a->ranges[node - a->m->nodes]);
 }
 
 /* "HtoD" is the word of many other tools. */
@@ -96,92 +80,60 @@ static bool direction_matches(const struct nai_change *change, const struct nai_
          nai_change_matches(change, words[kind]);
 }
 
-static int edit_copies(struct edit *e, const struct nai_change *change, double factor, struct nai_err *err) {
+static bool is_about_op(const struct about *a, uint32_t op, const struct nai_op *o) {
+  uint32_t call = a->m->dependencies->op_call[op];
+  if (a->change->kind == NAI_CHANGE_KERNEL)
+    return o->type == NAI_OP_KERNEL && a->names[nai_at_text(&a->m->kernels.name, o->row)];
+  return o->type == NAI_OP_COPY && (a->change->kind == NAI_CHANGE_COPY ? direction_matches(a->change, a->m, o->row)
+                                                                       : call != NAI_NO_ROW && is_about_call(a, call));
+}
+
+/* --- edits ------------------------------------------------------------------------------------ */
+
+static int edit_ops(struct edit *e, const struct nai_change *change, double factor, struct nai_err *err) {
   const struct nai_model *m = e->m;
+  struct about about;
+  NAI_TRY(find_about(&about, change, e, err));
   NAI_TRY(nai_edit_factors(&e->op_factor, m->dependencies->op_count, e, err));
   for (uint32_t g = 0; g < m->gpu_count; g++)
     for (uint32_t i = e->w->ops[g].first; i < e->w->ops[g].end; i++) {
       uint32_t op = m->dependencies->first_op[g] + i;
-      const struct nai_op *o = &m->gpus[g].ops[i];
-      if (o->type != NAI_OP_COPY || !direction_matches(change, m, o->row))
+      if (!is_about_op(&about, op, &m->gpus[g].ops[i]))
         continue;
       e->op_factor[op] *= (float)factor;
       e->edited++;
     }
   return NAI_OK;
-}
-
-static int edit_copies_at(struct edit *e, const struct nai_change *change, double factor, struct nai_err *err) {
-  const struct nai_model *m = e->m;
-  const struct nai_dependencies *d = m->dependencies;
-  NAI_TRY(nai_edit_factors(&e->op_factor, d->op_count, e, err));
-  for (uint32_t g = 0; g < m->gpu_count; g++)
-    for (uint32_t i = e->w->ops[g].first; i < e->w->ops[g].end; i++) {
-      uint32_t op = m->dependencies->first_op[g] + i;
-      if (m->gpus[g].ops[i].type != NAI_OP_COPY || d->op_call[op] == NAI_NO_ROW ||
-          !call_matches(NULL, change, m, d->op_call[op]))
-        continue;
-      e->op_factor[op] *= (float)factor;
-      e->edited++;
-    }
-  return NAI_OK;
-}
-
-/* Whether the call waits for an operation, by the graph. */
-static bool waits(const struct nai_dependencies *d, uint32_t call) {
-  for (uint32_t i = d->first[2 * call + 1]; i < d->first[2 * call + 2]; i++)
-    if (d->v[i].kind == NAI_DEP_WAIT || d->v[i].kind == NAI_DEP_STAGING)
-      return true;
-  return false;
 }
 
 static int edit_waits(struct edit *e, const struct nai_change *change, struct nai_err *err) {
   const struct nai_dependencies *d = e->m->dependencies;
-  struct call_match match = {0};
-  if (!change->function)
-    NAI_TRY(match_calls(&match, change, e, err));
+  struct about about;
+  NAI_TRY(find_about(&about, change, e, err));
   NAI_TRY(nai_edit_waits(e, err));
   for (uint32_t t = 0; t < e->w->thread_count; t++)
     for (uint32_t call = e->w->calls[t].first; call < e->w->calls[t].end; call++)
-      if (waits(d, call) && call_matches(&match, change, e->m, call)) {
+      if (nai_dep_has(d, 2 * call + 1, 1 << NAI_DEP_WAIT | 1 << NAI_DEP_STAGING) && is_about_call(&about, call)) {
         e->no_wait[call] = 1;
         e->edited++;
       }
   return NAI_OK;
 }
 
+/* Of the host: all calls, and the code between them. */
 static int edit_calls(struct edit *e, const struct nai_change *change, double factor, struct nai_err *err) {
-  const struct nai_dependencies *d = e->m->dependencies;
-  struct call_match match;
-  NAI_TRY(match_calls(&match, change, e, err));
-  NAI_TRY(nai_edit_factors(&e->call_factor, d->call_count, e, err));
+  struct about about;
+  NAI_TRY(find_about(&about, change, e, err));
+  NAI_TRY(nai_edit_factors(&e->call_factor, e->m->dependencies->call_count, e, err));
   for (uint32_t t = 0; t < e->w->thread_count; t++)
     for (uint32_t call = e->w->calls[t].first; call < e->w->calls[t].end; call++)
-      if (call_matches(&match, change, e->m, call)) {
+      if (is_about_call(&about, call)) {
         e->call_factor[call] *= (float)factor;
         e->edited++;
       }
+  if (change->kind == NAI_CHANGE_HOST)
+    e->s->host_factor = (e->s->host_factor != 0 ? e->s->host_factor : 1) * factor;
   return NAI_OK;
-}
-
-static int edit_host(struct edit *e, double factor, struct nai_err *err) {
-  const struct nai_dependencies *d = e->m->dependencies;
-  NAI_TRY(nai_edit_factors(&e->call_factor, d->call_count, e, err));
-  for (uint32_t t = 0; t < e->w->thread_count; t++) {
-    for (uint32_t call = e->w->calls[t].first; call < e->w->calls[t].end; call++)
-      e->call_factor[call] *= (float)factor;
-    e->edited += e->w->calls[t].end - e->w->calls[t].first;
-  }
-  e->s->host_factor = (e->s->host_factor != 0 ? e->s->host_factor : 1) * factor;
-  return NAI_OK;
-}
-
-/* Whether the start of a call waits for another thread, by the graph. */
-static bool is_handed_to(const struct nai_dependencies *d, uint32_t call) {
-  for (uint32_t i = d->first[2 * call]; i < d->first[2 * call + 1]; i++)
-    if (d->v[i].kind == NAI_DEP_HANDOFF)
-      return true;
-  return false;
 }
 
 static bool thread_matches(const struct nai_change *change, const struct nai_model *m, int32_t thread) {
@@ -205,7 +157,7 @@ static int edit_handoffs(struct edit *e, const struct nai_change *change, enum n
         !thread_matches(change, e->m, nai_at_i32(&e->m->apis.thread, d->call_api[calls.first])))
       continue;
     for (uint32_t call = calls.first; call < calls.end; call++)
-      if (is_handed_to(d, call)) {
+      if (nai_dep_has(d, 2 * call, 1 << NAI_DEP_HANDOFF)) {
         e->runs_ahead[call] = 1;
         e->edited++;
       }
@@ -260,11 +212,9 @@ static int apply(struct edit *e, const struct nai_change *change, enum nai_case 
   case NAI_CHANGE_REMOVE_WAIT_AT:
     return edit_waits(e, change, err);
   case NAI_CHANGE_KERNEL:
-    return edit_kernels(e, change, factor, err);
   case NAI_CHANGE_COPY:
-    return edit_copies(e, change, factor, err);
   case NAI_CHANGE_COPY_AT:
-    return edit_copies_at(e, change, factor, err);
+    return edit_ops(e, change, factor, err);
   case NAI_CHANGE_PINNED:
     return nai_edit_pinned(e, which, err);
   case NAI_CHANGE_OWN_STREAM:
@@ -278,9 +228,8 @@ static int apply(struct edit *e, const struct nai_change *change, enum nai_case 
   case NAI_CHANGE_GRAPHS:
     return nai_edit_graphs(e, which, err);
   case NAI_CHANGE_CALL:
-    return edit_calls(e, change, factor, err);
   case NAI_CHANGE_HOST:
-    return edit_host(e, factor, err);
+    return edit_calls(e, change, factor, err);
   case NAI_CHANGE_NO_PROFILER:
     return edit_profiler(e, err);
   default:
@@ -339,15 +288,23 @@ int nai_change_count(int64_t *out, const struct nai_whatif *w, const struct nai_
   return change->where ? nai_patterns_check(change->where, err) : NAI_OK;
 }
 
+/* Replays one case; *which: the slowest scope. */
+static int simulate(double *ns, uint32_t *which, struct nai_scenario *s, const struct nai_whatif *w,
+                    struct nai_arena *arena, const struct nai_change *const *changes, uint32_t count, enum nai_case of,
+                    struct nai_err *err) {
+  *which = 0;
+  NAI_TRY(make_scenario(s, NULL, w, arena, changes, count, of, err));
+  nai_dep_replay_nodes(w->times, w->model, s, w->nodes, w->node_count);
+  *ns = slowest(w, s, which);
+  return NAI_OK;
+}
+
 int nai_whatif_likely(double *out, const struct nai_whatif *w, const struct nai_change *const *changes, uint32_t count,
                       struct nai_err *err) {
   NAI_SCOPED(nai_arena) arena = NAI_ARENA(w->model->scratch_dir);
   struct nai_scenario s;
-  uint32_t which = 0;
-  NAI_TRY(make_scenario(&s, NULL, w, &arena, changes, count, NAI_CASE_LIKELY, err));
-  nai_dep_replay_nodes(w->times, w->model, &s, w->nodes, w->node_count);
-  *out = slowest(w, &s, &which);
-  return NAI_OK;
+  uint32_t which;
+  return simulate(out, &which, &s, w, &arena, changes, count, NAI_CASE_LIKELY, err);
 }
 
 static int find_limit(struct nai_whatif_result *out, const struct nai_whatif *w, const struct nai_scenario *s,
@@ -359,6 +316,7 @@ static int find_limit(struct nai_whatif_result *out, const struct nai_whatif *w,
   for (int c = 0; c < NAI_PATH_CAUSES; c++)
     if (sum.by_cause[c] > sum.by_cause[out->limit])
       out->limit = (enum nai_path_cause)c;
+  out->inferred = sum.inferred;
   out->limit_pct = nai_percent((double)sum.by_cause[out->limit], (double)sum.wall_ns);
   return NAI_OK;
 }
@@ -425,13 +383,11 @@ int nai_whatif_try(struct nai_whatif_result *out, const struct nai_whatif *w, co
     enum nai_case c = order[i];
     NAI_SCOPED(nai_arena) arena = NAI_ARENA(w->model->scratch_dir);
     struct nai_scenario s;
-    uint32_t which = 0;
+    uint32_t which;
     out->ns[c] = out->ns[NAI_CASE_LIKELY];
     if (i && (!differs(changes, count, c) || saves_nothing(out, w)))
       continue;
-    NAI_TRY(make_scenario(&s, NULL, w, &arena, changes, count, c, err));
-    nai_dep_replay_nodes(w->times, w->model, &s, w->nodes, w->node_count);
-    out->ns[c] = slowest(w, &s, &which);
+    NAI_TRY(simulate(&out->ns[c], &which, &s, w, &arena, changes, count, c, err));
     if (c == NAI_CASE_LIKELY)
       NAI_TRY(find_limit(out, w, &s, which, err));
   }

@@ -15,6 +15,7 @@ struct nai_whatif_result {
   double least_ns;           /* in the favorable case, before the model's error is added to it */
   enum nai_path_cause limit; /* the largest cause of the new critical path, likely case */
   double limit_pct;
+  int64_t inferred; /* segments of that path that no record tells */
 };
 
 struct nai_stretch {

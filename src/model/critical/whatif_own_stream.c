@@ -42,10 +42,7 @@ int nai_whatif_pass_copies(struct nai_whatif *w, struct nai_err *err) {
 
 /* Behind a dependency that was dropped the order of the replay does not hold. */
 static bool lost_one(const struct nai_dependencies *d, uint32_t node) {
-  for (uint32_t i = d->first[node]; i < d->first[node + 1]; i++)
-    if (d->v[i].kind == NAI_DEP_DROPPED)
-      return true;
-  return false;
+  return nai_dep_has(d, node, 1 << NAI_DEP_DROPPED);
 }
 
 /* A copy waits for the copy before it, what follows it for it and for what was before it. */

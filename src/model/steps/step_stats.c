@@ -8,7 +8,7 @@
 #include <string.h>
 
 const char *nai_step_state_name(enum nai_step_state state) {
-  static const char *const names[] = {"steady", "warm-up", "truncated", "other kind"};
+  static const char *const names[] = {"steady", "warm-up", "truncated", "other kind", "paused"};
   return names[state];
 }
 
@@ -29,6 +29,19 @@ static void find_other_kinds(struct nai_step_stats *s, const struct nai_process_
   for (uint32_t i = 0; steps->labels && i < list->count; i++)
     if (steps->labels[list->v[i].step].kind != steps->kind)
       s->state[i] = NAI_STEP_OTHER_KIND;
+}
+
+/* A pause that makes a step so much longer is no part of what the step takes; a shorter one makes an outlier. */
+static void find_paused(struct nai_step_stats *s, const struct nai_step_list *list, int64_t *room) {
+  enum { TIMES = 10 };
+  uint32_t n = 0;
+  for (uint32_t i = 0; i < list->count; i++)
+    if (s->state[i] == NAI_STEP_STEADY && !list->v[i].paused)
+      room[n++] = nai_step_ns(&list->v[i]);
+  int64_t usual = median_of(room, n);
+  for (uint32_t i = 0; n && i < list->count; i++)
+    if (s->state[i] == NAI_STEP_STEADY && list->v[i].paused && nai_step_ns(&list->v[i]) / TIMES > usual)
+      s->state[i] = NAI_STEP_PAUSED;
 }
 
 /* A first or last step with less than nine tenths of the usual work was cut by the capture. */
@@ -138,6 +151,7 @@ int nai_step_stats_new(struct nai_step_stats *s, const struct nai_process_steps 
   NAI_TRY(NAI_NEW(s->outlier, &s->arena, list->count, err));
   if (list->count) {
     find_other_kinds(s, steps, list);
+    find_paused(s, list, room);
     find_truncated(s, list, room);
     find_warm_up(s, steps, list, room);
   }

@@ -8,9 +8,11 @@ enum nai_step_state {
   NAI_STEP_WARM_UP,
   NAI_STEP_TRUNCATED,
   NAI_STEP_OTHER_KIND, /* of serving: not what most steps compute */
+  NAI_STEP_PAUSED,     /* ten times as long as others for a pause of the GPU */
   NAI_STEP_STATES
 };
-const char *nai_step_state_name(enum nai_step_state state); /* "steady", "warm-up", "truncated", "other kind" */
+const char *nai_step_state_name(
+    enum nai_step_state state); /* "steady", "warm-up", "truncated", "other kind", "paused" */
 
 /* Of the steps of one list. */
 struct nai_step_stats {

@@ -115,16 +115,15 @@ static int end_steps(struct nai_model *m, struct nai_err *err) {
 /* Launch times, and a byte per call. */
 static int64_t steps_bytes(const struct nai_model *m) { return (int64_t)m->apis.n * 9; }
 
-const struct nai_part_def nai_part_steps = {.name = "steps",
-                                            .needs = NAI_PART(NAMES) | NAI_PART(LAUNCHES) | NAI_PART(CALLS) |
-                                                     NAI_PART(RANGES) | NAI_PART(GPUS) | NAI_PART(PROCESS_GPUS) |
-                                                     NAI_PART(BLOCKED) | NAI_PART(EVIDENCE) | NAI_PART(NVTX_TREE),
-                                            .tables = NAI_IN(KERNELS) | NAI_IN(MEMOPS) | NAI_IN(GRAPHS) | NAI_IN(APIS) |
-                                                      NAI_IN(NVTX) | NAI_IN(NVTX_DOMAINS) | NAI_IN(THREADS) |
-                                                      NAI_IN(PROCESSES) | NAI_IN(KERNEL_CONFIGS),
-                                            .config = NAI_CONFIG(STEP),
-                                            .begin = begin_steps,
-                                            .tasks = nai_each_process,
-                                            .task = search_process,
-                                            .end = end_steps,
-                                            .bytes = steps_bytes};
+const struct nai_part_def nai_part_steps = {
+    .name = "steps",
+    .needs = NAI_PART(NAMES) | NAI_PART(LAUNCHES) | NAI_PART(CALLS) | NAI_PART(RANGES) | NAI_PART(GPUS) |
+             NAI_PART(ACTIVE) | NAI_PART(PROCESS_GPUS) | NAI_PART(BLOCKED) | NAI_PART(EVIDENCE) | NAI_PART(NVTX_TREE),
+    .tables = NAI_IN(KERNELS) | NAI_IN(MEMOPS) | NAI_IN(GRAPHS) | NAI_IN(APIS) | NAI_IN(NVTX) | NAI_IN(NVTX_DOMAINS) |
+              NAI_IN(THREADS) | NAI_IN(PROCESSES) | NAI_IN(KERNEL_CONFIGS),
+    .config = NAI_CONFIG(STEP),
+    .begin = begin_steps,
+    .tasks = nai_each_process,
+    .task = search_process,
+    .end = end_steps,
+    .bytes = steps_bytes};

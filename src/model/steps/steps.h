@@ -38,6 +38,7 @@ struct nai_gpu_step {
   int64_t launch_calls, launch_api_ns; /* different API calls that launched the step's work, and their time */
   int64_t htod_bytes, dtoh_bytes, other_bytes;
   int64_t first_use; /* kernel names that the process had not run before */
+  bool paused;       /* a pause of the GPU ends in it */
 };
 
 /* The steps of one process on one GPU that it used. */

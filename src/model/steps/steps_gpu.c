@@ -1,6 +1,7 @@
 /* The steps of a process on its GPUs: windows, what the GPU did in them, and sums over their work. */
 #include "model/steps/steps_build.h"
 
+#include "model/idle/active.h"
 #include "model/idle/evidence.h"
 
 uint32_t nai_step_at(const struct nai_process_steps *steps, int64_t t, uint32_t *near) {
@@ -103,6 +104,14 @@ static void divide(struct nai_gpu_step *s, const struct nai_gpu *gpu, bool last)
   s->end_idle_ns = last || s->end == s->start ? 0 : idle_before(&gpu->all, s->start, s->end);
 }
 
+static void find_paused(const struct nai_step_list *list, const struct nai_gpu_active *active) {
+  uint32_t step = 0;
+  for (uint32_t i = 0; i < active->count; i++)
+    for (int64_t end = active->spans[i].at.pause ? active->spans[i].at.end : INT64_MIN;
+         step < list->count && list->v[step].start < end; step++)
+      list->v[step].paused = list->v[step].end >= end;
+}
+
 static int add_list(struct nai_step_search *s, uint32_t gpu, uint8_t *used, struct nai_err *err) {
   const struct nai_model *m = s->m;
   const struct nai_gpu *on = &m->gpus[gpu];
@@ -116,6 +125,7 @@ static int add_list(struct nai_step_search *s, uint32_t gpu, uint8_t *used, stru
   s->found->list_count++;
   for (uint32_t i = 0; i < list->count; i++)
     divide(&t.v[i], on, i + 1 == list->count);
+  find_paused(list, &m->active[gpu]);
   return NAI_OK;
 }
 

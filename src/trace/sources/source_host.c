@@ -147,7 +147,7 @@ const struct nai_source nai_source_mpi = {
     .table = NAI_IN_MPI,
     .capability = "MPI calls",
     .disables = "time spent in MPI",
-    .brings = NAI_IN(MPI_RANKS),
+    .brings = NAI_IN(MPI_RANKS) | NAI_IN(MPI_COMMUNICATORS),
     .witness = true,
     .feeds = {NAI_QUIET_FEED(mpi, put_mpi, NAI_MPI_P2P, "MPI_P2P_EVENTS"),
               NAI_QUIET_FEED(mpi, put_mpi, NAI_MPI_COLLECTIVE, "MPI_COLLECTIVES_EVENTS"),

@@ -1,50 +1,6 @@
 /** @import { EventArrays, Part, TimelineData } from './types.js' */
 
 /**
- * @param {string} text  standard base64; surrounding white space is ignored
- * @returns {Uint8Array<ArrayBuffer>}
- */
-export function decodeBase64(text) {
-  const source = text.trim();
-  const native = /** @type {{fromBase64?: (text: string) => Uint8Array<ArrayBuffer>}} */ (/** @type {unknown} */ (Uint8Array));
-  if (native.fromBase64) return native.fromBase64(source);
-  const binary = atob(source);
-  const bytes = new Uint8Array(binary.length);
-  for (let i = 0; i < binary.length; i++) bytes[i] = binary.charCodeAt(i);
-  return bytes;
-}
-
-/** Whether the browser has what `inflate` needs. */
-export const canInflate = () => typeof DecompressionStream === 'function';
-
-/** Leaves the timeline with its GPUs, utilisation and tables, and no event. @param {TimelineData} timeline */
-export function dropEvents(timeline) {
-  Object.assign(timeline, { lanes: [], events: 0, raw_bytes: 0, aggregated: false, detail_windows: [], note: null });
-  for (const part of ['mix', 'sums', 'grid', 'series', 'queue_bins', 'queues', 'pass_times', 'passes']) delete (/** @type {any} */ (timeline))[part];
-  for (const column of timeline.columns) Object.assign(column, { offset: 0, bytes: 0 });
-}
-
-/**
- * @param {Uint8Array<ArrayBuffer>} compressed  zlib format
- * @param {number} expectedBytes
- * @returns {Promise<Uint8Array>}
- */
-export async function inflate(compressed, expectedBytes) {
-  const output = new Uint8Array(expectedBytes);
-  const reader = new Blob([compressed]).stream().pipeThrough(new DecompressionStream('deflate')).getReader();
-  let used = 0;
-  for (;;) {
-    const { done, value } = await reader.read();
-    if (done) break;
-    if (used + value.length > expectedBytes) throw new Error('the event block is longer than announced');
-    output.set(value, used);
-    used += value.length;
-  }
-  if (used !== expectedBytes) throw new Error('the event block is shorter than announced');
-  return output;
-}
-
-/**
  * LEB128 values, one per element of `output`. Multiplication instead of shifts: values reach 2^53.
  * @param {Uint8Array} bytes  exactly the column
  * @param {Float64Array | Uint32Array} output
@@ -137,6 +93,7 @@ function checkBelow(numbers, most, what) {
  */
 export function decodeEvents(timeline, bytes) {
   const count = timeline.events;
+  if (bytes.length !== timeline.raw_bytes) throw new Error('the event block has not the announced length');
   /** @type {<T extends Float64Array | Uint32Array>(name: string, output: T) => T} */
   const read = (name, output) => {
     const column = timeline.columns.find((candidate) => candidate.name === name);

@@ -108,3 +108,15 @@ export async function copyText(text) {
     return copied;
   }
 }
+
+/** What a character of a canvas's label takes on average. */
+export const CHARACTER_PX = 6.1;
+
+/**
+ * As much of a label as there is room for, on one line.
+ * @param {CanvasRenderingContext2D} context @param {string} text @param {number} x @param {number} y @param {number} room  px
+ */
+export function fillLabel(context, text, x, y, room) {
+  const fits = Math.floor(room / CHARACTER_PX);
+  context.fillText(text.length <= fits ? text : `${text.slice(0, Math.max(1, fits - 1))}…`, x, y, room);
+}

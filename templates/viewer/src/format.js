@@ -49,12 +49,15 @@ export function bytes(value) {
   return unit === 0 ? `${groups.format(value)} B` : `${scaled.toFixed(scaled >= 100 ? 0 : 1)} ${units[unit]}`;
 }
 
-/** All of it is said of nothing less. @param {number} part @param {number} whole */
-export function percent(part, whole) {
-  if (!(whole > 0)) return '–';
-  const text = ((100 * part) / whole).toFixed(1);
-  return text === '100.0' && part < whole ? '>99.9 %' : `${text} %`;
+/** As report.md has it: less than 1 % with two decimals, all of it is said of nothing less. @param {number} value */
+export function percentage(value) {
+  if (value > 0 && value < 0.005) return '<0.01 %';
+  if (value >= 99.95 && value < 100 - 1e-9) return '>99.9 %';
+  return `${value.toFixed(value !== 0 && Math.abs(value) < 0.995 ? 2 : 1)} %`;
 }
+
+/** @param {number} part @param {number} whole */
+export const percent = (part, whole) => (whole > 0 ? percentage((100 * part) / whole) : '–');
 
 /** @param {bigint} value ns @param {number} decimals */
 function splitSeconds(value, decimals) {

@@ -2,19 +2,16 @@
 /** @import { GpuShares } from './gpu-summary.js' */
 import { UTILIZATION_PARTS } from './colors.js';
 import { h, name } from './dom.js';
-import { counted } from './format.js';
+import { counted, percentage } from './format.js';
 import { summariseGpus } from './gpu-summary.js';
 import { UtilizationSums } from './timeline/utilization.js';
 
 const SHOWN = 10;
 
-/** @param {number} value */
-const share = (value) => `${value.toFixed(1)}\u00a0%`;
-
 /** @param {App} app @param {GpuShares} gpu @param {number} by @param {(canvas: HTMLCanvasElement, sums: UtilizationSums) => void} draw */
 function line(app, { data, percent }, by, draw) {
   const label = app.model.gpuLabels.get(data.device_id) ?? `GPU ${data.device_id}`;
-  const text = UTILIZATION_PARTS.map((part, index) => `${part.label} ${share(percent[index])}`).join(', ');
+  const text = UTILIZATION_PARTS.map((part, index) => `${part.label} ${percentage(percent[index])}`).join(', ');
   const canvas = h('canvas', { class: 'gpu-strip', role: 'img', 'aria-label': `${label} over time. ${text}` });
   draw(canvas, new UtilizationSums(data));
   return h(
@@ -26,7 +23,7 @@ function line(app, { data, percent }, by, draw) {
       h('button', { type: 'button', class: 'link', title: 'Show in the timeline', onclick: () => app.showGpu(data.device_id) }, name(label)),
     ),
     h('td', { class: 'gpu-strip-cell' }, canvas),
-    percent.map((value, index) => h('td', { class: index === by ? 'num by' : 'num' }, share(value))),
+    percent.map((value, index) => h('td', { class: index === by ? 'num by' : 'num' }, percentage(value))),
   );
 }
 
@@ -35,7 +32,7 @@ function line(app, { data, percent }, by, draw) {
  * @param {App} app @param {(canvas: HTMLCanvasElement, sums: UtilizationSums) => void} draw  later, when there is room
  */
 export function gpuLines(app, draw) {
-  const { gpus, spread, by } = summariseGpus(app.model.timeline.utilization);
+  const { gpus, spread, by } = summariseGpus(app.model.timeline.utilization, app.model.table('gpu_active'));
   const idle = app.model.timeline.utilization.length - gpus.length;
   /** @param {string} label @param {'least' | 'median' | 'most'} which */
   const summary = (label, which) =>
@@ -44,7 +41,7 @@ export function gpuLines(app, draw) {
       { class: 'summary-line' },
       h('th', { scope: 'row' }, label),
       h('td', {}),
-      spread.map((one, index) => h('td', { class: index === by ? 'num by' : 'num' }, share(one[which]))),
+      spread.map((one, index) => h('td', { class: index === by ? 'num by' : 'num' }, percentage(one[which]))),
     );
   const lines = gpus.map((gpu) => line(app, gpu, by, draw));
   const table = h(
@@ -85,7 +82,7 @@ export function gpuLines(app, draw) {
     },
     `Show ${counted(rest, 'more GPU')}`,
   );
-  const range = `${share(spread[by].least)} to ${share(spread[by].most)}`;
+  const range = `${percentage(spread[by].least)} to ${percentage(spread[by].most)}`;
   return [
     h('h2', {}, 'Where the GPU time goes'),
     h(

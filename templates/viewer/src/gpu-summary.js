@@ -25,13 +25,13 @@ function spreadOf(values) {
 
 /**
  * GPUs that did something, the ones that stand out first: furthest from the median of the part of their time in which they differ most.
- * @param {Utilization[]} utilization
+ * @param {Utilization[]} utilization @param {Table | null} [active]  gpu_active: of GPUs that pause, their active time
  * @returns {{gpus: GpuShares[], spread: Spread[], by: number}}  by: that part
  */
-export function summariseGpus(utilization) {
+export function summariseGpus(utilization, active = null) {
   const gpus = utilization
     .map((data) => {
-      const ns = UTILIZATION_PARTS.map(({ key }) => data[key].reduce((sum, value) => sum + value, 0));
+      const ns = activeShares(active, data.device_id)?.totals ?? UTILIZATION_PARTS.map(({ key }) => data[key].reduce((sum, value) => sum + value, 0));
       const window = ns.reduce((sum, value) => sum + value, 0);
       return { data, ns, window, percent: ns.map((value) => (window > 0 ? (100 * value) / window : 0)) };
     })
@@ -84,12 +84,12 @@ export function stripLanes(utilization) {
 /**
  * What a GPU that pauses did while it was active, as the verdict counts it; null for one that never paused.
  * @param {Table | null} table  gpu_active @param {number} device
- * @returns {{totals: number[], active: number} | null}  ns per part of UTILIZATION_PARTS, and their sum
+ * @returns {{totals: number[], active: number, window: number} | null}  ns per part of UTILIZATION_PARTS, their sum, and with pauses
  */
 export function activeShares(table, device) {
   if (!table) return null;
   const [id, window, active, ...parts] = ['device_id', 'window_ns', 'active_ns', ...UTILIZATION_PARTS.map(({ key }) => key)].map((name) => columnIndex(table, name));
   const row = table.rows.find((candidate) => candidate[id] === device);
   if (!row || [id, window, active, ...parts].includes(-1) || !(Number(row[active]) < Number(row[window]))) return null;
-  return { totals: parts.map((column) => Number(row[column])), active: Number(row[active]) };
+  return { totals: parts.map((column) => Number(row[column])), active: Number(row[active]), window: Number(row[window]) };
 }

@@ -4,6 +4,7 @@ import { logHistogram } from './log-histogram.js';
 
 const BINS = 32;
 const HEIGHT = 64;
+const BAR_PX = 20;
 
 /**
  * Distribution of durations on a logarithmic axis.
@@ -18,7 +19,9 @@ export function histogram(values, marked, color, accent, width = 300) {
   // As in the report's tables: linear between the two values in the middle.
   const middle = (sorted.length - 1) / 2;
   const median = (sorted[Math.floor(middle)] + sorted[Math.ceil(middle)]) / 2;
-  const summary = `${integer(values.length)} durations from ${duration(low)} to ${duration(high)}, median ${duration(median)}`;
+  // Of two peaks the middle is a duration that no call has.
+  const typical = `${counts[binOf(median)] === 0 ? 'two peaks, ' : ''}median ${duration(median)}`;
+  const summary = `${integer(values.length)} durations from ${duration(low)} to ${duration(high)}, ${typical}`;
   const canvas = h('canvas', { class: 'histogram', role: 'img', 'aria-label': summary });
   const context = fitCanvas(canvas, width, HEIGHT);
   const peak = Math.max(...counts);
@@ -28,7 +31,7 @@ export function histogram(values, marked, color, accent, width = 300) {
     // Square root: a bin with one outlier stays visible beside a bin with thousands.
     const size = Math.max(2, Math.sqrt(count / peak) * (HEIGHT - 4));
     context.fillStyle = marked !== null && bin === binOf(marked) ? accent : color;
-    context.fillRect(bin * step, HEIGHT - size, Math.max(1, step - 1), size);
+    context.fillRect(bin * step, HEIGHT - size, Math.max(1, Math.min(step, BAR_PX) - 1), size);
   });
   return h(
     'figure',
@@ -38,7 +41,7 @@ export function histogram(values, marked, color, accent, width = 300) {
       'figcaption',
       {},
       h('span', {}, duration(low)),
-      h('span', {}, `median ${duration(median)}`),
+      h('span', {}, typical),
       h('span', {}, duration(high)),
     ),
   );

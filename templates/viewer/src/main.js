@@ -1,18 +1,9 @@
-/** @import { Report, TimelineData } from './types.js' */
 import { App } from './app.js';
-import { canInflate, decodeBase64, decodeEvents, dropEvents, inflate } from './decode.js';
+import { readBytes, readJson } from './blocks.js';
+import { decodeEvents } from './decode.js';
 import { byId, h } from './dom.js';
 import { Model } from './model.js';
 import { unpackTables } from './unpack.js';
-
-/** @param {string} id */
-function readBlock(id) {
-  const element = byId(id);
-  const text = element.textContent ?? '';
-  // The text lives on in the decoded form only.
-  element.textContent = '';
-  return text;
-}
 
 /** Times of the start-up and the application itself, for tests and benchmarks. */
 const hook = {
@@ -31,22 +22,13 @@ async function start() {
   const begin = performance.now();
   /** @param {string} step */
   const mark = (step) => (hook.timings[step] = performance.now() - begin);
-  /** @type {Report} */
-  const report = unpackTables(JSON.parse(readBlock('nsys-ai-report')));
-  /** @type {TimelineData} */
-  const timeline = JSON.parse(readBlock('nsys-ai-timeline'));
-  mark('parsed');
-  const compressed = decodeBase64(readBlock('nsys-ai-events'));
-  mark('base64');
-  const able = canInflate();
-  if (!able) dropEvents(timeline);
-  const bytes = timeline.raw_bytes > 0 ? await inflate(compressed, timeline.raw_bytes) : new Uint8Array(0);
+  const [packed, timeline, bytes] = await Promise.all([readJson('nsys-ai-report'), readJson('nsys-ai-timeline'), readBytes('nsys-ai-events')]);
   mark('inflated');
+  const report = unpackTables(packed);
   const events = decodeEvents(timeline, bytes);
   mark('decoded');
   hook.app = new App(new Model(report, timeline, events));
   mark('built');
-  if (!able) complain('This browser cannot unpack the events of the timeline: Chrome 80, Firefox 113, Safari 16.4 and later can. All else is complete.');
   hook.timings.sinceNavigation = performance.now();
   hook.ready = true;
 }

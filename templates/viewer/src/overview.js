@@ -59,7 +59,7 @@ export class Overview {
       if (section) (this.steps?.element ?? document.querySelector('.rankings') ?? byId('charts')).after(section.element);
     for (const id of ['verdict', 'view-overview']) spellUnits(byId(id));
     bringFindingsAlive(app);
-    replace(byId('caveats'), ...caveatsSection(report, app.model.timeline.embedded_events));
+    replace(byId('caveats'), ...caveatsSection(report, app.model.timeline.total_events));
     new ResizeObserver(() => this.draw()).observe(byId('charts'));
     this.openForPrint();
   }
@@ -91,8 +91,10 @@ export class Overview {
       .filter(({ totals }) => totals.some((value) => value > 0));
     if (worked.length === 0) return;
     byId('verdict').after(glance(this.app, worked));
-    const cards = worked.map(({ data, totals }) => {
+    const cards = worked.map(({ data, totals: all }) => {
       const sums = new UtilizationSums(data);
+      const active = activeShares(model.table('gpu_active'), data.device_id);
+      const totals = active?.totals ?? all;
       const whole = totals.reduce((sum, value) => sum + value, 0);
       const label = model.gpuLabels.get(data.device_id) ?? `GPU ${data.device_id}`;
       const canvas = h('canvas', {
@@ -113,7 +115,7 @@ export class Overview {
       return h(
         'article',
         { class: 'gpu-card util-card' },
-        h('header', {}, h('h3', {}, name(label)), h('span', { class: 'muted' }, this.windowText(data.device_id, whole))),
+        h('header', {}, h('h3', {}, name(label)), h('span', { class: 'muted' }, active ? `of ${duration(active.active)} active, without ${duration(active.window - active.active)} pauses` : `window ${duration(whole)}`)),
         h(
           'dl',
           { class: 'shares' },
@@ -132,7 +134,7 @@ export class Overview {
           { class: 'axis', 'aria-hidden': 'true' },
           [this.from, (this.from + this.to) / 2, this.to].map((time) => h('span', {}, duration(time))),
         ),
-        this.causes(data.device_id),
+        this.causes(data.device_id, active ? 'active_ms' : 'total_ms'),
       );
     });
     replace(
@@ -150,17 +152,11 @@ export class Overview {
     else if (rankings.length > 0) host.after(h('div', { class: 'gpu-cards rankings' }, rankings));
   }
 
-  /** What the shares of a card are of. @param {number} device @param {number} whole  ns */
-  windowText(device, whole) {
-    const active = activeShares(this.app.model.table('gpu_active'), device);
-    return `${active ? 'of ' : ''}window ${duration(whole)}${active ? `, active ${duration(active.active)}` : ''}`;
-  }
-
-  /** Idle time of a GPU by cause, in one line. @param {number} device */
-  causes(device) {
+  /** Idle time of a GPU by cause, in one line. @param {number} device @param {string} time  column */
+  causes(device, time) {
     const table = this.app.model.table('idle_causes');
     if (!table) return null;
-    const [deviceColumn, cause, total] = ['device_id', 'cause', 'total_ms'].map((key) => columnIndex(table, key));
+    const [deviceColumn, cause, total] = ['device_id', 'cause', time].map((key) => columnIndex(table, key));
     if (deviceColumn < 0 || cause < 0 || total < 0) return null;
     const rows = table.rows.filter((row) => row[deviceColumn] === device && Number(row[total]) > 0);
     if (rows.length === 0) return null;

@@ -145,3 +145,101 @@ void nai_gen_plan_mpi_hidden(struct nai_gen_plan *plan, int64_t target_bytes) {
   plan_ranks(plan, true);
   nai_gen_expect_no_findings(plan, "mpi-exposed mpi-barriers mpi-small-messages mpi-imbalance");
 }
+
+/* --- late senders --------------------------------------------------------------------------------- */
+
+enum { WORLD_UID = 101, PAIR_UID = 102, SELF_UID = 103, REQUEST = 11 };
+static const int64_t WORLD = 0x44000000, MADE = 0x84000001;
+
+static void communicator(struct nai_gen_plan *plan, int rank, int64_t handle, int uid, int local, int size) {
+  struct nai_gen_row row;
+  nai_gen_row_start(&row, "MPI_COMMUNICATORS");
+  nai_gen_row_int(&row, "rank", rank);
+  nai_gen_row_int(&row, "timestamp", 1000);
+  nai_gen_row_int(&row, "commHandle", handle);
+  nai_gen_row_int(&row, "localRank", local);
+  nai_gen_row_int(&row, "size", size);
+  nai_gen_row_int(&row, "commUid", uid);
+  nai_gen_evidence_row(plan, &row);
+}
+
+/* `other`: the rank in the communicator; below 0 any source. */
+static void message(struct nai_gen_plan *plan, const struct rank *rank, const char *name, int64_t from, int64_t to,
+                    int uid, int other) {
+  struct nai_gen_row row;
+  nai_gen_row_start(&row, "MPI_P2P_EVENTS");
+  nai_gen_row_int(&row, "start", from);
+  nai_gen_row_int(&row, "end", to);
+  nai_gen_row_int(&row, "globalTid", plan->threads[rank->thread].global_tid);
+  nai_gen_row_int(&row, "textId", nai_gen_string(plan, name, strlen(name)));
+  nai_gen_row_int(&row, "commHandle", uid == WORLD_UID ? WORLD : MADE);
+  nai_gen_row_int(&row, "commUid", uid);
+  nai_gen_row_int(&row, "tag", 5);
+  nai_gen_row_int(&row, "remoteRank", other);
+  nai_gen_row_int(&row, "size", 65536);
+  if (strncmp(name, "MPI_I", 5) == 0) {
+    nai_gen_row_int(&row, "requestHandle", REQUEST);
+  }
+  nai_gen_evidence_row(plan, &row);
+}
+
+static void wait_for(struct nai_gen_plan *plan, const struct rank *rank, int64_t from, int64_t to) {
+  struct nai_gen_row row;
+  nai_gen_row_start(&row, "MPI_START_WAIT_EVENTS");
+  nai_gen_row_int(&row, "start", from);
+  nai_gen_row_int(&row, "end", to);
+  nai_gen_row_int(&row, "globalTid", plan->threads[rank->thread].global_tid);
+  nai_gen_row_int(&row, "textId", nai_gen_string(plan, "MPI_Wait", 8));
+  nai_gen_row_int(&row, "requestHandle", REQUEST);
+  nai_gen_evidence_row(plan, &row);
+}
+
+/* Rank 0 waits for a message of rank 1, which sends it 300 us later, or before. Then it receives one of rank 2 in a
+ * communicator of the two in which rank 2 is the first; rank 2 sends it 300 us before, and cannot go on, or just
+ * before. Rank 1 waits 290 us for any source: nobody can tell which send that is. A communicator of rank 1 alone has
+ * the handle of the pair's. */
+static void plan_late(struct nai_gen_plan *plan, bool late) {
+  struct rank ranks[3];
+  nai_gen_even_shapes(plan);
+  for (int r = 0; r < 3; r++) {
+    add_rank(&ranks[r], plan, r);
+    communicator(plan, r, WORLD, WORLD_UID, r, 3);
+  }
+  communicator(plan, 2, MADE, PAIR_UID, 0, 2);
+  communicator(plan, 0, MADE, PAIR_UID, 1, 2);
+  communicator(plan, 1, MADE, SELF_UID, 0, 1);
+  int kernel = nai_gen_kernel(plan, "void stencil(const double *, double *, int)", NULL);
+  int64_t first = nai_gen_now(plan, ranks[0].thread) + 1000 * US;
+  for (int i = 0; i < ROUNDS; i++) {
+    int64_t t = first + (int64_t)i * 2000 * US, sent = t + (late ? 900 : 550) * US;
+    for (int r = 0; r < 3; r++) {
+      nai_gen_wait_until(plan, ranks[r].thread, t - 50 * US);
+      nai_gen_launch_at(plan, ranks[r].thread, ranks[r].stream, kernel, t, 500 * US);
+    }
+    message(plan, &ranks[0], "MPI_Irecv", t + 520 * US, t + 522 * US, WORLD_UID, 1);
+    wait_for(plan, &ranks[0], t + 600 * US, t + 920 * US);
+    message(plan, &ranks[1], "MPI_Isend", sent, sent + 2 * US, WORLD_UID, 0);
+    wait_for(plan, &ranks[1], sent + 10 * US, sent + 15 * US);
+    message(plan, &ranks[2], "MPI_Send", t + (late ? 1000 : 1295) * US, t + (late ? 1400 : 1297) * US, PAIR_UID, 1);
+    message(plan, &ranks[0], "MPI_Recv", t + 1300 * US, t + 1401 * US, PAIR_UID, 0);
+    message(plan, &ranks[1], "MPI_Recv", t + 1500 * US, t + 1800 * US, WORLD_UID, -2);
+    message(plan, &ranks[2], "MPI_Send", t + 1790 * US, t + 1799 * US, WORLD_UID, 1);
+  }
+  nai_gen_fact(plan, &(struct nai_gen_fact){.table = "mpi_pairs",
+                                            .key = "1",
+                                            .count = ROUNDS,
+                                            .exact_ns = late ? ROUNDS * INT64_C(300) * US : 0,
+                                            .gain_ns = late ? (ROUNDS - 1) * INT64_C(300) * US : 0});
+  nai_gen_fact(plan, &(struct nai_gen_fact){.table = "mpi_pairs", .key = "2", .count = ROUNDS, .exact_ns = 0});
+  nai_gen_expect_findings(plan, "mpi-exposed");
+}
+
+void nai_gen_plan_mpi_late(struct nai_gen_plan *plan, int64_t target_bytes) {
+  (void)target_bytes;
+  plan_late(plan, true);
+}
+
+void nai_gen_plan_mpi_on_time(struct nai_gen_plan *plan, int64_t target_bytes) {
+  (void)target_bytes;
+  plan_late(plan, false);
+}

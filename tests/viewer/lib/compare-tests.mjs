@@ -205,6 +205,51 @@ async function timelineTests(suite, path, data) {
       equal((await pairState(page)).selected, [-1, -1], 'cleared');
     }),
   );
+  await suite.test('what is selected stands in the link, and its sums follow the zoom', () =>
+    suite.page(path, { hash: '#v=pair' }, async (page) => {
+      const seen = () => page.locator('.pair-details tbody tr').first().locator('td').nth(2).textContent();
+      const recount = () =>
+        page.evaluate(() => {
+          const [{ model, selected, viewport }] = globalThis.nsysAi.app.pair.lanes;
+          const { start, count } = model.events;
+          return String([...start].filter((at, i) => model.nameOf(i) === model.nameOf(selected) && count[i] === 1 && at >= viewport.from && at < viewport.to).length);
+        });
+      await page.evaluate(() => {
+        const { pair } = globalThis.nsysAi.app;
+        const { lanes } = pair.lanes[0].model;
+        const lane = lanes.find(({ kind }) => kind === 'kernel' || kind === 'graph' || kind === 'api');
+        pair.fit();
+        pair.select(pair.lanes[0], lane.first + Math.floor(lane.count / 2));
+        pair.zoomToSelection(pair.lanes[0]);
+      });
+      const agree = async () => {
+        const wanted = await recount();
+        for (let tries = 0; tries < 50 && (await seen()) !== wanted; tries++) await page.waitForTimeout(50);
+        equal(await seen(), wanted);
+      };
+      await agree();
+      await page.evaluate(() => globalThis.nsysAi.app.pair.fit());
+      await agree();
+      const { selected } = await pairState(page);
+      await page.waitForFunction(() => /[#&]e=base/u.test(location.hash));
+      await page.reload();
+      await settle(page);
+      equal((await pairState(page)).selected, selected, 'after a reload');
+    }),
+  );
+  await suite.test('a kernel of the tree leads to the timelines', () =>
+    suite.page(path, {}, async (page) => {
+      await page.evaluate(() => {
+        for (let level = 0; level < 3; level++)
+          for (const { dataset } of [...document.querySelectorAll('#difference-tree button[aria-expanded="false"]')]) document.querySelector(`#difference-tree button[data-part="${dataset.part}"]`).click();
+      });
+      const kernel = page.locator('#difference-tree button.leaf').first();
+      if ((await kernel.count()) === 0) return;
+      await kernel.click();
+      equal(await page.evaluate(() => globalThis.nsysAi.app.view), 'pair');
+      check((await pairState(page)).selected.some((event) => event >= 0), 'selected');
+    }),
+  );
   await suite.test('a kernel of the table is found in the timelines', () =>
     suite.page(path, { hash: '#v=tables&t=compared_kernels' }, async (page) => {
       await page.evaluate(() => {

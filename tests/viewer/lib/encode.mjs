@@ -81,13 +81,8 @@ export function encodeEvents(lanes) {
   return { lanes: headers, columns, events: index, raw_bytes: raw.length, base64: deflateSync(raw).toString('base64') };
 }
 
-/** JSON that is safe inside a script element. */
-export function scriptJson(value) {
-  return JSON.stringify(value).replace(
-    /[<>&\u2028\u2029]/g,
-    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  );
-}
+/** JSON as the page holds it. */
+const packed = (value) => deflateSync(JSON.stringify(value)).toString('base64');
 
 const SEVERITY_LABELS = { high: 'High', medium: 'Medium', low: 'Low', info: 'Info' };
 
@@ -112,8 +107,8 @@ export function renderReport(report, timeline, lanes) {
     script: dist('viewer.js'),
     style_sha256_b64: dist('viewer.css.sha256'),
     script_sha256_b64: dist('viewer.js.sha256'),
-    report_json: scriptJson(report),
-    timeline_json: scriptJson({
+    report_b64: packed(report),
+    timeline_b64: packed({
       ...timeline,
       ...encoded,
       embedded_events: encoded.events,

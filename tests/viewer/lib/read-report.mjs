@@ -2,12 +2,15 @@
 import { readFileSync } from 'node:fs';
 import { inflateSync } from 'node:zlib';
 
-export function block(html, id) {
+function block(html, id) {
   const open = html.indexOf(`id="${id}">`);
   if (open < 0) throw new Error(`no block ${id}`);
   const begin = open + id.length + 6;
   return html.slice(begin, html.indexOf('</script>', begin));
 }
+
+export const blockBytes = (html, id) => inflateSync(Buffer.from(block(html, id), 'base64'));
+export const blockJson = (html, id) => (block(html, id) ? JSON.parse(blockBytes(html, id)) : null);
 
 /** Rows in place of packed columns. */
 export function unpack(report) {
@@ -54,9 +57,9 @@ function readColumn(bytes, { encoding, offset, bytes: length }, lanes) {
 
 export function readReport(path) {
   const html = readFileSync(path, 'utf8');
-  const report = unpack(JSON.parse(block(html, 'nsys-ai-report')));
-  const timeline = JSON.parse(block(html, 'nsys-ai-timeline'));
-  const bytes = timeline.raw_bytes > 0 ? inflateSync(Buffer.from(block(html, 'nsys-ai-events'), 'base64')) : Buffer.alloc(0);
+  const report = unpack(blockJson(html, 'nsys-ai-report'));
+  const timeline = blockJson(html, 'nsys-ai-timeline');
+  const bytes = blockBytes(html, 'nsys-ai-events');
   const columns = Object.fromEntries(
     timeline.columns.map((column) => [column.name, readColumn(bytes, column, timeline.lanes)]),
   );

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { dropEvents } from '../../../templates/viewer/src/decode.js';
 import { groupByName } from '../../../templates/viewer/src/highlights.js';
 import { schemaTable } from '../../../templates/viewer/src/tables/schema-table.js';
 import { fitting } from '../../../templates/viewer/src/timeline/paint-spans.js';
@@ -40,12 +39,6 @@ test('every column of every table is explained', () => {
   const schema = schemaTable({ tables: { one: table(['a', 'b']), two: table(['c']) } });
   assert.deepEqual(schema.rows.map((row) => row.slice(0, 4)), [['one', 'a', 'a!', 'µs'], ['one', 'b', 'b!', 'µs'], ['two', 'c', 'c!', 'µs']]);
   assert.ok(schema.rows.every((row) => row.length === schema.columns.length));
-});
-
-test('without its events a timeline is still whole', () => {
-  const timeline = { lanes: [1], events: 9, raw_bytes: 5, aggregated: true, columns: [{ offset: 3, bytes: 2 }], gpus: [1], mix: {}, grid: {} };
-  dropEvents(timeline);
-  assert.deepEqual([timeline.events, timeline.raw_bytes, timeline.lanes, timeline.gpus, timeline.grid], [0, 0, [], [1], undefined]);
 });
 
 test('a ranking has each name once, with all its GPUs, the longest row as its place', () => {

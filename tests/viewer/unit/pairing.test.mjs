@@ -59,6 +59,9 @@ test('of many instances outliers are drawn, and some of the others', () => {
   assert.ok(rows.length <= 300);
   for (let i = 7; i < 5000; i += 1000) assert.ok(rows.includes(i));
   assert.deepEqual(rows, [...rows].sort((a, b) => a - b));
+  const known = (one) => list.indexOf(one) >= 2000 && list.indexOf(one) < 2100;
+  const preferred = chosenRows(list, known);
+  assert.ok(preferred.length <= 300 && list.filter(known).every((one) => preferred.includes(list.indexOf(one))), 'those whose kernels are known');
 });
 
 test('an axis ends with the longest, but for what would leave nothing of the others', () => {

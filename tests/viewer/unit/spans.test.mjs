@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { describeSteps } from '../../../templates/viewer/src/step-strip.js';
-import { activeShares } from '../../../templates/viewer/src/gpu-summary.js';
+import { activeShares, summariseGpus } from '../../../templates/viewer/src/gpu-summary.js';
 import { stepLabel } from '../../../templates/viewer/src/timeline/spans.js';
 import { Layout } from '../../../templates/viewer/src/timeline/layout.js';
 import { ORIGIN } from '../lib/synthetic.mjs';
@@ -87,7 +87,9 @@ test('only a GPU that pauses has shares of its active time', () => {
     ],
   };
   assert.equal(activeShares(table, 0), null);
-  assert.deepEqual(activeShares(table, 1), { totals: [200, 50, 10, 40], active: 300 });
+  assert.deepEqual(activeShares(table, 1), { totals: [200, 50, 10, 40], active: 300, window: 1000 });
   assert.equal(activeShares(table, 2), null);
   assert.equal(activeShares(null, 1), null);
+  const bins = (id) => ({ device_id: id, compute_ns: [400], exposed_comm_ns: [0], exposed_copy_ns: [100], idle_ns: [500] });
+  assert.deepEqual(summariseGpus([bins(0), bins(1)], table).gpus.map(({ data, window }) => [data.device_id, window]).sort(), [[0, 1000], [1, 300]], 'the same base as the verdict');
 });

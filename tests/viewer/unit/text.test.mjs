@@ -49,6 +49,7 @@ test('headings spell what they shorten', () => {
 
 test('only all of it is 100 %', () => {
   assert.deepEqual([percent(99970, 100000), percent(99940, 100000), percent(5, 5), percent(1, 0)], ['>99.9 %', '99.9 %', '100.0 %', '–']);
+  assert.deepEqual([0.987, 0.994, 0.996, 0.004, 0, -0.5].map((value) => percent(value, 100)), ['0.99 %', '0.99 %', '1.0 %', '<0.01 %', '0.0 %', '-0.50 %'], 'as report.md rounds');
   const share = column('pct', 'float', 'percent');
   assert.deepEqual([99.998, 99.99, 100].map((value) => cell(value, share, null)), ['>99.99', '99.99', '100.00']);
 });

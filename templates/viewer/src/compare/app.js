@@ -114,7 +114,10 @@ export class CompareApp {
     const { compared_time: time, compared_kernels: kernels } = this.data.tables;
     const root = time && kernels ? buildDifferences(time, kernels, (text) => this.shorten(text)) : null;
     if (!host || !root) return;
-    const table = new PartTable('Where the time went', 'Part', this.data.comparable);
+    const table = new PartTable('Where the time went', 'Part', this.data.comparable, {
+      can: (text) => this.canPlace({ text, name: text }),
+      show: (text) => this.showEvidence({ text, name: text }),
+    });
     table.show(root);
     host.replaceChildren(table.element);
   }

@@ -7,6 +7,7 @@ import { columnIndex } from '../table-schema.js';
  * @typedef {object} Difference
  * @property {string} key
  * @property {string} title
+ * @property {string} [name]  of a kernel, in full
  * @property {string} note  what else there is to say: how a kernel was matched, where it runs
  * @property {number | null} base  ms; null: not on that side
  * @property {number | null} fresh
@@ -58,6 +59,7 @@ function kernelsByCategory(table, shorten) {
     list.push({
       key: `kernel.${index}`,
       title: shorten(text(row, 'kernel')),
+      name: text(row, 'kernel'),
       note: [state === 'matched' ? '' : state.replace('_', ' '), text(row, 'change'), path ? `in ${path}` : ''].filter(Boolean).join(', '),
       base: number(row, 'base_time_ms'),
       fresh: number(row, 'new_time_ms'),

@@ -1,13 +1,13 @@
 /** @import { Theme } from '../colors.js' */
 /** @import { Difference } from './differences.js' */
 import { rgb } from '../colors.js';
-import { fitCanvas, h } from '../dom.js';
+import { CHARACTER_PX, fillLabel, fitCanvas, h } from '../dom.js';
 import { changeOf, deltaOf, sizeOf } from './differences.js';
 import { relative, signed, time } from './words.js';
 
 const ROW_HEIGHT = 20;
 const MIN_PX = 0.5;
-const CHARACTER_PX = 6.1;
+const LABEL_PX = 27;
 /** All dark enough for white letters. */
 const [NEUTRAL, LONGER, SHORTER] = ['#636e7a', '#b3261e', '#1d5fc4'].map(rgb);
 
@@ -113,12 +113,10 @@ export class DifferenceFlame {
     for (const { part, left, width: size, top } of this.boxes) {
       context.fillStyle = colorOf(this.comparable ? changeOf(part, whole) : 0);
       context.fillRect(left, top, Math.max(MIN_PX, size - 1), ROW_HEIGHT - 1);
-      const fits = Math.floor((size - 8) / CHARACTER_PX);
-      if (fits < 3) continue;
-      const words = ` ${this.words(part)}`;
-      const label = part.title.length + words.length <= fits ? part.title + words : part.title.length <= fits ? part.title : `${part.title.slice(0, fits - 1)}…`;
+      if (size < LABEL_PX) continue;
+      const full = `${part.title} ${this.words(part)}`;
       context.fillStyle = '#fff';
-      context.fillText(label, left + 4, top + ROW_HEIGHT / 2);
+      fillLabel(context, full.length * CHARACTER_PX <= size - 8 ? full : part.title, left + 4, top + ROW_HEIGHT / 2, size - 8);
     }
   }
 }

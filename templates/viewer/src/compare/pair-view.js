@@ -15,6 +15,7 @@ const ZOOM_STEP = 0.7;
 const PAN_STEP = 0.15;
 const SCROLL_STEP = 60;
 const ROOM = 0.12;
+const DESCRIBE_MS = 80; // after the last step of a movement
 
 /** @typedef {{side: SideName, data: SideData, model: Model}} PairSide */
 
@@ -35,6 +36,10 @@ export class PairView {
     this.ruler = h('canvas', { class: 'tl-ruler', 'aria-hidden': 'true' });
     this.search = h('input', { type: 'search', id: 'pair-search', placeholder: 'Search  ( / )', 'aria-label': 'Search names, categories and libraries on both sides', autocomplete: 'off', spellcheck: 'false', oninput: () => this.find(this.search.value) });
     this.found = h('output', { class: 'search-status', 'aria-live': 'polite' });
+    /** @type {{ lanes: Lanes, event: number } | null} */
+    this.chosen = null;
+    /** @type {ReturnType<typeof setTimeout> | undefined} */
+    this.describing = undefined;
     this.details = h('section', { class: 'pair-details', 'aria-label': 'Selection', 'aria-live': 'polite' }, h('p', { class: 'muted' }, 'Click an event to see all of its name on both sides.'));
     const button = (/** @type {string} */ label, /** @type {string} */ title, /** @type {() => void} */ action) => h('button', { type: 'button', title, onclick: action }, label);
     host.append(
@@ -141,6 +146,8 @@ export class PairView {
   moved() {
     this.app.state.set({ a: this.viewport.from.toFixed(1), b: this.viewport.to.toFixed(1) });
     this.draw();
+    clearTimeout(this.describing);
+    if (this.chosen) this.describing = setTimeout(() => this.describe(), DESCRIBE_MS);
   }
 
   fit() {
@@ -178,14 +185,16 @@ export class PairView {
         if (other.selected >= 0) other.reveal(other.selected);
       }
     }
-    this.describe(lanes, event);
+    this.chosen = event < 0 ? null : { lanes, event };
+    this.app.state.set({ e: event < 0 ? '' : `${lanes.side}~${event}` });
+    this.describe();
     this.draw();
   }
 
-  /** @param {Lanes} lanes @param {number} event */
-  describe(lanes, event) {
-    if (event < 0) return replace(this.details, h('p', { class: 'muted' }, 'Nothing is selected.'));
-    const text = lanes.model.nameOf(event);
+  /** What is selected, of how many in sight. */
+  describe() {
+    if (!this.chosen) return replace(this.details, h('p', { class: 'muted' }, 'Nothing is selected.'));
+    const text = this.chosen.lanes.model.nameOf(this.chosen.event);
     const heading = (/** @type {string} */ label) => h('th', { class: 'num', scope: 'col' }, label);
     const number = (/** @type {number} */ value) => h('td', { class: 'num' }, Number.isNaN(value) ? '–' : duration(value));
     const rows = this.lanes.map(({ side, model, viewport, selected }) => {
@@ -225,12 +234,18 @@ export class PairView {
   }
 
   restore() {
-    const { al, a, b, q } = this.app.state.values;
+    const { al, a, b, e, q } = this.app.state.values;
+    const [side, event] = e.split('~');
+    const lanes = this.lanes.find((one) => one.side === side);
     this.bar.restore(al);
     if (a !== '' && b !== '' && Number(b) > Number(a)) this.viewport.set(Number(a), Number(b));
     this.search.value = q;
     this.find(q);
     this.resize();
+    if (lanes && Number(event) < lanes.model.events.start.length) {
+      this.select(lanes, Number(event));
+      lanes.reveal(lanes.selected);
+    } else if (this.chosen) this.select(this.lanes[0], -1);
     this.moved();
   }
 

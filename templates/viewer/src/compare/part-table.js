@@ -8,9 +8,10 @@ const OPENED_LEVELS = 3;
 
 /** A tree of differences as a table: each part opens into those that add up to it. */
 export class PartTable {
-  /** @param {string} label @param {string} what  heading of the first column @param {boolean} comparable  whether differences mean anything */
-  constructor(label, what, comparable) {
+  /** @param {string} label @param {string} what  heading of the first column @param {boolean} comparable  whether differences mean anything @param {{ can: (name: string) => boolean, show: (name: string) => void }} [timeline]  where names are shown */
+  constructor(label, what, comparable, timeline) {
     this.comparable = comparable;
+    this.timeline = timeline;
     /** @type {Set<string>} */
     this.open = new Set();
     /** @type {Difference | null} */
@@ -77,7 +78,9 @@ export class PartTable {
     const first =
       part.children.length > 0
         ? h('button', { type: 'button', class: 'part-fold', 'data-part': part.key, 'aria-expanded': open ? 'true' : 'false', onclick: toggle }, h('span', { class: 'twist', 'aria-hidden': 'true' }, open ? '▾' : '▸'), ...label)
-        : h('span', { class: 'leaf' }, ...label);
+        : part.name !== undefined && this.timeline?.can(part.name)
+          ? h('button', { type: 'button', class: 'link leaf', title: 'Show in the timelines', onclick: () => this.timeline?.show(part.name ?? '') }, ...label)
+          : h('span', { class: 'leaf' }, ...label);
     const cell = h('td', {}, first);
     cell.style.paddingLeft = `${8 + depth * 18}px`;
     const sides = [cell, h('td', { class: 'num' }, time(part.base)), h('td', { class: 'num' }, time(part.fresh))];

@@ -1,7 +1,7 @@
 /** @import { App } from '../app.js' */
 /** @import { Model } from '../model.js' */
 /** @import { Instance } from './instances.js' */
-import { fitCanvas, h } from '../dom.js';
+import { CHARACTER_PX, fillLabel, fitCanvas, h } from '../dom.js';
 import { duration, percent } from '../format.js';
 import { bisect } from '../model.js';
 import { operationsOf } from './pairing.js';
@@ -16,15 +16,21 @@ const OUTLIERS_SHOWN = 100;
 /** Of rows too low for a label each, so many share one. */
 const LABELED = 10;
 const TICK_PX = 110;
-const CHARACTER_PX = 6.1;
+const LABEL_PX = 31;
 
-/** Which of many instances a picture shows: the first outliers, and others evenly. @param {Instance[]} instances @returns {number[]} */
-export function chosenRows(instances) {
-  if (instances.length <= MOST_ROWS) return [...instances.keys()];
-  const outliers = [...instances.keys()].filter((i) => instances[i].outlier).slice(0, OUTLIERS_SHOWN);
-  const rest = MOST_ROWS - outliers.length;
-  const even = Array.from({ length: rest }, (_, i) => Math.floor((i * instances.length) / rest));
-  return [...new Set([...outliers, ...even])].sort((a, b) => a - b);
+/** @param {number[]} list @param {number} most */
+const evenly = (list, most) => (list.length <= most ? list : Array.from({ length: most }, (_, i) => list[Math.floor((i * list.length) / most)]));
+
+/**
+ * Which of many instances a picture shows: the first outliers, of those whose kernels are known as many as fit into half of it, and others evenly.
+ * @param {Instance[]} instances @param {(instance: Instance) => boolean} [isKnown] @returns {number[]}
+ */
+export function chosenRows(instances, isKnown = () => false) {
+  const all = [...instances.keys()];
+  if (all.length <= MOST_ROWS) return all;
+  const outliers = all.filter((i) => instances[i].outlier).slice(0, OUTLIERS_SHOWN);
+  const known = evenly(all.filter((i) => isKnown(instances[i])), (MOST_ROWS - outliers.length) >> 1);
+  return [...new Set([...outliers, ...known, ...evenly(all, MOST_ROWS - outliers.length - known.length)])].sort((a, b) => a - b);
 }
 
 /** Times of round numbers. @param {number} whole  ns @param {number} width  px */
@@ -57,11 +63,9 @@ export function paintInstance(context, app, gpu, instance, { left, top, height, 
       context.fillStyle = color(event);
       const [y, size] = split === height ? [top, height] : below ? [top + split, height - split] : [top, split];
       context.fillRect(x, y, right - x - (right - x > 4 ? 0.5 : 0), size);
-      const fits = Math.floor((right - x - 6) / CHARACTER_PX);
-      if (!labels || below || fits < 4) continue;
-      const text = model.shortNameOf(event);
+      if (!labels || below || right - x < LABEL_PX) continue;
       context.fillStyle = '#fff';
-      context.fillText(text.length <= fits ? text : `${text.slice(0, fits - 1)}…`, x + 3, top + split / 2 + 0.5);
+      fillLabel(context, model.shortNameOf(event), x + 3, top + split / 2 + 0.5, right - x - 6);
     }
   });
 }
@@ -129,6 +133,11 @@ export class Strip {
     event.stopPropagation();
   }
 
+  /** Whether its kernels are on the page one by one. @param {Instance} instance */
+  isKnown({ start, end }) {
+    return this.app.model.complete(start, end);
+  }
+
   /** @param {number} index */
   describe(index) {
     const instance = this.instances[index];
@@ -161,7 +170,7 @@ export class Strip {
 
   /** @param {number} gpu @param {Instance[]} instances @param {{median: number, index: number, count: number}} facts */
   show(gpu, instances, facts) {
-    Object.assign(this, { gpu, instances, typical: facts, current: -1, rows: chosenRows(instances) });
+    Object.assign(this, { gpu, instances, typical: facts, current: -1, rows: chosenRows(instances, (instance) => this.isKnown(instance)) });
     this.end = axisEnd(this.rows.map((index) => lengthOf(instances[index])));
     const outliers = instances.filter(({ outlier }) => outlier).length;
     this.canvas.setAttribute('aria-label', `${instances.length} iterations on GPU ${gpu}, median ${duration(facts.median)}, ${outliers} outliers. Arrows choose one, Enter shows it in the timeline, Space compares it.`);
@@ -220,7 +229,7 @@ export class Strip {
     context.fillStyle = theme.idle;
     context.fillRect(this.left, top + 1, lengthOf(shown) * scale, rowHeight - 2);
     context.globalAlpha = instance.whole ? 1 : 0.45;
-    paintInstance(context, this.app, this.gpu, shown, { left: this.left, top: top + 1, height: rowHeight - 2, scale, labels: false });
+    if (this.isKnown(shown)) paintInstance(context, this.app, this.gpu, shown, { left: this.left, top: top + 1, height: rowHeight - 2, scale, labels: false });
     context.globalAlpha = 1;
     if (cut) this.markCut(context, top);
     if (instance.outlier) {

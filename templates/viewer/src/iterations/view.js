@@ -125,9 +125,9 @@ export class IterationsView {
     const absent = instances.filter(({ start, end }) => !model.complete(start, end)).length;
     replace(
       this.facts,
-      `${counted(instances.length, 'iteration')}, median ${duration(facts.median)} of ${integer(facts.count)}, ${counted(outliers.length, 'outlier')}` +
+      `${counted(instances.length, 'iteration')}, median ${duration(facts.median)}${facts.count < instances.length ? ` (of the ${integer(facts.count)} counted)` : ''}, ${counted(outliers.length, 'outlier')}` +
         `${shown < instances.length ? `; ${integer(shown)} of them are drawn` : ''}${cut > 0 ? `; ▶: ${integer(cut)} longer than ${duration(end)}, cut there` : ''}. ` +
-        (absent > 0 ? `Kernels of ${integer(absent)} are not on the page: their rows show blocks of several. ` : '') +
+        (absent > 0 ? `Kernels of ${integer(absent)} are not on the page: their rows show only how long they take. ` : '') +
         'Dashed: the median; ◆: the iteration closest to it. Click: show it in the timeline; Shift + click: compare it with ◆, then with another.',
     );
     const names = new Set();

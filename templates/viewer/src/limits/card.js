@@ -2,7 +2,7 @@
 /** @import { Limit } from './limits.js' */
 import { categoryColor } from '../colors.js';
 import { fitCanvas, h, name } from '../dom.js';
-import { counted, duration, integer, percent } from '../format.js';
+import { counted, duration, integer, percent, percentage } from '../format.js';
 import { limitsOf } from './limits.js';
 import { paintRoofline, pointNear, rooflineOf, ROOFLINE_HEIGHT } from './roofline.js';
 
@@ -20,7 +20,7 @@ function line(app, limit) {
     'li',
     {},
     h('button', { type: 'button', class: 'link', title: 'Row in the table', onclick: () => app.showTable(limit.table, limit.row) }, name(limit.label)),
-    h('span', { class: 'num' }, `${limit.percent.toFixed(1)} %`),
+    h('span', { class: 'num' }, percentage(limit.percent)),
     h('span', { class: 'limit-bar', 'aria-hidden': 'true' }, bar),
     h('span', { class: 'muted' }, `${rate(limit.reached)} of ${rate(limit.peak)} ${limit.unit}, `, name(limit.of), limit.gpus > 1 ? `, lowest of ${integer(limit.gpus)}` : '', limit.above ? '; above the peak that is assumed' : ''),
   );
@@ -89,13 +89,16 @@ export function limitsSection(app) {
       'div',
       { class: 'gpu-cards' },
       limits.length > 0 ? peakCard(app, limits) : null,
-      h(
-        'article',
-        { class: 'gpu-card' },
-        h('header', {}, h('h3', {}, 'Roofline')),
-        chart ? [canvas, h('div', { class: 'legend' }, ['gemm', 'attention'].map(swatch), 'larger: more time')] : null,
-        h('p', { class: 'muted' }, leftOut(roofline)),
-      ),
+      chart
+        ? h(
+            'article',
+            { class: 'gpu-card' },
+            h('header', {}, h('h3', {}, 'Roofline')),
+            canvas,
+            h('div', { class: 'legend' }, ['gemm', 'attention'].map(swatch), 'larger: more time'),
+            h('p', { class: 'muted' }, leftOut(roofline)),
+          )
+        : null,
     ),
   );
   const draw = () => {

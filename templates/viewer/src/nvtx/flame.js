@@ -1,12 +1,12 @@
 /** @import { Theme } from '../colors.js' */
 /** @import { Metric, RangeNode } from './tree.js' */
 import { nameColor } from '../colors.js';
-import { fitCanvas, h } from '../dom.js';
+import { fillLabel, fitCanvas, h } from '../dom.js';
 import { sortedChildren, totalOf } from './tree.js';
 
 const ROW_HEIGHT = 20;
 const MIN_PX = 0.5;
-const CHARACTER_PX = 6.1;
+const LABEL_PX = 27;
 const GROUP_COLORS = ['#5b6672', '#6d7884'];
 
 /**
@@ -132,15 +132,10 @@ export class FlameGraph {
         context.lineWidth = 1.5;
         context.strokeRect(left + 0.75, top + 0.75, Math.max(1, size - 2.5), ROW_HEIGHT - 2.5);
       }
-      const fits = Math.floor((size - 8) / CHARACTER_PX);
-      if (fits >= 3) {
+      if (size >= LABEL_PX) {
         context.globalAlpha = dim ? 0.5 : 1;
         context.fillStyle = '#fff';
-        context.fillText(
-          node.name.length <= fits ? node.name : `${node.name.slice(0, fits - 1)}…`,
-          left + 4,
-          top + ROW_HEIGHT / 2,
-        );
+        fillLabel(context, node.name, left + 4, top + ROW_HEIGHT / 2, size - 8);
       }
     }
     context.globalAlpha = 1;

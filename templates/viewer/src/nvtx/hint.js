@@ -1,7 +1,7 @@
 /** @import { Model } from '../model.js' */
 /** @import { Metric, RangeNode } from './tree.js' */
 import { h, name, replace } from '../dom.js';
-import { counted } from '../format.js';
+import { counted, percent } from '../format.js';
 import { columnIndex } from '../table-schema.js';
 import { totalOf } from './tree.js';
 
@@ -19,11 +19,6 @@ export function milliseconds(ms) {
   return ms.toLocaleString('en-US', { minimumFractionDigits: 3, maximumFractionDigits: 3 });
 }
 
-/** @param {number} part @param {number} whole */
-export function share(part, whole) {
-  return whole > 0 ? `${((100 * part) / whole).toFixed(1)} %` : '–';
-}
-
 /**
  * What is under the pointer in the flame graph.
  * @param {HTMLElement} hint @param {RangeNode | null} node @param {RangeNode} root @param {Metric} metric
@@ -32,8 +27,8 @@ export function share(part, whole) {
 export function showHint(hint, node, root, metric, x, y) {
   hint.hidden = node === null;
   if (!node) return;
-  const ofAll = share(totalOf(node, metric), totalOf(root, metric));
-  const ofParent = node.parent ? `, ${share(totalOf(node, metric), totalOf(node.parent, metric))} of parent` : '';
+  const ofAll = percent(totalOf(node, metric), totalOf(root, metric));
+  const ofParent = node.parent ? `, ${percent(totalOf(node, metric), totalOf(node.parent, metric))} of parent` : '';
   replace(
     hint,
     h('div', { class: 'tooltip-title' }, name(node.name)),

@@ -4,10 +4,8 @@ import { activityBar } from './activity-bar.js';
 
 /** What the page says about a timeline that does not hold every event. @param {TimelineView} view */
 function notice(view) {
-  const { note, embedded_events: embedded, total_events: total } = view.model.timeline;
-  if (!note) return null;
-  const count = ` (${embedded.toLocaleString('en-US')} of ${total.toLocaleString('en-US')} events embedded)`;
-  return h('p', { class: 'notice' }, note, count);
+  const { note } = view.model.timeline;
+  return note ? h('p', { class: 'notice' }, note) : null;
 }
 
 /** Of a trace without events. @param {TimelineView} view */

@@ -26,6 +26,8 @@ export class Gutter {
   /** @param {Track} track */
   label(track) {
     const open = !this.view.layout.collapsed.has(track.key);
+    // What tells processes of one name apart is never cut.
+    const [title, id] = track.label.split(/(?= · \d+$)/u);
     const text = isGroup(track)
       ? h(
           'button',
@@ -38,7 +40,8 @@ export class Gutter {
             onclick: () => toggleFold(this.view, track),
           },
           h('span', { class: 'twist', 'aria-hidden': 'true' }, open ? '▾' : '▸'),
-          name(track.label),
+          name(title),
+          id ? h('span', { class: 'tl-id' }, id) : null,
         )
       : h('span', { class: 'tl-text', title: track.hint ?? track.label }, name(track.label), track.pinned ? this.owner(track) : null);
     const more = h(

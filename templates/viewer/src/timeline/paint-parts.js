@@ -3,8 +3,8 @@
 /** @import { Gaps } from './layout.js' */
 /** @import { Frame } from './painter.js' */
 import { categoryColor, causeColor, causeName } from '../colors.js';
+import { fillLabel } from '../dom.js';
 
-const CHARACTER_PX = 6.1;
 const LABEL_PX = 60;
 const FAINTEST = 0.2;
 
@@ -58,8 +58,7 @@ function paintGap(context, frame, cause, left, right, y, height) {
   const room = Math.min(right, frame.width) - Math.max(left, 0);
   if (room < LABEL_PX) return;
   context.fillStyle = frame.theme.text;
-  const [text, fits] = [causeName(cause), Math.floor((room - 6) / CHARACTER_PX)];
-  context.fillText(text.length <= fits ? text : `${text.slice(0, fits - 1)}…`, Math.max(left, 0) + 4, y + height / 2 - 1);
+  fillLabel(context, causeName(cause), Math.max(left, 0) + 4, y + height / 2 - 1, room - 6);
 }
 
 /**

@@ -1,8 +1,8 @@
 /** @import { Frame } from './painter.js' */
 /** @import { Spans } from './spans.js' */
+import { CHARACTER_PX } from '../dom.js';
 import { bisect } from '../model.js';
 
-const CHARACTER_PX = 6.1;
 const LABEL_PX = 34;
 const NUMBER_PX = 16;
 const PALE = 0.38;

@@ -4,7 +4,7 @@
 /** @import { Layout, Track } from './layout.js' */
 /** @import { Row } from './rows.js' */
 import { rgb } from '../colors.js';
-import { context2d } from '../dom.js';
+import { context2d, fillLabel } from '../dom.js';
 import { paintArrow, paintGaps, paintMix } from './paint-parts.js';
 import { paintChart } from './paint-charts.js';
 import { exactUtilization } from './exact-utilization.js';
@@ -14,7 +14,6 @@ import { Raster } from './raster.js';
 import { UtilizationSums } from './utilization.js';
 
 const LABEL_MIN_PX = 30;
-const CHARACTER_PX = 6.1;
 const MAX_ARROWS = 60;
 
 /**
@@ -187,12 +186,7 @@ export class Painter {
       const event = rects[i];
       if (room < LABEL_MIN_PX - 8) continue;
       const text = count[event] > 1 ? `${count[event]} events` : model.shortNameOf(event);
-      const fits = Math.floor(room / CHARACTER_PX);
-      context.fillText(
-        text.length <= fits ? text : `${text.slice(0, Math.max(1, fits - 1))}…`,
-        left + 4,
-        top + height / 2 + 0.5,
-      );
+      fillLabel(context, text, left + 4, top + height / 2 + 0.5, room);
     }
   }
 

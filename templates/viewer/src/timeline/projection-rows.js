@@ -4,14 +4,13 @@
 /** @import { Frame } from './painter.js' */
 /** @import { Track } from './layout.js' */
 /** @import { TimelineView } from './view.js' */
-import { h, name } from '../dom.js';
+import { fillLabel, h, name } from '../dom.js';
 import { counted, duration, percent } from '../format.js';
 import { bisect } from '../model.js';
 import { projectionRows } from '../projection.js';
 import { fields } from './event-details.js';
 
 export const PROJECTION_ROW = 17;
-const CHARACTER_PX = 6.1;
 const LABEL_PX = 30;
 const LIST_MAX = 12;
 
@@ -64,9 +63,8 @@ function paintRow(context, frame, model, row, top, height) {
     const room = Math.min(right, width) - Math.max(left, 0) - 8;
     if (found && room >= LABEL_PX - 8) {
       const text = model.shortNameOf(range);
-      const fits = Math.floor(room / CHARACTER_PX);
       context.fillStyle = '#fff';
-      context.fillText(text.length <= fits ? text : `${text.slice(0, Math.max(1, fits - 1))}…`, Math.max(left, 0) + 4, top + height / 2 + 0.5);
+      fillLabel(context, text, Math.max(left, 0) + 4, top + height / 2 + 0.5, room);
     }
     // What ends within the pixel just painted would only be painted over it.
     const next = from + right / scale;
