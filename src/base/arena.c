@@ -32,8 +32,7 @@ void nai_arena_free(struct nai_arena *arena) {
 
 static int get_large(void **out, struct nai_arena *arena, size_t bytes, struct nai_err *err) {
   NAI_FREED struct nai_arena_block *block = calloc(1, sizeof *block);
-  if (!block)
-    return nai_err_nomem(err);
+  NAI_TRY(nai_memory_check(block, err));
   NAI_TRY(nai_spill_array_new(&block->large, arena->directory, bytes, err));
   block->next = arena->large;
   *out = block->large;

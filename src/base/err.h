@@ -35,6 +35,7 @@ int nai_err_damaged(struct nai_err *err, const char *fmt, ...) NAI_PRINTF(2, 3);
 int nai_err_wrap(struct nai_err *err, int code, const char *fmt, ...) NAI_PRINTF(3, 4);
 /* Out of memory. */
 int nai_err_nomem(struct nai_err *err);
+static inline int nai_memory_check(bool enough, struct nai_err *err) { return enough ? NAI_OK : nai_err_nomem(err); }
 /* Exit status of a code (docs/architecture.md, "Robustness"): 0, 2, 3, 5, 6, 70 for a code unknown to this table.
  */
 int nai_err_exit_status(int code);

@@ -97,8 +97,7 @@ static void *work(void *arg) {
 int nai_flow_run(struct nai_flow *flow, int threads, struct nai_err *err) {
   NAI_FREED uint32_t *ready = flow->oom ? NULL : malloc(((size_t)flow->task_count + 1) * sizeof *ready);
   struct runner r = {.flow = flow, .failed = flow->task_count, .ready = ready};
-  if (!ready)
-    return nai_err_nomem(err);
+  NAI_TRY(nai_memory_check(ready, err));
   pthread_mutex_init(&r.lock, NULL);
   pthread_cond_init(&r.changed, NULL);
   for (uint32_t i = 0; i < flow->task_count; i++)

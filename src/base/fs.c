@@ -27,8 +27,7 @@ int nai_fs_read_fd(struct nai_buf *out, int fd, const char *path, size_t max, in
   enum { CHUNK = 65536 };
   for (size_t total = 0; total <= max;) {
     char *at = nai_buf_reserve(out, CHUNK);
-    if (!at)
-      return nai_err_nomem(err);
+    NAI_TRY(nai_memory_check(at, err));
     ssize_t n = read(fd, at, CHUNK);
     if (n < 0 && errno == EINTR)
       continue;
@@ -159,8 +158,7 @@ int nai_fs_mkdir(const char *path, struct nai_err *err) {
 
 int nai_fs_mkdir_all(const char *path, struct nai_err *err) {
   NAI_FREED char *copy = strdup(path);
-  if (!copy)
-    return nai_err_nomem(err);
+  NAI_TRY(nai_memory_check(copy, err));
   for (char *slash = *copy ? strchr(copy + 1, '/') : NULL; slash; slash = strchr(slash + 1, '/')) {
     *slash = '\0';
     NAI_TRY(nai_fs_mkdir(copy, err));

@@ -63,8 +63,7 @@ int nai_sort_keys(struct nai_key *keys, size_t count, struct nai_err *err) {
   if (is_settled(&differing, keys, count))
     return NAI_OK;
   struct nai_key *scratch = malloc(count * sizeof *scratch);
-  if (!scratch)
-    return nai_err_nomem(err);
+  NAI_TRY(nai_memory_check(scratch, err));
   radix_sort(keys, scratch, count, differing);
   free(scratch);
   return NAI_OK;
@@ -81,8 +80,13 @@ static uint64_t next_random(uint64_t *state) {
   return *state >> 33;
 }
 
-static int compare_i64(const void *pa, const void *pb) {
-  int64_t a = *(const int64_t *)pa, b = *(const int64_t *)pb;
+int nai_by_i64(const void *left, const void *right) {
+  int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
+  return (a > b) - (a < b);
+}
+
+int nai_by_f64(const void *left, const void *right) {
+  double a = *(const double *)left, b = *(const double *)right;
   return (a > b) - (a < b);
 }
 
@@ -98,7 +102,7 @@ static void choose_pivots(int64_t *low, int64_t *high, const int64_t *v, size_t 
   int64_t sample[SAMPLE];
   for (int i = 0; i < SAMPLE; i++)
     sample[i] = v[lo + (size_t)(next_random(random) % (hi - lo))];
-  qsort(sample, SAMPLE, sizeof *sample, compare_i64);
+  qsort(sample, SAMPLE, sizeof *sample, nai_by_i64);
   int at = (int)((double)(k - lo) / (double)(hi - lo) * SAMPLE);
   *low = sample[at > MARGIN ? at - MARGIN : 0];
   *high = sample[at + MARGIN < SAMPLE ? at + MARGIN : SAMPLE - 1];

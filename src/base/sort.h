@@ -53,13 +53,24 @@ static inline size_t nai_bisect(const void *records, size_t count, size_t record
 
 /* For qsort, by one key after the other: return NAI_COMPARE({b->ns, a->ns}, {a->gpu, b->gpu}); */
 #define NAI_COMPARE(...) \
-  nai_compare((const int64_t[][2]){__VA_ARGS__}, sizeof((const int64_t[][2]){__VA_ARGS__}) / sizeof(int64_t[2]))
-static inline int nai_compare(const int64_t (*keys)[2], size_t count) {
+  nai_compare_keys((const int64_t[][2]){__VA_ARGS__}, sizeof((const int64_t[][2]){__VA_ARGS__}) / sizeof(int64_t[2]))
+static inline int nai_compare_keys(const int64_t (*keys)[2], size_t count) {
   size_t i = 0;
   while (i + 1 < count && keys[i][0] == keys[i][1])
     i++;
   return (keys[i][0] > keys[i][1]) - (keys[i][0] < keys[i][1]);
 }
+
+/* Defines name, for qsort: by one key after the other of structs a and b.
+ * NAI_ORDER(by_time, struct span, {b->ns, a->ns}, {a->gpu, b->gpu}) */
+#define NAI_ORDER(name, type, ...)                       \
+  static int name(const void *left, const void *right) { \
+    const type *a = left, *b = right;                    \
+    return NAI_COMPARE(__VA_ARGS__);                     \
+  }
+/* Ascending, for qsort: of int64_t, of double. */
+int nai_by_i64(const void *left, const void *right);
+int nai_by_f64(const void *left, const void *right);
 
 struct nai_key {
   uint64_t key;

@@ -193,7 +193,5 @@ int nai_cli_unknown_choice(struct nai_err *err, const char *what, const char *wo
 size_t nai_cli_choice_index(nai_cli_choices_fn *choices, const char *word);
 
 /* A whole or a real number of an option, checked; for types of one's own. */
-NAI_MUST_CHECK int nai_cli_read_int(int64_t *out, const struct nai_cli_option *option, const char *text,
-                                    struct nai_err *err);
 NAI_MUST_CHECK int nai_cli_read_number(double *out, const struct nai_cli_option *option, const char *text,
                                        struct nai_err *err);

@@ -2,7 +2,6 @@
 #include "cli/internal.h"
 
 #include <ctype.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* Text for troff: a leading dot or quote and every backslash and dash need care. */

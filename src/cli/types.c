@@ -13,7 +13,7 @@
 static void *field(void *args, size_t at) { return (char *)args + at; }
 static const void *field_of(const void *args, size_t at) { return (const char *)args + at; }
 
-int nai_cli_read_int(int64_t *out, const struct nai_cli_option *o, const char *text, struct nai_err *err) {
+static int read_int(int64_t *out, const struct nai_cli_option *o, const char *text, struct nai_err *err) {
   char *end;
   errno = 0;
   long long v = strtoll(text, &end, 10);
@@ -67,7 +67,7 @@ static void print_text(struct nai_buf *out, const void *args, const struct nai_c
 
 static int set_int(void *args, const struct nai_cli_option *o, const char *const *values, struct nai_err *err) {
   int64_t v = 0;
-  NAI_TRY(nai_cli_read_int(&v, o, values[0], err));
+  NAI_TRY(read_int(&v, o, values[0], err));
   *(int *)field(args, o->at) = (int)v;
   return NAI_OK;
 }
@@ -82,7 +82,7 @@ static void print_int(struct nai_buf *out, const void *args, const struct nai_cl
 }
 
 static int set_int64(void *args, const struct nai_cli_option *o, const char *const *values, struct nai_err *err) {
-  return nai_cli_read_int(field(args, o->at), o, values[0], err);
+  return read_int(field(args, o->at), o, values[0], err);
 }
 
 static void print_int64(struct nai_buf *out, const void *args, const struct nai_cli_option *o) {
@@ -240,7 +240,7 @@ static int set_texts(void *args, const struct nai_cli_option *o, const char *con
 static int set_ints(void *args, const struct nai_cli_option *o, const char *const *values, struct nai_err *err) {
   size_t i = 0;
   int64_t v = 0;
-  NAI_TRY(nai_cli_read_int(&v, o, values[0], err));
+  NAI_TRY(read_int(&v, o, values[0], err));
   NAI_TRY(next_item(&i, args, o, err));
   ((int64_t *)field(args, o->at))[i] = v;
   return NAI_OK;

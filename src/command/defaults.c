@@ -4,7 +4,6 @@
 #include "base/fs.h"
 #include "config/yaml.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

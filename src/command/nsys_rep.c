@@ -316,8 +316,7 @@ static int publish(struct nai_cmd_export *out, const char *entry, const char *pl
   int busy = nai_temporary_become(&out->directory, entry);
   free(out->path);
   out->path = export_path(entry, job->report);
-  if (!out->path)
-    return nai_err_nomem(err);
+  NAI_TRY(nai_memory_check(out->path, err));
   if (busy) {
     bool theirs;
     NAI_TRY(look_for_database(&theirs, out->path, err));
@@ -334,8 +333,7 @@ static int make_export(struct nai_cmd_export *out, const char *entry, const char
   bool kept = *entry;
   NAI_TRY(make_directory(&out->directory, &kept, entry, place, err));
   out->path = export_path(out->directory.path, job->report);
-  if (!out->path)
-    return nai_err_nomem(err);
+  NAI_TRY(nai_memory_check(out->path, err));
   NAI_TRY(export_to(out->path, job, err));
   return kept ? publish(out, entry, place, job, err) : NAI_OK;
 }
@@ -361,8 +359,7 @@ static int make_uninterrupted(struct nai_cmd_export *out, const char *entry, con
 static int take_kept(struct nai_cmd_export *out, const char *entry, const struct job *job, struct nai_err *err) {
   NAI_FREED char *path = export_path(entry, job->report);
   bool is = false;
-  if (!path)
-    return nai_err_nomem(err);
+  NAI_TRY(nai_memory_check(path, err));
   NAI_TRY(look_for_database(&is, path, err));
   if (!is)
     return NAI_OK;

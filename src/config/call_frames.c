@@ -3,7 +3,6 @@
 #include "config/patterns.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 enum { LOCK = NAI_FRAME_FILE + 1, GARBAGE, SETS, NAMES = LOCK };
 
@@ -45,8 +44,7 @@ int nai_call_frames_load(struct nai_call_frames **out, struct nai_err *err) {
   NAI_OWNED(nai_yaml) *doc = NULL;
   NAI_OWNED(nai_call_frames) *frames = calloc(1, sizeof *frames);
   *out = NULL;
-  if (!frames)
-    return nai_err_nomem(err);
+  NAI_TRY(nai_memory_check(frames, err));
   NAI_TRY(nai_yaml_load_builtin(&doc, "rules/call-frames.yaml", err));
   for (int s = 0; s < SETS; s++)
     NAI_TRY(nai_patterns_new(&frames->sets[s], err));

@@ -4,7 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *nai_change_kind_name(enum nai_change_kind kind) {
+/* "remove-wait", "kernel", ...: as options are called */
+static const char *kind_name(enum nai_change_kind kind) {
   static const char *const names[NAI_CHANGE_KINDS] = {
       "remove-wait",    "remove-wait-at", "kernel", "copy", "copy-at", "pinned",      "own-stream", "own-stream-comm",
       "more-in-flight", "fuse",           "graphs", "call", "host",    "no-profiler", "balance"};
@@ -39,7 +40,7 @@ void nai_change_put_words(struct nai_buf *out, const struct nai_change *change) 
                                                       [NAI_CHANGE_HOST] = "host code",
                                                       [NAI_CHANGE_NO_PROFILER] = "no profiler overhead",
                                                       [NAI_CHANGE_BALANCE] = "balanced ranks"};
-  const char *kind = nai_change_kind_name(change->kind), *what = words[change->kind];
+  const char *kind = kind_name(change->kind), *what = words[change->kind];
   const char *about = change->text + strlen(kind), *equals = strrchr(about, '=');
   about += *about == ' ';
   if (change->kind == NAI_CHANGE_HOST)
@@ -103,12 +104,12 @@ static int read_pattern(struct nai_change *change, const char *words, size_t len
   const char *regex = nai_arena_printf(arena, "%.*s", (int)len, words);
   NAI_TRY(nai_arena_check(arena, err));
   NAI_TRY(nai_patterns_new(&change->where, err));
-  return nai_patterns_add_regex(change->where, "match", nai_change_kind_name(change->kind), regex, err);
+  return nai_patterns_add_regex(change->where, "match", kind_name(change->kind), regex, err);
 }
 
 int nai_change_read(struct nai_change *change, enum nai_change_kind kind, const char *words, struct nai_arena *arena,
                     struct nai_err *err) {
-  const char *name = nai_change_kind_name(kind), *equals;
+  const char *name = kind_name(kind), *equals;
   bool alone = kind == NAI_CHANGE_NO_PROFILER || kind == NAI_CHANGE_BALANCE || kind == NAI_CHANGE_PINNED ||
                kind == NAI_CHANGE_OWN_STREAM || kind == NAI_CHANGE_OWN_STREAM_COMM || kind == NAI_CHANGE_GRAPHS;
   *change = (struct nai_change){.kind = kind, .factor = {1, 1, 1}};
@@ -144,7 +145,7 @@ int nai_change_parse(struct nai_change *out, const char *text, struct nai_arena 
   NAI_TRY(nai_arena_check(arena, err)); /* whose text it may be */
   size_t len = strcspn(text, " ");
   for (int k = 0; k < NAI_CHANGE_KINDS; k++) {
-    const char *name = nai_change_kind_name((enum nai_change_kind)k);
+    const char *name = kind_name((enum nai_change_kind)k);
     if (strlen(name) == len && strncmp(text, name, len) == 0)
       return nai_change_read(out, (enum nai_change_kind)k, text + len + (text[len] == ' '), arena, err);
   }

@@ -24,7 +24,6 @@ enum nai_change_kind {
   NAI_CHANGE_BALANCE,         /* ranks that come late to a collective are as fast as the others */
   NAI_CHANGE_KINDS
 };
-const char *nai_change_kind_name(enum nai_change_kind kind); /* "remove-wait", "kernel", ...: as options are called */
 
 /* Cautious, as asked for, and as favorable as the change allows. */
 enum nai_case { NAI_CASE_LOW, NAI_CASE_LIKELY, NAI_CASE_HIGH, NAI_CASES };

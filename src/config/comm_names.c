@@ -28,8 +28,7 @@ int nai_comm_names_load(struct nai_comm_names **out, struct nai_err *err) {
   NAI_OWNED(nai_yaml) *doc = NULL;
   NAI_OWNED(nai_comm_names) *names = calloc(1, sizeof *names);
   *out = NULL;
-  if (!names)
-    return nai_err_nomem(err);
+  NAI_TRY(nai_memory_check(names, err));
   NAI_TRY(nai_yaml_load_builtin(&doc, "rules/comm-kernels.yaml", err));
   const struct nai_yaml_node *root = nai_yaml_root(doc);
   NAI_TRY(nai_yaml_expect_keys(doc, root, sections, err));

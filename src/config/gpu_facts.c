@@ -182,8 +182,7 @@ static int add_file(struct nai_gpu_facts *facts, const char *path, struct nai_er
 int nai_gpu_facts_load(struct nai_gpu_facts **out, const char *user_path, struct nai_err *err) {
   NAI_OWNED(nai_gpu_facts) *facts = calloc(1, sizeof *facts);
   *out = NULL;
-  if (!facts)
-    return nai_err_nomem(err);
+  NAI_TRY(nai_memory_check(facts, err));
   facts->arena = (struct nai_arena)NAI_ARENA(NULL);
   if (user_path)
     NAI_TRY(add_file(facts, user_path, err));

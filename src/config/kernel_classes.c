@@ -39,8 +39,7 @@ static int category_number(struct nai_kernel_classes *classes, const char *name)
 static int load_user(struct nai_kernel_classes *classes, const char *path, struct nai_err *err) {
   size_t len = strlen(path);
   classes->user_file = strdup(path);
-  if (!classes->user_file)
-    return nai_err_nomem(err);
+  NAI_TRY(nai_memory_check(classes->user_file, err));
   if (len >= sizeof rules_end && strcmp(path + len - strlen(rules_end), rules_end) == 0)
     return nai_kernel_rules_load(&classes->user_rules, &classes->hash, path, false, &classes->categories, err);
   NAI_TRY(nai_patterns_load(&classes->user_patterns, &classes->hash, path, false, err));
@@ -63,8 +62,7 @@ int nai_kernel_classes_load(struct nai_kernel_classes **out, const char *user_pa
                                           "rules/elementwise-dtypes.yaml"};
   NAI_OWNED(nai_kernel_classes) *classes = calloc(1, sizeof *classes);
   *out = NULL;
-  if (!classes)
-    return nai_err_nomem(err);
+  NAI_TRY(nai_memory_check(classes, err));
   if (user_path)
     NAI_TRY(load_user(classes, user_path, err));
   NAI_TRY(load_builtin(classes, err));

@@ -124,8 +124,7 @@ static int add_line(struct reading *r, char *line, struct nai_err *err) {
 static int add_rule(struct reading *r, const char *category, struct nai_err *err) {
   struct nai_kernel_rules *set = r->set;
   uint32_t id = nai_strings_add(r->categories, category, strlen(category));
-  if (id == NAI_NO_STRING)
-    return nai_err_nomem(err);
+  NAI_TRY(nai_memory_check(id != NAI_NO_STRING, err));
   NAI_TRY(NAI_ROOM(set->rules, set->capacity, set->count, &set->arena, err));
   set->rules[set->count++] = (struct rule){.source = "",
                                            .category = (int)id,
@@ -201,8 +200,7 @@ int nai_kernel_rules_load(struct nai_kernel_rules **out, uint64_t *hash, const c
   NAI_OWNED(nai_kernel_rules) *set = calloc(1, sizeof *set);
   char *own;
   *out = NULL;
-  if (!set)
-    return nai_err_nomem(err);
+  NAI_TRY(nai_memory_check(set, err));
   NAI_TRY(read_text(&text, path, builtin, err));
   if (strlen(nai_buf_str(&text)) < text.len)
     return nai_err_set(err, NAI_EUSAGE, "%s: a NUL character", path);

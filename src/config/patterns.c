@@ -43,13 +43,11 @@ struct nai_patterns {
 int nai_patterns_new(struct nai_patterns **out, struct nai_err *err) {
   NAI_OWNED(nai_patterns) *set = calloc(1, sizeof *set);
   *out = NULL;
-  if (!set)
-    return nai_err_nomem(err);
+  NAI_TRY(nai_memory_check(set, err));
   atomic_init(&set->gave_up, INT32_MAX);
   set->compile_context = pcre2_compile_context_create(NULL);
   set->match_context = pcre2_match_context_create(NULL);
-  if (!set->compile_context || !set->match_context)
-    return nai_err_nomem(err);
+  NAI_TRY(nai_memory_check(set->compile_context && set->match_context, err));
   pcre2_set_max_pattern_length(set->compile_context, REGEX_LENGTH_MAX);
   pcre2_set_parens_nest_limit(set->compile_context, 32);
   pcre2_set_match_limit(set->match_context, REGEX_MATCH_LIMIT);
@@ -130,8 +128,7 @@ static int add(struct pattern **out, struct nai_patterns *set, const char *class
     return nai_err_nomem(err);
   struct pattern added = {.class = (int)class, .file = origin, .line = 1, .column = 1, .len = strlen(text)};
   added.text = strdup(text);
-  if (!added.text)
-    return nai_err_nomem(err);
+  NAI_TRY(nai_memory_check(added.text, err));
   *out = &set->patterns[set->count];
   set->patterns[set->count++] = added;
   return NAI_OK;

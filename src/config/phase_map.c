@@ -76,8 +76,7 @@ int nai_phase_map_load(struct nai_phase_map **out, const char *path, struct nai_
   if (!asset && !strpbrk(path, "./") && !nai_fs_exists(path))
     return unknown_name(path, err);
   map = calloc(1, sizeof *map);
-  if (!map)
-    return nai_err_nomem(err);
+  NAI_TRY(nai_memory_check(map, err));
   NAI_TRY(nai_patterns_load(&map->patterns, &map->hash, asset ? asset->path : path, asset != NULL, err));
   *out = map;
   map = NULL;

@@ -126,8 +126,7 @@ static int add_dtypes(struct nai_workload_patterns *p, struct nai_err *err) {
 int nai_workload_patterns_load(struct nai_workload_patterns **out, const char *user_path, struct nai_err *err) {
   NAI_OWNED(nai_workload_patterns) *p = calloc(1, sizeof *p);
   *out = NULL;
-  if (!p)
-    return nai_err_nomem(err);
+  NAI_TRY(nai_memory_check(p, err));
   if (user_path)
     NAI_TRY(add_file(p, user_path, err));
   NAI_TRY(add_dtypes(p, err));

@@ -7,8 +7,6 @@
 #include "base/sort.h"
 #include "base/text.h"
 
-#include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -114,8 +114,7 @@ static int read_kernels(struct kernels *to, struct adding *a, struct nai_err *er
   for (int64_t i = 0; i < a->kernels->rows; i++) {
     struct KERNELS_row row = KERNELS_at(a->kernels, i);
     uint32_t at = nai_strings_add(&to->names, row.kernel_name, strlen(row.kernel_name));
-    if (at == NAI_NO_STRING)
-      return nai_err_nomem(err);
+    NAI_TRY(nai_memory_check(at != NAI_NO_STRING, err));
     NAI_TRY(NAI_ROOM(to->list, to->capacity, at, &a->arena, err));
     struct kernel *k = &to->list[at];
     if (!k->name || row.total_time_ns > k->most) {
@@ -167,10 +166,8 @@ static int add_kernels(struct adding *a, struct nai_err *err) {
 /* --- metrics ---------------------------------------------------------------------------------- */
 
 static double step_time(const struct nai_table *metrics) {
-  for (int64_t i = 0; i < metrics->rows; i++)
-    if (strcmp(nai_get_str(metrics, i, METRICS_metric), "step.time.median") == 0)
-      return nai_get_f64(metrics, i, METRICS_value);
-  return NAN;
+  int64_t row = nai_find_str(metrics, METRICS_metric, "step.time.median");
+  return row < 0 ? NAN : nai_get_f64(metrics, row, METRICS_value);
 }
 
 static int add_metrics(struct adding *a, struct nai_err *err) {

@@ -4,7 +4,6 @@
 
 #include <assert.h>
 #include <errno.h>
-#include <stdbool.h>
 
 static int fail(const struct nai_index_database *db, struct nai_err *err) {
   sqlite3 *sqlite = db->sqlite;

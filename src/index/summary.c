@@ -2,6 +2,7 @@
  * each run stays its id, of each metric its values, of everything else what is worst. */
 #include "index/summary.h"
 
+#include "base/sort.h"
 #include "table/severity.h"
 #include "tables/index_findings.h"
 #include "tables/index_metrics.h"
@@ -68,9 +69,8 @@ static int add_finding(struct nai_index_sums *s, const struct INDEX_FINDINGS_row
 
 static int by_weight(const void *pa, const void *pb) {
   const struct nai_index_rule *a = pa, *b = pb;
-  if (a->severity != b->severity)
-    return b->severity - a->severity;
-  return a->runs != b->runs ? (a->runs < b->runs) - (a->runs > b->runs) : strcmp(a->id, b->id);
+  int order = NAI_COMPARE({b->severity, a->severity}, {b->runs, a->runs});
+  return order ? order : strcmp(a->id, b->id);
 }
 
 static int finish_rules(struct nai_index_sums *s, struct nai_err *err) {
@@ -173,17 +173,12 @@ static int by_name(const void *pa, const void *pb) {
   return order ? order : strcmp(a->basis, b->basis);
 }
 
-static int by_value(const void *pa, const void *pb) {
-  double a = *(const double *)pa, b = *(const double *)pb;
-  return (a > b) - (a < b);
-}
-
 /* `values` has room for all of them. */
 static double median_of(const struct nai_index_summed_metric *m, double *values) {
   uint32_t n = 0;
   for (const struct block *block = m->last; block; n += block->count, block = block->before)
     memcpy(values + n, block->values, block->count * sizeof *values);
-  qsort(values, n, sizeof *values, by_value);
+  qsort(values, n, sizeof *values, nai_by_f64);
   double low = values[(n - 1) / 2], high = values[n / 2];
   return low + (high - low) / 2;
 }

@@ -9,7 +9,6 @@
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 enum { PART_RUNS = 1000 }; /* of a page: what a browser opens at once */
@@ -52,8 +51,7 @@ int nai_index_writer_begin(struct nai_index_writer **out, const char *directory,
   NAI_OWNED(nai_index_writer) *w = *out = calloc(1, sizeof *w);
   char path[PATH_MAX];
   *out = NULL;
-  if (!w)
-    return nai_err_nomem(err);
+  NAI_TRY(nai_memory_check(w, err));
   w->title = "Index", w->what = "run", w->group = "series";
   snprintf(w->directory, sizeof w->directory, "%s", directory);
   NAI_TRY(join(path, w, "index.sqlite", err));

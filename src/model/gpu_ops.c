@@ -147,8 +147,7 @@ static int number_streams(struct nai_gpu *gpu, struct nai_model *m, struct nai_e
     if (!i || !is_of(&of, &gpu->streams[number])) { /* mostly it is that of the operation before */
       int64_t context = nai_keyset_add(&contexts, nai_key_pair(of.process, (uint32_t)of.context), &added);
       number = nai_keyset_add(&streams, nai_key_pair(context, (uint32_t)of.id), &added);
-      if (contexts.oom || streams.oom)
-        return nai_err_nomem(err);
+      NAI_TRY(nai_memory_check(!contexts.oom && !streams.oom, err));
       if (number >= NAI_MAX_STREAMS)
         return nai_err_set(err, NAI_ELIMIT, "more than %u streams on one GPU", NAI_MAX_STREAMS);
       NAI_TRY(NAI_ROOM(gpu->streams, capacity, number, &m->arena, err));

@@ -1,5 +1,6 @@
 #include "model/lanes.h"
 
+#include "base/sort.h"
 #include "model/build.h"
 
 #include <stdlib.h>
@@ -85,15 +86,8 @@ struct met {
   uint32_t id, count;
 };
 
-static int compare_met(const void *pa, const void *pb) {
-  const struct key *a = &((const struct met *)pa)->key, *b = &((const struct met *)pb)->key;
-  const int32_t order[][2] = {
-      {a->process, b->process}, {a->context, b->context}, {a->stream, b->stream}, {a->kind, b->kind}};
-  for (size_t i = 0; i < sizeof order / sizeof *order; i++)
-    if (order[i][0] != order[i][1])
-      return order[i][0] < order[i][1] ? -1 : 1;
-  return 0;
-}
+NAI_ORDER(compare_met, struct met, {a->key.process, b->key.process}, {a->key.context, b->key.context},
+          {a->key.stream, b->key.stream}, {a->key.kind, b->key.kind})
 
 /* Of one GPU; streams beyond share one lane per kind, which follow the others. */
 enum { MAX_OWN_LANES = 512, MAX_LANES = MAX_OWN_LANES + NAI_LANE_GRAPH + 1 };

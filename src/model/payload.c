@@ -2,7 +2,6 @@
 #include "model/payload.h"
 
 #include "tables/events.h"
-
 #include <string.h>
 
 /* Types of entries, and the first id of what a program registers itself: nested schemas and enumerations. */
@@ -85,8 +84,7 @@ static int take_entries(struct nai_payload_schemas *s, const struct nai_table *t
     struct layout *layout = layout_of(s, id[0], id[1]);
     uint32_t before = s->entries.count;
     uint32_t at = nai_strings_add(&s->entries, (const char *)id, sizeof id);
-    if (at == NAI_NO_STRING)
-      return nai_err_nomem(err);
+    NAI_TRY(nai_memory_check(at != NAI_NO_STRING, err));
     layout->conflict |= at < before;
     const char *name = nai_get_str(t, i, NVTX_PAYLOAD_ENTRIES_name);
     int field = field_of(name, strlen(name));
@@ -117,8 +115,7 @@ int nai_payload_schemas_new(struct nai_payload_schemas **out, const struct nai_t
                             const struct nai_table *entries, const struct nai_table *enums, struct nai_err *err) {
   NAI_OWNED(nai_payload_schemas) *s = calloc(1, sizeof *s);
   *out = NULL;
-  if (!s)
-    return nai_err_nomem(err);
+  NAI_TRY(nai_memory_check(s, err));
   s->enums = enums;
   s->ids.arena = s->entries.arena = &s->arena;
   NAI_TRY(fill(s, schemas, entries, err));

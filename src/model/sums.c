@@ -10,8 +10,7 @@ static int add_to_group(struct nai_model *m, struct nai_keyset *keys, uint32_t *
   uint32_t name = nai_at_text(&k->name, kernel);
   bool added;
   uint32_t index = nai_keyset_add(keys, nai_key_pair(gpu, name), &added);
-  if (keys->oom)
-    return nai_err_nomem(err);
+  NAI_TRY(nai_memory_check(!keys->oom, err));
   if (added) {
     NAI_TRY(NAI_ROOM(m->kernel_groups, *capacity, m->kernel_group_count, &m->arena, err));
     m->kernel_groups[m->kernel_group_count++] = (struct nai_kernel_group){.gpu = gpu, .name = name, .longest = kernel};

@@ -187,13 +187,6 @@ static int check_trim(const struct nai_state *s, struct nai_err *err) {
   return nai_err_set(err, NAI_EUSAGE, "--trim: no GPU work, CUDA call or range lies in that time");
 }
 
-static bool has_row(const struct nai_table *table, int column, const char *text) {
-  for (int64_t row = 0; row < table->rows; row++)
-    if (strcmp(nai_get_str(table, row, column), text) == 0)
-      return true;
-  return false;
-}
-
 static bool maps_a_phase(const struct nai_table *phases) {
   for (int64_t row = 0; row < phases->rows; row++)
     if (nai_get_i64(phases, row, NVTX_PHASES_range_count) > 0 &&
@@ -209,7 +202,7 @@ static void tell_unmatched(const struct nai_state *s) {
   const struct nai_table *phases = nai_run_find_loaded(s->run, "nvtx_phases");
   if (!o->hint)
     return;
-  if (o->step && search && !has_row(search, STEP_SEARCH_method, "user"))
+  if (o->step && search && nai_find_str(search, STEP_SEARCH_method, "user") < 0)
     o->hint("--step: no NVTX range of the trace matches; the report has no steps");
   if (o->phase_map && phases && !maps_a_phase(phases))
     o->hint("--phase-map: no NVTX range of the trace is in one of its phases");

@@ -220,8 +220,7 @@ static int bring_all(struct job_set *set, struct nai_err *err) {
   struct nai_run *run = set->s->run;
   uint32_t done[NAI_PART_COUNT];
   NAI_FREED struct job **order = calloc((size_t)set->count, sizeof(struct job *));
-  if (!order)
-    return nai_err_nomem(err);
+  NAI_TRY(nai_memory_check(order, err));
   for (int p = 0; p < NAI_PART_COUNT; p++)
     done[p] = NAI_FLOW_END;
   if (set->parts || set->tables) {
@@ -274,8 +273,7 @@ int nai_state_stage(struct nai_state *s, int stage, struct nai_err *err) {
   while (s->stages[stage].nodes[count])
     count++;
   set.jobs = calloc((size_t)count + 1, sizeof *set.jobs);
-  if (!set.jobs)
-    return nai_err_nomem(err);
+  NAI_TRY(nai_memory_check(set.jobs, err));
   for (; set.count < count; set.count++)
     begin(&set.jobs[set.count], s, stage, s->stages[stage].nodes[set.count]);
   NAI_TRY(run_all(&set, err));

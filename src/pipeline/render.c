@@ -9,7 +9,6 @@
 #include "tables/findings.h"
 #include "tables/known_findings.h"
 #include "tables/viewer_data.h"
-#include "viewer/viewer.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -42,10 +41,8 @@ static const char *asset_text(const char *path) {
 
 static const char *viewer_block(const struct nai_state *s, const char *name) {
   const struct nai_table *blocks = nai_run_find_loaded(s->run, nai_viewer_data_schema.name);
-  for (int64_t i = 0; blocks && i < blocks->rows; i++)
-    if (strcmp(nai_get_str(blocks, i, VIEWER_DATA_block), name) == 0)
-      return nai_get_str(blocks, i, VIEWER_DATA_text);
-  return "";
+  int64_t row = blocks ? nai_find_str(blocks, VIEWER_DATA_block, name) : -1;
+  return row < 0 ? "" : nai_get_str(blocks, row, VIEWER_DATA_text);
 }
 
 int nai_state_templates(struct nai_state *s, struct nai_err *err) {
@@ -137,10 +134,7 @@ static void sum_up_known(struct nai_state *s, const struct nai_table *findings) 
 
 /* Number of the first finding of a rule, from 1; 0 for none. */
 static uint32_t whole_of(const struct nai_table *findings, const char *rule) {
-  for (int64_t i = 0; *rule && i < findings->rows; i++)
-    if (strcmp(nai_get_str(findings, i, FINDINGS_id), rule) == 0)
-      return (uint32_t)i + 1;
-  return 0;
+  return *rule ? (uint32_t)(nai_find_str(findings, FINDINGS_id, rule) + 1) : 0;
 }
 
 static int sum_up(struct nai_state *s, const struct nai_report *report, struct nai_err *err) {

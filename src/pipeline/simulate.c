@@ -92,14 +92,6 @@ int nai_simulate_findings(void *ctx, struct nai_rules_simulated *out, const char
 
 /* --- tables ----------------------------------------------------------------------------------- */
 
-/* The first finding that names the change, -1 where none does. */
-static int64_t finding_of(const struct nai_table *findings, const struct nai_simulated_change *c) {
-  for (int64_t i = 0; i < findings->rows; i++)
-    if (strcmp(nai_get_str(findings, i, FINDINGS_change), c->change.text) == 0)
-      return i;
-  return -1;
-}
-
 static void put_result(struct WHAT_IF_row *row, const struct nai_simulation *s, const struct nai_simulated_change *c) {
   double likely = c->result.ns[NAI_CASE_LIKELY];
   row->after_ns = llround(likely);
@@ -124,7 +116,7 @@ static const char *action_of(const struct nai_simulation *s, const struct nai_ch
 static void put_change(struct nai_table *what_if, const struct nai_simulation *s, uint32_t i,
                        const struct nai_table *findings) {
   const struct nai_simulated_change *c = &s->v[i];
-  int64_t finding = finding_of(findings, c);
+  int64_t finding = nai_find_str(findings, FINDINGS_change, c->change.text);
   struct WHAT_IF_row row =
       NAI_ROW(WHAT_IF, .what_if = i + 1, .finding = finding + 1,
               .rule = finding < 0 ? NULL : nai_get_str(findings, finding, FINDINGS_id), .change = c->change.text,
@@ -140,7 +132,7 @@ static void put_step(struct nai_table *plan, const struct nai_simulation *s, con
                      uint32_t number, const struct nai_table *findings) {
   const struct nai_simulated_change *c = &s->v[number];
   double now = s->whatif.now_ns;
-  int64_t finding = finding_of(findings, c);
+  int64_t finding = nai_find_str(findings, FINDINGS_change, c->change.text);
   struct WHAT_IF_PLAN_row row =
       NAI_ROW(WHAT_IF_PLAN, .rank = plan->rows + 1, .what_if = number + 1, .finding = finding + 1,
               .title = finding < 0 ? NULL : nai_get_str(findings, finding, FINDINGS_title), .change = c->change.text,
@@ -169,7 +161,7 @@ static int put_plan(struct nai_table *plan, const struct nai_simulation *s, cons
   double alone[NAI_SIMULATED_CHANGES] = {0};
   uint32_t numbers[NAI_SIMULATED_CHANGES], count = 0, chosen;
   for (uint32_t i = 0; i < s->count; i++) {
-    int64_t finding = finding_of(findings, &s->v[i]);
+    int64_t finding = nai_find_str(findings, FINDINGS_change, s->v[i].change.text);
     bool doubted = finding >= 0 && !*nai_get_str(findings, finding, FINDINGS_simulated_state);
     if (s->v[i].refused || doubted) /* the finding says nothing of a simulation, nor does the plan */
       continue;

@@ -1,8 +1,6 @@
 /* Tables computed from the model: which call launched an operation, what it is, and in which NVTX range. */
 #include "query/internal.h"
 
-#include "base/spill_array.h"
-#include "base/threads.h"
 #include "model/nvtx/nvtx_open.h"
 #include "table/kernel_name.h"
 #include "tables/call_ranges.h"
@@ -11,7 +9,6 @@
 #include "tables/memop_launches.h"
 #include "tables/nvtx_nodes.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* As many rows as the event table that its rows are the rows of. */
@@ -89,8 +86,7 @@ static int fill_nodes(struct nai_sql_table *t, const struct nai_model *m, int co
     for (int k = 0; k < 2; k++) {
       const char *text = nai_get_str(nodes->table, i, k ? NVTX_NODES_path : NVTX_NODES_range_name);
       ids[i][k] = nai_strings_add(&t->own->strings, text, strlen(text));
-      if (ids[i][k] == NAI_NO_STRING)
-        return nai_err_nomem(err);
+      NAI_TRY(nai_memory_check(ids[i][k] != NAI_NO_STRING, err));
     }
   for (int64_t i = 0; i < t->own->rows; i++) {
     int32_t node = node_of(m, call ? call[i] : (uint32_t)i);

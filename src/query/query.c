@@ -6,7 +6,6 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -32,8 +31,7 @@ static int need(struct reader *r, size_t bytes, struct nai_err *err) {
     double left = r->deadline > 0 ? r->deadline - now_s() : 0;
     struct pollfd fd = {.fd = r->fd, .events = POLLIN};
     char *room = nai_buf_reserve(&r->data, NAI_FRAME_BLOCK);
-    if (!room)
-      return nai_err_nomem(err);
+    NAI_TRY(nai_memory_check(room, err));
     int ready = r->deadline > 0 && left <= 0 ? 0 : poll(&fd, 1, r->deadline > 0 ? (int)(left * 1e3) + 1 : -1);
     if (ready == 0)
       return nai_err_set(err, NAI_ELIMIT, "%s: the statement took longer than --timeout allows", r->label);

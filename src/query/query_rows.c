@@ -27,8 +27,7 @@ static int put_row(void *ctx, const struct nai_value *cells, struct nai_err *err
     *cell = cells[i];
     if (cell->type == NAI_STR && !cell->null) {
       uint32_t id = nai_strings_add(&out->texts, cell->s, strlen(cell->s));
-      if (id == NAI_NO_STRING)
-        return nai_err_nomem(err);
+      NAI_TRY(nai_memory_check(id != NAI_NO_STRING, err));
       cell->i = id;
     }
   }
@@ -54,8 +53,7 @@ static int add_row(void *ctx, const struct nai_value *cells, struct nai_err *err
   struct nai_query_rows *out = ctx;
   NAI_TRY(put_key(out, cells, err));
   uint32_t row = nai_strings_add(&out->keys, nai_buf_str(&out->key), out->key.len);
-  if (row == NAI_NO_STRING)
-    return nai_err_nomem(err);
+  NAI_TRY(nai_memory_check(row != NAI_NO_STRING, err));
   if (row == out->rows)
     return put_row(ctx, cells, err);
   struct nai_value *sum = &out->cells[((size_t)row + 1) * out->columns - 1];

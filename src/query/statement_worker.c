@@ -126,8 +126,7 @@ static int put_rows(struct writer *w, struct nai_database *db, const struct nai_
                     struct nai_err *err) {
   int count = sqlite3_column_count(s), rc = SQLITE_DONE;
   NAI_FREED struct shown *shown = calloc((size_t)count, sizeof *shown);
-  if (!shown)
-    return nai_err_nomem(err);
+  NAI_TRY(nai_memory_check(shown, err));
   describe_columns(shown, w, db, s);
   flush(w, 1);
   bool first = true;

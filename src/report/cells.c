@@ -77,10 +77,8 @@ void nai_report_put_span(struct nai_view *view, const char *name, enum nai_unit 
 
 const char *nai_report_gpu_label(const struct nai_report *report, int64_t device_id) {
   const struct nai_table *gpus = nai_report_table(report, "gpus");
-  for (int64_t i = 0; i < gpus->rows; i++)
-    if (nai_get_i64(gpus, i, GPUS_device_id) == device_id)
-      return nai_get_str(gpus, i, GPUS_label);
-  return NULL;
+  int64_t row = nai_find_i64(gpus, GPUS_device_id, device_id);
+  return row < 0 ? NULL : nai_get_str(gpus, row, GPUS_label);
 }
 
 /* A text also short and as code: NAME_short, NAME_code. Only kernels' names may lose what C++ puts around them: the

@@ -1,6 +1,7 @@
 /* Rows that say the same of several GPUs, as one. */
 #include "report/report_view.h"
 
+#include "base/sort.h"
 #include "base/strings.h"
 #include "tables/gpu_active.h"
 #include "tables/idle_causes.h"
@@ -50,8 +51,7 @@ static int gather(struct groups *groups, const struct nai_table *table, const st
     if (g->table == &nai_idle_causes_schema && !nai_get_i64(table, row, g->total)) /* of pauses only */
       continue;
     uint32_t at = group_of(groups, table, row, g);
-    if (at == NAI_NO_STRING)
-      return nai_err_nomem(err);
+    NAI_TRY(nai_memory_check(at != NAI_NO_STRING, err));
     if (at >= (uint32_t)top)
       continue;
     struct group *group = &groups->list[at];
@@ -87,10 +87,8 @@ static void put_spans(struct nai_view *view, const struct nai_table *table, cons
 
 static int64_t active_of(const struct nai_report *report, int64_t device) {
   const struct nai_table *gpus = nai_report_table(report, "gpu_active");
-  for (int64_t i = 0; i < gpus->rows; i++)
-    if (nai_get_i64(gpus, i, GPU_ACTIVE_device_id) == device)
-      return nai_get_i64(gpus, i, GPU_ACTIVE_active_ns);
-  return 0;
+  int64_t row = nai_find_i64(gpus, GPU_ACTIVE_device_id, device);
+  return row < 0 ? 0 : nai_get_i64(gpus, row, GPU_ACTIVE_active_ns);
 }
 
 static int64_t device_of(const struct nai_table *table, int64_t row) {
@@ -111,11 +109,6 @@ static void put_active_share(struct nai_view *view, const struct nai_report *rep
   }
   if (high.f >= low.f)
     nai_report_put_span(view, "active_pct", NAI_PCT, &low, &high);
-}
-
-static int by_value(const void *a, const void *b) {
-  int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-  return (x > y) - (x < y);
 }
 
 /* "0-3, 7" */
@@ -140,7 +133,7 @@ static void put_gpus(struct nai_view *view, const struct nai_table *table, const
   for (uint32_t i = 0; ids && i < group->count; i++)
     ids[i] = device_of(table, group->rows[i]);
   if (ids)
-    qsort(ids, group->count, sizeof *ids, by_value);
+    qsort(ids, group->count, sizeof *ids, nai_by_i64);
   for (uint32_t i = 0; ids && i < group->count; i++)
     if (!i || ids[i] != ids[distinct - 1])
       ids[distinct++] = ids[i];

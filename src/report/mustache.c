@@ -13,8 +13,7 @@ struct nai_templates {
 
 int nai_templates_new(struct nai_templates **out, nai_template_load_fn *load, void *ctx, struct nai_err *err) {
   struct nai_templates *set = calloc(1, sizeof *set);
-  if (!set)
-    return nai_err_nomem(err);
+  NAI_TRY(nai_memory_check(set, err));
   *set = (struct nai_templates){.load = load, .ctx = ctx, .arena = NAI_ARENA(NULL)};
   *out = set;
   return NAI_OK;

@@ -5,7 +5,6 @@
 
 #include <cmark.h>
 #include <setjmp.h>
-#include <stdint.h>
 #include <string.h>
 
 /* Memory of one conversion. cmark cannot report a failed allocation, and its own allocator aborts: here the failure

@@ -5,7 +5,6 @@
 #include "tables/gpus.h"
 #include "tables/run_info.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 

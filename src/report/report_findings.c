@@ -129,11 +129,9 @@ static void put_page(struct nai_view *view, const char *id) {
 static void put_relation(struct nai_view *view, const struct nai_table *findings, const struct FINDINGS_row *finding) {
   static const char part_of[] = "part of ";
   const char *reason = finding->reason;
-  for (int64_t i = 0; *finding->part_of && i < findings->rows; i++)
-    if (strcmp(nai_get_str(findings, i, FINDINGS_id), finding->part_of) == 0) {
-      nai_view_put_int(view, "part_of_number", i + 1);
-      break;
-    }
+  int64_t whole = *finding->part_of ? nai_find_str(findings, FINDINGS_id, finding->part_of) : -1;
+  if (whole >= 0)
+    nai_view_put_int(view, "part_of_number", whole + 1);
   if (strncmp(reason, part_of, sizeof part_of - 1) == 0) {
     const char *next = strstr(reason, "; ");
     reason = next ? next + 2 : "";

@@ -37,8 +37,7 @@ static void put_text(struct nai_json *json, const char *key, const struct nai_bu
 }
 
 static void put_trace(struct nai_json *json, const struct nai_report *report) {
-  nai_json_key(json, "trace");
-  nai_json_begin_object(json, NAI_JSON_INLINE);
+  nai_json_put_object(json, "trace", NAI_JSON_INLINE);
   PUT_CELLS(json, nai_capture_schema, nai_report_table(report, "capture"), 0, CAPTURE_file, CAPTURE_size_bytes,
             CAPTURE_product_version, CAPTURE_schema_version);
   nai_json_end(json);
@@ -50,8 +49,7 @@ static void put_run(struct nai_json *json, const struct nai_report *report) {
   NAI_SCOPED(nai_buf) course = {0};
   nai_report_summary(&summary, report);
   nai_capture_course_line(&course, report);
-  nai_json_key(json, "run");
-  nai_json_begin_object(json, NAI_JSON_LINES);
+  nai_json_put_object(json, "run", NAI_JSON_LINES);
   put_text(json, "summary", &summary);
   put_text(json, "capture", &course);
   PUT_CELLS(json, nai_run_info_schema, run, 0, RUN_INFO_gpu_count, RUN_INFO_process_count, RUN_INFO_kernel_count,
@@ -70,16 +68,14 @@ static void put_verdict(struct nai_json *json, const struct nai_report *report) 
   NAI_SCOPED(nai_buf) text = {0};
   enum nai_severity severity;
   nai_report_verdict(&text, &severity, report);
-  nai_json_key(json, "verdict");
-  nai_json_begin_object(json, NAI_JSON_INLINE);
+  nai_json_put_object(json, "verdict", NAI_JSON_INLINE);
   nai_json_put_text(json, "severity", nai_severity_name((int)severity));
   put_text(json, "text", &text);
   nai_json_end(json);
 }
 
 static void put_links(struct nai_json *json, const char *links) {
-  nai_json_key(json, "links");
-  nai_json_begin_array(json, NAI_JSON_INLINE);
+  nai_json_put_array(json, "links", NAI_JSON_INLINE);
   for (size_t n; *links; links += n) {
     links += strspn(links, " ");
     n = strcspn(links, " ");
@@ -94,8 +90,7 @@ static void put_links(struct nai_json *json, const char *links) {
 
 /* "0 1 2" as numbers. */
 static void put_gpus(struct nai_json *json, const char *gpus) {
-  nai_json_key(json, "gpus");
-  nai_json_begin_array(json, NAI_JSON_INLINE);
+  nai_json_put_array(json, "gpus", NAI_JSON_INLINE);
   for (char *end; *gpus; gpus = end + (*end == ' ')) {
     long long gpu = strtoll(gpus, &end, 10);
     if (end == gpus) /* a stored table may hold anything */
@@ -106,8 +101,7 @@ static void put_gpus(struct nai_json *json, const char *gpus) {
 }
 
 static void put_evidence(struct nai_json *json, const struct nai_table *evidence, int64_t finding) {
-  nai_json_key(json, "evidence");
-  nai_json_begin_array(json, NAI_JSON_LINES);
+  nai_json_put_array(json, "evidence", NAI_JSON_LINES);
   for (int64_t i = 0; i < evidence->rows; i++) {
     if (nai_get_i64(evidence, i, EVIDENCE_finding) != finding)
       continue;
@@ -140,8 +134,7 @@ static void put_simulated(struct nai_json *json, const struct FINDINGS_row *find
 static void put_findings(struct nai_json *json, const struct nai_report *report) {
   const struct nai_table *findings = nai_report_table(report, "findings"),
                          *evidence = nai_report_table(report, "evidence");
-  nai_json_key(json, "findings");
-  nai_json_begin_array(json, NAI_JSON_LINES);
+  nai_json_put_array(json, "findings", NAI_JSON_LINES);
   for (int64_t i = 0; i < findings->rows; i++) {
     nai_json_begin_object(json, NAI_JSON_LINES);
     PUT_CELLS(json, nai_findings_schema, findings, i, FINDINGS_id, FINDINGS_title, FINDINGS_severity, FINDINGS_scope,
@@ -177,8 +170,7 @@ static void print_caveat(struct nai_buf *out, const struct DATA_QUALITY_row *cav
 
 static void put_caveats(struct nai_json *json, const struct nai_report *report) {
   const struct nai_table *quality = nai_report_table(report, "data_quality");
-  nai_json_key(json, "caveats");
-  nai_json_begin_array(json, NAI_JSON_LINES);
+  nai_json_put_array(json, "caveats", NAI_JSON_LINES);
   for (int64_t i = 0; i < quality->rows; i++) {
     const struct DATA_QUALITY_row caveat = DATA_QUALITY_at(quality, i);
     NAI_SCOPED(nai_buf) text = {0};
@@ -207,8 +199,7 @@ void nai_report_json(struct nai_buf *out, const struct nai_report *report, bool 
   nai_json_init(&json, out, false);
   nai_json_begin_object(&json, NAI_JSON_LINES);
   nai_json_put_text(&json, "schema_version", "3.0");
-  nai_json_key(&json, "generator");
-  nai_json_begin_object(&json, NAI_JSON_INLINE);
+  nai_json_put_object(&json, "generator", NAI_JSON_INLINE);
   nai_json_put_text(&json, "name", "nsys-ai");
   nai_json_put_text(&json, "version", report->version);
   nai_json_end(&json);
@@ -217,8 +208,7 @@ void nai_report_json(struct nai_buf *out, const struct nai_report *report, bool 
   put_verdict(&json, report);
   put_findings(&json, report);
   put_caveats(&json, report);
-  nai_json_key(&json, "tables");
-  nai_json_begin_object(&json, NAI_JSON_LINES);
+  nai_json_put_object(&json, "tables", NAI_JSON_LINES);
   for (size_t i = 0; i < report->table_count; i++) {
     const char *name = report->tables[i]->schema->name;
     if (strcmp(name, "findings") == 0 || strcmp(name, "evidence") == 0)
@@ -230,7 +220,5 @@ void nai_report_json(struct nai_buf *out, const struct nai_report *report, bool 
       nai_json_table(&json, report->tables[i], for_page ? page_rows(name) : INT64_MAX);
   }
   nai_json_end(&json);
-  nai_json_end(&json);
-  nai_json_finish(&json);
-  nai_buf_putc(out, '\n');
+  nai_json_close(&json);
 }

@@ -3,6 +3,7 @@
 #include "report/capture_course.h"
 
 #include "base/fmt.h"
+#include "base/sort.h"
 #include "base/text.h"
 #include "sql/sql.h"
 #include "tables/gpu_idle_gaps.h"
@@ -64,11 +65,6 @@ static int64_t put_rows(struct nai_view *rows, const struct nai_report *report, 
       nai_view_put_trusted(row, "when", when);
   }
   return total;
-}
-
-static int by_value(const void *a, const void *b) {
-  double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
 }
 
 /* --- the bar ------------------------------------------------------------------------------------------ */
@@ -150,7 +146,7 @@ static void put_usual(struct nai_view *root, const struct nai_report *report) {
     for (size_t c = 0; c < sizeof columns / sizeof *columns; c++) {
       for (int64_t i = 0; i < rows; i++)
         sorted[i] = nai_get_f64(gpus, i, columns[c]);
-      qsort(sorted, (size_t)rows, sizeof *sorted, by_value);
+      qsort(sorted, (size_t)rows, sizeof *sorted, nai_by_f64);
       struct nai_value value = {.type = NAI_F64, .f = sorted[at[l]]};
       nai_report_put_value(row, nai_gpu_active_schema.columns[columns[c]].name, NAI_PCT, &value);
     }
@@ -339,8 +335,7 @@ static bool whole(const struct nai_table *table) {
 /* A connection to the report's tables. */
 static int open_tables(struct nai_sql **out, const struct nai_report *report, struct nai_err *err) {
   NAI_FREED const struct nai_schema **schemas = calloc(report->table_count + 1, sizeof *schemas);
-  if (!schemas)
-    return nai_err_nomem(err);
+  NAI_TRY(nai_memory_check(schemas, err));
   for (size_t i = 0; i < report->table_count; i++)
     schemas[i] = report->tables[i]->schema;
   return nai_sql_new(out, schemas, report->table_count, err);

@@ -345,12 +345,10 @@ static void put_json_cell(struct nai_rows *r, uint32_t i, const struct nai_value
 }
 
 static void begin_json(struct nai_rows *r) {
-  nai_json_init(&r->json, r->out, false);
-  nai_json_begin_object(&r->json, NAI_JSON_LINES);
+  nai_json_open(&r->json, r->out, NAI_JSON_LINES);
   if (r->title)
     nai_json_put_text(&r->json, "title", r->title);
-  nai_json_key(&r->json, "columns");
-  nai_json_begin_array(&r->json, NAI_JSON_LINES);
+  nai_json_put_array(&r->json, "columns", NAI_JSON_LINES);
   for (uint32_t i = 0; i < r->count; i++) {
     nai_json_begin_object(&r->json, NAI_JSON_INLINE);
     nai_json_put_text(&r->json, "name", r->columns[i].name);
@@ -358,8 +356,7 @@ static void begin_json(struct nai_rows *r) {
     nai_json_end(&r->json);
   }
   nai_json_end(&r->json);
-  nai_json_key(&r->json, "rows");
-  nai_json_begin_array(&r->json, NAI_JSON_LINES);
+  nai_json_put_array(&r->json, "rows", NAI_JSON_LINES);
 }
 
 static void put_json_row(struct nai_rows *r, const struct nai_value *cells) {
@@ -370,15 +367,12 @@ static void put_json_row(struct nai_rows *r, const struct nai_value *cells) {
 }
 
 static void put_ndjson_row(struct nai_rows *r, const struct nai_value *cells) {
-  nai_json_init(&r->json, r->out, false);
-  nai_json_begin_object(&r->json, NAI_JSON_INLINE);
+  nai_json_open(&r->json, r->out, NAI_JSON_INLINE);
   for (uint32_t i = 0; i < r->count; i++) {
     nai_json_key(&r->json, r->columns[i].name);
     put_json_cell(r, i, &cells[i]);
   }
-  nai_json_end(&r->json);
-  nai_json_finish(&r->json);
-  nai_buf_putc(r->out, '\n');
+  nai_json_close(&r->json);
 }
 
 static void put_markdown_row(struct nai_rows *r, const struct nai_value *cells) {

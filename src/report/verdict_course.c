@@ -6,7 +6,6 @@
 #include "tables/gpu_utilization.h"
 
 #include <math.h>
-#include <string.h>
 
 /* " (getc)", " (getc 1.20 s)": what the host did there most. */
 static void put_main(struct nai_buf *out, const struct nai_report *report, const struct nai_capture_course *course,

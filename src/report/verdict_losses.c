@@ -5,7 +5,6 @@
 #include "report/simulated.h"
 #include "tables/findings.h"
 #include "tables/gpu_active.h"
-#include "tables/gpu_utilization.h"
 #include "tables/idle_causes.h"
 #include "tables/profile_targets.h"
 

@@ -16,10 +16,8 @@ enum nai_severity nai_report_severity(const struct nai_table *findings, int64_t 
 /* Whether a check of the capture came to a state. */
 bool nai_report_verdict_found(const struct nai_report *report, const char *check, const char *state) {
   const struct nai_table *health = nai_report_table(report, "capture_health");
-  for (int64_t i = 0; i < health->rows; i++)
-    if (strcmp(nai_get_str(health, i, CAPTURE_HEALTH_check), check) == 0)
-      return strcmp(nai_get_str(health, i, CAPTURE_HEALTH_state), state) == 0;
-  return false;
+  int64_t row = nai_find_str(health, CAPTURE_HEALTH_check, check);
+  return row >= 0 && strcmp(nai_get_str(health, row, CAPTURE_HEALTH_state), state) == 0;
 }
 
 /* The first words of a text, with dots where it goes on. */

@@ -3,7 +3,6 @@
 #include "rules/internal.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 

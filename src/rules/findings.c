@@ -1,5 +1,6 @@
 /* Findings and evidence from the rows that speak. */
 #include "rules/evaluation.h"
+#include "base/sort.h"
 #include "table/stats.h"
 
 #include <inttypes.h>
@@ -158,22 +159,10 @@ static int complete(struct finding *finding, const struct evaluation *e) {
 static int by_importance(const void *a, const void *b) {
   const struct finding *x = a, *y = b;
   const struct hit *p = x->hits[0], *q = y->hits[0];
-  if (x->severity != y->severity)
-    return y->severity - x->severity;
-  if (x->rule->first != y->rule->first)
-    return y->rule->first - x->rule->first;
-  if (x->gain_ns != y->gain_ns)
-    return x->gain_ns < y->gain_ns ? 1 : -1;
-  if (x->saving.ns != y->saving.ns)
-    return x->saving.ns < y->saving.ns ? 1 : -1;
-  int order = strcmp(x->rule->id, y->rule->id);
-  if (order)
-    return order;
-  const int64_t keys[][2] = {{p->device_id, q->device_id}, {p->pid, q->pid}, {p->row, q->row}};
-  for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-    if (keys[i][0] != keys[i][1])
-      return keys[i][0] < keys[i][1] ? -1 : 1;
-  return 0;
+  int order = NAI_COMPARE({y->severity, x->severity}, {y->rule->first, x->rule->first}, {y->gain_ns, x->gain_ns},
+                          {y->saving.ns, x->saving.ns});
+  order = order ? order : strcmp(x->rule->id, y->rule->id);
+  return order ? order : NAI_COMPARE({p->device_id, q->device_id}, {p->pid, q->pid}, {p->row, q->row});
 }
 
 static void put_in_order(struct evaluation *e) {

@@ -1,8 +1,9 @@
 /* Which rows of which rules speak. */
 #include "rules/evaluation.h"
 
+#include "base/sort.h"
+
 #include <stdlib.h>
-#include <string.h>
 
 static int severity_of(const struct env *env, const struct hit *hit) {
   if (hit->rule->has_ladder)
@@ -92,14 +93,7 @@ const struct hit *nai_hits_silencer(const struct hits *hits, const struct hit *h
   return NULL;
 }
 
-static int by_weight(const void *a, const void *b) {
-  const struct hit *x = a, *y = b;
-  if (x->severity != y->severity)
-    return y->severity - x->severity;
-  if (x->saving.ns != y->saving.ns)
-    return x->saving.ns < y->saving.ns ? 1 : -1;
-  return (x->row > y->row) - (x->row < y->row);
-}
+NAI_ORDER(by_weight, struct hit, {b->severity, a->severity}, {b->saving.ns, a->saving.ns}, {a->row, b->row})
 
 /* The rows that speak by themselves, as far as no other rule silences them. */
 static int find_rule_hits(struct hits *hits, const struct rule *rule, const struct nai_rule_set *set,

@@ -11,8 +11,7 @@
 int nai_rule_set_new(struct nai_rule_set **out, const struct nai_schema *const *schemas, size_t count,
                      struct nai_err *err) {
   struct nai_rule_set *set = *out = calloc(1, sizeof *set);
-  if (!set)
-    return nai_err_nomem(err);
+  NAI_TRY(nai_memory_check(set, err));
   set->arena = (struct nai_arena)NAI_ARENA(NULL);
   set->schemas = schemas;
   set->schema_count = count;

@@ -1,8 +1,6 @@
 /* In which order rules are evaluated: those in `unless` and `part_of` of a rule come before it. */
 #include "rules/internal.h"
 
-#include <string.h>
-
 static int add_rule(struct rules *out, struct nai_rule_set *set, const struct rule *rule,
                     const struct nai_yaml_node *node, struct nai_err *err) {
   const char *id;

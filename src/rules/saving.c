@@ -1,6 +1,7 @@
 /* Savings: a finding claims no more than the loss it explains on its GPU, findings that explain the same loss share it,
  * and what a finding could save decides how severe it is unless a reason speaks against it. */
 #include "rules/evaluation.h"
+#include "base/sort.h"
 #include "table/stats.h"
 #include "tables/gpu_active.h"
 #include "tables/gpu_utilization.h"
@@ -81,16 +82,12 @@ static bool same_loss(const struct hit *a, const struct hit *b) {
 }
 
 /* By GPU and loss, the largest saving first. */
-static int by_loss(const void *a, const void *b) {
-  const struct hit *x = *(struct hit *const *)a, *y = *(struct hit *const *)b;
-  if (x->device_id != y->device_id)
-    return x->device_id < y->device_id ? -1 : 1;
-  if (x->rule->explains != y->rule->explains)
-    return (int)x->rule->explains - (int)y->rule->explains;
-  if (x->saving.ns != y->saving.ns)
-    return x->saving.ns < y->saving.ns ? 1 : -1;
-  int order = strcmp(x->rule->id, y->rule->id);
-  return order ? order : (x->row > y->row) - (x->row < y->row);
+static int by_loss(const void *pa, const void *pb) {
+  const struct hit *a = *(struct hit *const *)pa, *b = *(struct hit *const *)pb;
+  int order =
+      NAI_COMPARE({a->device_id, b->device_id}, {a->rule->explains, b->rule->explains}, {b->saving.ns, a->saving.ns});
+  order = order ? order : strcmp(a->rule->id, b->rule->id);
+  return order ? order : NAI_COMPARE({a->row, b->row});
 }
 
 /* The largest takes what it explains of a loss, the others get the rest. */
@@ -98,8 +95,7 @@ static int share_losses(struct hits *hits, const struct nai_rules_input *input, 
   NAI_FREED struct hit **sharers = calloc(hits->all.count + 1, sizeof(struct hit *));
   uint32_t count = 0;
   int64_t left = 0;
-  if (!sharers)
-    return nai_err_nomem(err);
+  NAI_TRY(nai_memory_check(sharers, err));
   for (uint32_t i = 0; i < hits->all.count; i++) {
     struct hit *hit = &hits->all.at[i];
     if (hit->rule->explains != LOSS_NONE && hit->saving.ns != NAI_NULL_I64 && !parent_of(hits, hit))

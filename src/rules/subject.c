@@ -1,5 +1,6 @@
 /* What findings are about, in words. */
 #include "rules/evaluation.h"
+#include "base/sort.h"
 #include "tables/gpus.h"
 
 #include <inttypes.h>
@@ -8,11 +9,6 @@
 
 static int64_t subject_id(const struct hit *hit) {
   return hit->device_id != NAI_NULL_I64 ? hit->device_id : hit->rule->scope == SCOPE_PROCESS ? hit->pid : NAI_NULL_I64;
-}
-
-static int by_value(const void *a, const void *b) {
-  int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-  return (x > y) - (x < y);
 }
 
 /* A GPU whose name is not "GPU N", such as one that is told apart by process only; NULL for an ordinary one. */
@@ -31,7 +27,7 @@ static uint32_t gather(int64_t *ids, const struct hit *const *hits, uint32_t cou
   for (uint32_t i = 0; i < count; i++)
     if (subject_id(hits[i]) != NAI_NULL_I64)
       ids[used++] = subject_id(hits[i]);
-  qsort(ids, used, sizeof *ids, by_value);
+  qsort(ids, used, sizeof *ids, nai_by_i64);
   for (uint32_t i = 0; i < used; i++)
     if (!i || ids[i] != ids[i - 1])
       ids[distinct++] = ids[i];
@@ -60,8 +56,7 @@ int nai_subject_describe(const char **out, const struct nai_rules_input *input, 
   NAI_SCOPED(nai_buf) text = {0};
   uint32_t plain = 0;
   bool processes = hits[0]->rule->scope == SCOPE_PROCESS;
-  if (!ids)
-    return nai_err_nomem(err);
+  NAI_TRY(nai_memory_check(ids, err));
   const struct nai_table *gpus = processes ? NULL : nai_rules_table(input, &nai_gpus_schema);
   uint32_t distinct = gather(ids, hits, count);
   for (uint32_t i = 0; i < distinct; i++) {

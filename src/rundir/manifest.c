@@ -249,8 +249,7 @@ static void put_clean(struct nai_json *json, const char *text) {
 }
 
 static void put_texts(struct nai_json *json, const char *key, const struct nai_strings *texts) {
-  nai_json_key(json, key);
-  nai_json_begin_array(json, NAI_JSON_LINES);
+  nai_json_put_array(json, key, NAI_JSON_LINES);
   for (uint32_t i = 0; i < texts->count; i++)
     put_clean(json, nai_strings_get(texts, i));
   nai_json_end(json);
@@ -258,20 +257,17 @@ static void put_texts(struct nai_json *json, const char *key, const struct nai_s
 
 static void put_entries(struct nai_json *json, const char *key, const struct nai_manifest *m, uint32_t first,
                         uint32_t end) {
-  nai_json_key(json, key);
-  nai_json_begin_object(json, NAI_JSON_INLINE);
+  nai_json_put_object(json, key, NAI_JSON_INLINE);
   for (uint32_t i = first; i < end; i++)
     put_hex(json, nai_manifest_name(m, m->entries[i].name), m->entries[i].hash);
   nai_json_end(json);
 }
 
 static void put_nodes(struct nai_json *json, const struct nai_manifest *m) {
-  nai_json_key(json, "nodes");
-  nai_json_begin_object(json, NAI_JSON_LINES);
+  nai_json_put_object(json, "nodes", NAI_JSON_LINES);
   for (uint32_t i = 0; i < m->node_count; i++) {
     const struct nai_manifest_node *node = &m->nodes[i];
-    nai_json_key(json, nai_manifest_name(m, node->name));
-    nai_json_begin_object(json, NAI_JSON_LINES);
+    nai_json_put_object(json, nai_manifest_name(m, node->name), NAI_JSON_LINES);
     if (node->stage != NAI_NO_STRING)
       nai_json_put_text(json, "stage", nai_manifest_name(m, node->stage));
     put_entries(json, "from", m, node->input, node->input_end);
@@ -282,8 +278,7 @@ static void put_nodes(struct nai_json *json, const struct nai_manifest *m) {
 }
 
 static void put_readers(struct nai_json *json, const struct nai_table *readers) {
-  nai_json_key(json, "readers");
-  nai_json_begin_array(json, NAI_JSON_LINES);
+  nai_json_put_array(json, "readers", NAI_JSON_LINES);
   for (int64_t i = 0; i < readers->rows; i++) {
     nai_json_begin_object(json, NAI_JSON_INLINE);
     for (uint32_t c = 0; c < readers->schema->column_count; c++) {
@@ -298,8 +293,7 @@ static void put_readers(struct nai_json *json, const struct nai_table *readers) 
 
 void nai_manifest_print(struct nai_buf *out, const struct nai_manifest *m, const struct nai_table *readers) {
   struct nai_json json;
-  nai_json_init(&json, out, false);
-  nai_json_begin_object(&json, NAI_JSON_LINES);
+  nai_json_open(&json, out, NAI_JSON_LINES);
   nai_json_put_int(&json, "format_major", NAI_MANIFEST_MAJOR);
   nai_json_put_int(&json, "format_minor", NAI_MANIFEST_MINOR);
   nai_json_put_text(&json, "version", m->version);
@@ -311,7 +305,5 @@ void nai_manifest_print(struct nai_buf *out, const struct nai_manifest *m, const
   if (readers)
     put_readers(&json, readers);
   put_texts(&json, "files", &m->files);
-  nai_json_end(&json);
-  nai_json_finish(&json);
-  nai_buf_putc(out, '\n');
+  nai_json_close(&json);
 }

@@ -145,8 +145,7 @@ int nai_outdir_begin(struct nai_outdir **out, const char *path, const struct nai
                      struct nai_err *err) {
   NAI_OWNED(nai_outdir) *made = *out = NULL;
   made = malloc(sizeof *made);
-  if (!made)
-    return nai_err_nomem(err);
+  NAI_TRY(nai_memory_check(made, err));
   *made = (struct nai_outdir){.arena = NAI_ARENA(NULL), .calls = *calls, .earlier = -1, .parent = -1, .fresh = -1};
   if (!made->calls.rename)
     made->calls.rename = renameat2;

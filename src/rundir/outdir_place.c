@@ -51,8 +51,7 @@ int nai_outdir_move_free(const struct nai_outdir *out, const char *from, const c
 /* A path whose last component does not exist yet; what is above it is made. */
 static int resolve_new(char **out, const char *path, const char *given, struct nai_err *err) {
   NAI_FREED char *copy = strdup(path), *parent = NULL;
-  if (!copy)
-    return nai_err_nomem(err);
+  NAI_TRY(nai_memory_check(copy, err));
   for (size_t len = strlen(copy); len > 1 && copy[len - 1] == '/';)
     copy[--len] = '\0';
   char *slash = strrchr(copy, '/');

@@ -42,8 +42,7 @@ struct nai_run {
 
 static int make(struct nai_run **out, const char *path, struct nai_err *err) {
   struct nai_run *run = *out = malloc(sizeof *run);
-  if (!run)
-    return nai_err_nomem(err);
+  NAI_TRY(nai_memory_check(run, err));
   *run = (struct nai_run){.arena = NAI_ARENA(NULL), .directory = -1, .lock = -1};
   run->path = nai_arena_printf(&run->arena, "%s", path);
   return nai_arena_check(&run->arena, err);
@@ -461,8 +460,7 @@ static int open_model(struct nai_run *run, const struct nai_model_options *optio
   for (int i = 0; i < NAI_IN_COUNT; i++)
     held[i] = nai_run_find_loaded(run, nai_event_tables[i]->name);
   run->model = malloc(sizeof *run->model);
-  if (!run->model)
-    return nai_err_nomem(err);
+  NAI_TRY(nai_memory_check(run->model, err));
   nai_model_open(run->model, held, options);
   return NAI_OK;
 }

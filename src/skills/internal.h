@@ -6,8 +6,6 @@
 /* skill_load.c: fills what the parsed document says. */
 NAI_MUST_CHECK int nai_skill_read(struct nai_skill *skill, struct nai_err *err);
 NAI_MUST_CHECK int nai_page_read(struct nai_page *page, struct nai_err *err);
-NAI_MUST_CHECK int nai_skill_check_name(const struct nai_yaml *doc, const struct nai_yaml_node *node, const char *name,
-                                        struct nai_err *err);
 /* parameters.c: a text as a parameter's value. */
 NAI_MUST_CHECK int nai_skill_value(struct nai_value *out, const struct nai_skill_parameter *parameter, const char *text,
                                    struct nai_err *err);

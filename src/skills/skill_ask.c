@@ -89,8 +89,7 @@ static void make_schema(struct schema *s, const struct nai_skill *skill) {
 
 int nai_skill_schema(struct nai_schema **out, const struct nai_skill *skill, struct nai_err *err) {
   NAI_FREED struct schema *schema = calloc(1, sizeof *schema);
-  if (!schema)
-    return nai_err_nomem(err);
+  NAI_TRY(nai_memory_check(schema, err));
   *out = NULL;
   make_schema(schema, skill);
   return nai_schema_copy(out, &schema->schema, err);

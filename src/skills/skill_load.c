@@ -23,8 +23,8 @@ static int get_bool_if(bool *out, const struct nai_yaml *doc, const struct nai_y
   return node ? nai_yaml_bool(out, doc, node, err) : NAI_OK;
 }
 
-int nai_skill_check_name(const struct nai_yaml *doc, const struct nai_yaml_node *node, const char *name,
-                         struct nai_err *err) {
+static int check_name(const struct nai_yaml *doc, const struct nai_yaml_node *node, const char *name,
+                      struct nai_err *err) {
   enum { LONGEST = 41 };
   size_t len = strlen(name);
   bool good = len && len <= LONGEST && name[0] >= 'a' && name[0] <= 'z' &&
@@ -121,7 +121,7 @@ static int read_parameters(struct nai_skill *s, const struct nai_yaml_node *root
     for (int i = 0; i < NAI_SKILL_ALWAYS; i++)
       if (strcmp(n->key, nai_skill_always[i]) == 0)
         return nai_yaml_error_key(s->doc, n, err, "the parameter \"%s\" is always there", n->key);
-    NAI_TRY(nai_skill_check_name(s->doc, n, n->key, err));
+    NAI_TRY(check_name(s->doc, n, n->key, err));
     NAI_TRY(read_parameter(&s->parameters[s->parameter_count++], s->doc, n, err));
   }
   return NAI_OK;
@@ -189,7 +189,7 @@ static int read_columns(struct nai_skill *s, const struct nai_yaml_node *root, s
   for (; n; n = nai_yaml_next(s->doc, n)) {
     if (s->column_count == NAI_SKILL_MAX_COLUMNS)
       return nai_yaml_error_key(s->doc, n, err, "more than %d columns", NAI_SKILL_MAX_COLUMNS);
-    NAI_TRY(nai_skill_check_name(s->doc, n, n->key, err));
+    NAI_TRY(check_name(s->doc, n, n->key, err));
     NAI_TRY(read_column(&s->columns[s->column_count++], s->doc, n, err));
   }
   return NAI_OK;
@@ -222,7 +222,7 @@ int nai_skill_read(struct nai_skill *s, struct nai_err *err) {
   const char *ignored;
   NAI_TRY(nai_yaml_expect_keys(s->doc, root, keys, err));
   NAI_TRY(get_text(&s->id, s->doc, root, "skill", err));
-  NAI_TRY(nai_skill_check_name(s->doc, nai_yaml_get(s->doc, root, "skill"), s->id, err));
+  NAI_TRY(check_name(s->doc, nai_yaml_get(s->doc, root, "skill"), s->id, err));
   NAI_TRY(get_text(&s->title, s->doc, root, "title", err));
   NAI_TRY(get_text(&s->description, s->doc, root, "description", err));
   s->category = "other";
@@ -270,7 +270,7 @@ int nai_page_read(struct nai_page *p, struct nai_err *err) {
   const struct nai_yaml_node *root = nai_yaml_root(p->doc), *n;
   NAI_TRY(nai_yaml_expect_keys(p->doc, root, keys, err));
   NAI_TRY(get_text(&p->id, p->doc, root, "page", err));
-  NAI_TRY(nai_skill_check_name(p->doc, nai_yaml_get(p->doc, root, "page"), p->id, err));
+  NAI_TRY(check_name(p->doc, nai_yaml_get(p->doc, root, "page"), p->id, err));
   NAI_TRY(get_text(&p->title, p->doc, root, "title", err));
   p->description = p->title;
   NAI_TRY(get_text_if(&p->description, p->doc, root, "description", err));

@@ -5,7 +5,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* What an aggregate gathers, in SQLite's memory, so that its limit counts it. */
 struct gathered {
@@ -52,10 +51,7 @@ static void union_step(sqlite3_context *context, int argc, sqlite3_value **argv)
     *item = (struct interval){start, end};
 }
 
-static int compare_intervals(const void *a, const void *b) {
-  const struct interval *x = a, *y = b;
-  return (x->start > y->start) - (x->start < y->start);
-}
+NAI_ORDER(compare_intervals, struct interval, {a->start, b->start})
 
 static void union_final(sqlite3_context *context) {
   struct gathered *g = sqlite3_aggregate_context(context, 0);
@@ -103,11 +99,6 @@ static void percentile_step(sqlite3_context *context, int argc, sqlite3_value **
   gather(context, argv[0], g);
 }
 
-static int compare_reals(const void *a, const void *b) {
-  double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
 /* Linear between closest ranks, as everywhere in the reports. */
 static void put_quantile(sqlite3_context *context, struct gathered *g, double q) {
   if (!g || !g->count) {
@@ -115,7 +106,7 @@ static void put_quantile(sqlite3_context *context, struct gathered *g, double q)
     return;
   }
   double *v = g->items;
-  qsort(v, g->count, sizeof *v, compare_reals);
+  qsort(v, g->count, sizeof *v, nai_by_f64);
   struct nai_rank rank = nai_rank_of(q, g->count);
   double low = v[rank.below], high = rank.fraction > 0 ? v[rank.below + 1] : low;
   sqlite3_result_double(context, low + (high - low) * rank.fraction);

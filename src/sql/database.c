@@ -62,8 +62,7 @@ int nai_sql_add(struct nai_sql *sql, const char *name, const char *was, const st
                 struct nai_err *err) {
   if (has_table(sql, name))
     return NAI_OK;
-  if (!nai_array_room(&sql->tables, &sql->capacity, sql->table_count, sizeof *sql->tables))
-    return nai_err_nomem(err);
+  NAI_TRY(nai_memory_check(nai_array_room(&sql->tables, &sql->capacity, sql->table_count, sizeof *sql->tables), err));
   sql->tables[sql->table_count++] = (struct nai_sql_table){.sql = sql, .name = name, .was = was, .source = source};
   return NAI_OK;
 }

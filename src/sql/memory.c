@@ -27,8 +27,7 @@ void nai_sql_count_steps(struct nai_sql *sql) { ((struct memory *)sql)->times = 
 int nai_sql_new(struct nai_sql **out, const struct nai_schema *const *schemas, size_t count, struct nai_err *err) {
   struct memory *m = calloc(1, sizeof *m + count * sizeof *m->sources);
   *out = m ? &m->sql : NULL;
-  if (!m)
-    return nai_err_nomem(err);
+  NAI_TRY(nai_memory_check(m, err));
   for (size_t i = 0; i < count; i++) {
     m->sources[i] = (struct nai_sql_source){.schema = schemas[i], .open = open_empty};
     NAI_TRY(nai_sql_add(*out, schemas[i]->name, schemas[i]->was, &m->sources[i], err));

@@ -13,8 +13,7 @@ static double divisor_of(const struct nai_column_def *def, enum nai_unit unit) {
 
 static int add_column(struct nai_sql_table *t, uint32_t *capacity, struct nai_display_column print, bool former,
                       struct nai_err *err) {
-  if (!nai_array_room(&t->columns, capacity, (uint32_t)t->column_count, sizeof *t->columns))
-    return nai_err_nomem(err);
+  NAI_TRY(nai_memory_check(nai_array_room(&t->columns, capacity, (uint32_t)t->column_count, sizeof *t->columns), err));
   double divide = divisor_of(&t->table->schema->columns[print.column], print.unit);
   t->columns[t->column_count++] = (struct nai_sql_column){print, divide, former};
   return NAI_OK;

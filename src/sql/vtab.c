@@ -3,7 +3,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* Places lo..hi of the rows in `order`, or in their own; with `wanted` only those whose text has its bit set. */
 struct cursor {

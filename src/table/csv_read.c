@@ -108,8 +108,7 @@ int nai_csv_read(struct nai_csv **out, const char *path, size_t max, struct nai_
   NAI_SCOPED(nai_buf) text = {0};
   NAI_OWNED(nai_csv) *csv = calloc(1, sizeof *csv);
   *out = NULL;
-  if (!csv)
-    return nai_err_nomem(err);
+  NAI_TRY(nai_memory_check(csv, err));
   csv->arena = (struct nai_arena)NAI_ARENA(NULL);
   csv->name = nai_arena_printf(&csv->arena, "%s", path);
   NAI_TRY(nai_arena_check(&csv->arena, err));

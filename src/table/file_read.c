@@ -28,8 +28,7 @@ static bool is_set(const struct nai_table_header *header) {
 static int read_into_memory(struct nai_backing *b, int fd, uint64_t at, const char *name, struct nai_err *err) {
   b->heap = true;
   b->data = malloc(b->size + 1);
-  if (!b->data)
-    return nai_err_nomem(err);
+  NAI_TRY(nai_memory_check(b->data, err));
   ssize_t n = nai_fs_read_upto(fd, b->data, b->size, at);
   if (n < 0)
     return nai_err_sys(err, NAI_ESTALE, errno, "cannot read \"%s\"", name);
@@ -212,8 +211,7 @@ static int take_columns(struct nai_table *table, const struct nai_descriptor *d,
 
 static int fill(struct nai_table *table, const struct nai_descriptor *d, const char *name, struct nai_err *err) {
   table->packed = calloc((size_t)table->schema->column_count + 1, sizeof *table->packed);
-  if (!table->packed)
-    return nai_err_nomem(err);
+  NAI_TRY(nai_memory_check(table->packed, err));
   if (!take_strings(table, d))
     return nai_err_set(err, NAI_ESTALE, "\"%s\" is damaged", name);
   return take_columns(table, d, name, err);

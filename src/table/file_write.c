@@ -47,8 +47,7 @@ static int describe(struct nai_buf *out, struct nai_table_header *header, const 
   const struct nai_strings *strings = &table->strings;
   uint64_t offset_bytes = strings->count ? ((uint64_t)strings->count + 1) * 8 : 0;
   NAI_FREED struct nai_file_column *columns = calloc((size_t)table->schema->column_count + 1, sizeof *columns);
-  if (!columns)
-    return nai_err_nomem(err);
+  NAI_TRY(nai_memory_check(columns, err));
   for (uint32_t c = 0; c < table->schema->column_count; c++) {
     uint32_t width = cell_width(table, c);
     const void *cells = table->packed ? table->packed[c].cells : table->columns[c];
@@ -81,8 +80,7 @@ int nai_table_image_make(struct nai_table_image *image, const struct nai_table *
   *image = (struct nai_table_image){.table = table};
   NAI_TRY(nai_table_check(table, err));
   image->offsets = malloc(((size_t)table->schema->column_count + 1) * sizeof *image->offsets);
-  if (!image->offsets)
-    return nai_err_nomem(err);
+  NAI_TRY(nai_memory_check(image->offsets, err));
   image->end = lay_out(image->offsets, table);
   return describe(&image->descriptor, &image->header, table, image->offsets, image->end, err);
 }
@@ -152,8 +150,7 @@ static int create_in_memory(struct nai_backing *backing, struct nai_err *err) {
 
 static int create_file(struct nai_backing *backing, const char *path, struct nai_err *err) {
   backing->path = strdup(path);
-  if (!backing->path)
-    return nai_err_nomem(err);
+  NAI_TRY(nai_memory_check(backing->path, err));
   backing->fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   if (backing->fd < 0)
     return nai_err_sys(err, NAI_EIO, errno, "cannot create \"%s\"", path);
@@ -166,8 +163,7 @@ static int create_file(struct nai_backing *backing, const char *path, struct nai
 static int create_cells(struct nai_table *table, const char *path, struct nai_err *err) {
   struct nai_backing *backing = table->backing;
   backing->offsets = malloc(((size_t)table->schema->column_count + 1) * sizeof *backing->offsets);
-  if (!backing->offsets)
-    return nai_err_nomem(err);
+  NAI_TRY(nai_memory_check(backing->offsets, err));
   backing->size = (size_t)lay_out(backing->offsets, table);
   return path ? create_file(backing, path, err) : create_in_memory(backing, err);
 }
@@ -181,8 +177,7 @@ int nai_table_create(struct nai_table **out, const struct nai_schema *schema, in
   table->rows = table->capacity = rows;
   table->key = key;
   table->packed = calloc((size_t)schema->column_count + 1, sizeof *table->packed);
-  if (!table->packed)
-    return nai_err_nomem(err);
+  NAI_TRY(nai_memory_check(table->packed, err));
   for (uint32_t c = 0; c < schema->column_count; c++) {
     table->packed[c] = nai_column_for(schema->columns[c].type, &extents[c]);
     any |= table->packed[c].width > 0;

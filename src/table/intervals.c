@@ -91,10 +91,7 @@ int64_t nai_intervals_total_ns(const struct nai_intervals *set) {
   return total;
 }
 
-static int by_start(const void *pa, const void *pb) {
-  const struct nai_interval *a = pa, *b = pb;
-  return (a->start > b->start) - (a->start < b->start);
-}
+NAI_ORDER(by_start, struct nai_interval, {a->start, b->start})
 
 void nai_intervals_gather(struct nai_intervals *out, struct nai_interval *v, size_t count) {
   if (count)
@@ -145,8 +142,7 @@ static void sum_up(struct nai_coverage *c) {
 int nai_coverage_in(struct nai_coverage *c, const struct nai_intervals *set, struct nai_arena *arena,
                     struct nai_err *err) {
   *c = (struct nai_coverage){.set = set};
-  if (set->oom)
-    return nai_err_nomem(err);
+  NAI_TRY(nai_memory_check(!set->oom, err));
   NAI_TRY(NAI_NEW(c->sums, arena, set->count / SUM_EVERY + 1, err));
   sum_up(c);
   return NAI_OK;

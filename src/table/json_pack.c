@@ -20,8 +20,7 @@ static bool adds_up(const struct nai_table *table, int column, int64_t rows) {
 /* Each number less the one before it; null leaves that one as it is. */
 static void put_differences(struct nai_json *json, const struct nai_table *table, int column, int64_t rows) {
   int64_t last = 0;
-  nai_json_key(json, "differences");
-  nai_json_begin_array(json, NAI_JSON_INLINE);
+  nai_json_put_array(json, "differences", NAI_JSON_INLINE);
   for (int64_t row = 0; row < rows; row++) {
     struct nai_value value = nai_table_value(table, row, column);
     if (value.null) {
@@ -41,8 +40,7 @@ static bool put_texts(struct nai_json *json, const struct nai_table *table, int 
   uint32_t count = 0;
   if (!number)
     return false;
-  nai_json_key(json, "texts");
-  nai_json_begin_array(json, NAI_JSON_INLINE);
+  nai_json_put_array(json, "texts", NAI_JSON_INLINE);
   for (int64_t row = 0; row < rows; row++) {
     uint32_t id = nai_at_text(&ids, (uint64_t)row);
     if (id == NAI_NO_STRING || number[id])
@@ -51,8 +49,7 @@ static bool put_texts(struct nai_json *json, const struct nai_table *table, int 
     nai_json_text(json, nai_get_str(table, row, column));
   }
   nai_json_end(json);
-  nai_json_key(json, "rows");
-  nai_json_begin_array(json, NAI_JSON_INLINE);
+  nai_json_put_array(json, "rows", NAI_JSON_INLINE);
   for (int64_t row = 0; row < rows; row++) {
     uint32_t id = nai_at_text(&ids, (uint64_t)row);
     if (id == NAI_NO_STRING)
@@ -66,8 +63,7 @@ static bool put_texts(struct nai_json *json, const struct nai_table *table, int 
 
 static void put_values(struct nai_json *json, const struct nai_table *table, const struct nai_display_column *p,
                        int64_t rows) {
-  nai_json_key(json, "values");
-  nai_json_begin_array(json, NAI_JSON_INLINE);
+  nai_json_put_array(json, "values", NAI_JSON_INLINE);
   for (int64_t row = 0; row < rows; row++) {
     struct nai_value value = nai_table_value(table, row, p->column);
     nai_json_value(json, p->unit, &value);
@@ -96,8 +92,7 @@ void nai_json_table_packed(struct nai_json *json, const struct nai_table *table,
   int64_t rows = table->rows < most ? table->rows : most;
   nai_json_begin_object(json, NAI_JSON_LINES);
   nai_json_table_head(json, table, most);
-  nai_json_key(json, "packed");
-  nai_json_begin_array(json, NAI_JSON_LINES);
+  nai_json_put_array(json, "packed", NAI_JSON_LINES);
   for (struct nai_display_column p = NAI_FIRST_DISPLAY_COLUMN;
        nai_display_column_next(&p, table->schema) && !nai_buf_failed(json->out);)
     put_packed_column(json, table, &p, rows);

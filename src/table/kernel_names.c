@@ -142,8 +142,7 @@ static int pack(char ***out, struct set *set, const uint32_t *ids, size_t count,
   for (size_t i = 0; i < set->count; i++)
     bytes += strlen(set->texts.data + set->entries[i].text) + 1;
   *out = malloc(count * sizeof **out + bytes + 1);
-  if (!*out)
-    return nai_err_nomem(err);
+  NAI_TRY(nai_memory_check(*out, err));
   char *at = (char *)(*out + count);
   for (size_t i = 0; i < set->count; i++) {
     by_id[set->entries[i].id] = at;
@@ -158,8 +157,7 @@ static int add_entries(struct set *set, uint32_t *ids, struct nai_strings *disti
                        size_t count, struct nai_err *err) {
   for (size_t i = 0; i < count; i++) {
     ids[i] = nai_strings_add(distinct, names[i], strlen(names[i]));
-    if (ids[i] == NAI_NO_STRING)
-      return nai_err_nomem(err);
+    NAI_TRY(nai_memory_check(ids[i] != NAI_NO_STRING, err));
   }
   set->count = distinct->count;
   NAI_TRY(NAI_NEW(set->entries, &set->arena, set->count, err));
@@ -188,8 +186,7 @@ int nai_kernel_names_short(char ***out, const char *const *names, size_t count, 
 int nai_kernel_names_of(char ***out, const struct nai_strings *names, struct nai_err *err) {
   enum { SHORT_MAX = 72 };
   NAI_FREED const char **list = calloc((size_t)names->count + 1, sizeof *list);
-  if (!list)
-    return nai_err_nomem(err);
+  NAI_TRY(nai_memory_check(list, err));
   for (uint32_t i = 0; i < names->count; i++)
     list[i] = nai_strings_get(names, i);
   return nai_kernel_names_short(out, list, names->count, SHORT_MAX, err);

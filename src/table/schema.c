@@ -70,8 +70,7 @@ int nai_schema_copy(struct nai_schema **out, const struct nai_schema *schema, st
   }
   size_t defs_bytes = schema->column_count * sizeof *schema->columns;
   struct nai_schema *copy = malloc(sizeof *copy + defs_bytes + texts);
-  if (!copy)
-    return nai_err_nomem(err);
+  NAI_TRY(nai_memory_check(copy, err));
   struct nai_column_def *defs = (struct nai_column_def *)(copy + 1);
   char *at = (char *)defs + defs_bytes;
   *copy = (struct nai_schema){.name = keep(&at, schema->name),

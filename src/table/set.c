@@ -75,8 +75,7 @@ int nai_table_set_write(struct nai_table *const *tables, size_t count, bool (*is
   struct nai_file_sink sink;
   NAI_TRY(nai_table_new(&set.list, &nai_table_set_schema, err));
   set.images = calloc(count + 1, sizeof *set.images);
-  if (!set.images)
-    return nai_err_nomem(err);
+  NAI_TRY(nai_memory_check(set.images, err));
   for (size_t i = 0; i < count; i++)
     NAI_TRY(add(&set, tables[i], !tables[i]->rows && is_declared(tables[i]->schema->name), err));
   NAI_TRY(place(&set, err));
@@ -89,10 +88,7 @@ int nai_table_set_write(struct nai_table *const *tables, size_t count, bool (*is
 /* --- reading ---------------------------------------------------------------------------------- */
 
 int64_t nai_table_set_find(const struct nai_table *list, const char *name) {
-  for (int64_t row = 0; row < list->rows; row++)
-    if (strcmp(nai_get_str(list, row, TABLE_SET_table_name), name) == 0)
-      return row;
-  return -1;
+  return nai_find_str(list, TABLE_SET_table_name, name);
 }
 
 uint64_t nai_table_set_end(const struct nai_table *list) {

@@ -111,8 +111,7 @@ struct group {
 
 static int open_buckets(struct group *g, struct nai_err *err) {
   g->buckets = calloc(BUCKETS, sizeof *g->buckets);
-  if (!g->buckets)
-    return nai_err_nomem(err);
+  NAI_TRY(nai_memory_check(g->buckets, err));
   for (uint32_t i = 0; i < g->kept; i++)
     g->buckets[bucket_of(g->values[i])]++;
   free(g->values);
@@ -129,8 +128,7 @@ static int keep(struct group *g, int64_t value, struct nai_err *err) {
   }
   if (g->sums.count == 1) /* many names occur once: that value is in the sums */
     return NAI_OK;
-  if (!nai_array_room(&g->values, &g->room, g->kept + 1, sizeof *g->values))
-    return nai_err_nomem(err);
+  NAI_TRY(nai_memory_check(nai_array_room(&g->values, &g->room, g->kept + 1, sizeof *g->values), err));
   if (g->sums.count == 2)
     g->values[g->kept++] = (int64_t)(g->sums.total - value);
   g->values[g->kept++] = value;
@@ -191,8 +189,7 @@ static int want_buckets(struct group *g, struct nai_err *err) {
   size_t below;
   uint32_t room = 0, number = 0;
   g->wanted = calloc(1, sizeof *g->wanted);
-  if (!g->wanted)
-    return nai_err_nomem(err);
+  NAI_TRY(nai_memory_check(g->wanted, err));
   for (int q = 0; q < QUANTILES; q++) {
     struct nai_rank at = nai_rank_of(quantiles[q], g->sums.count);
     g->wanted->number[bucket_at(g, at.below, &below)] = 1;

@@ -38,8 +38,7 @@ int nai_table_new_copy(struct nai_table **out, const struct nai_schema *schema, 
 
 int nai_backing_new(struct nai_backing **out, struct nai_err *err) {
   *out = calloc(1, sizeof **out);
-  if (!*out)
-    return nai_err_nomem(err);
+  NAI_TRY(nai_memory_check(*out, err));
   (*out)->fd = -1;
   return NAI_OK;
 }
@@ -305,22 +304,25 @@ const char *nai_get_str(const struct nai_table *table, int64_t row, int column) 
   return as_str(nai_table_value(table, row, column));
 }
 
+int64_t nai_find_i64(const struct nai_table *table, int column, int64_t value) {
+  int64_t row = 0;
+  while (row < table->rows && nai_get_i64(table, row, column) != value)
+    row++;
+  return row < table->rows ? row : -1;
+}
+
+int64_t nai_find_str(const struct nai_table *table, int column, const char *text) {
+  int64_t row = 0;
+  while (row < table->rows && strcmp(nai_get_str(table, row, column), text) != 0)
+    row++;
+  return row < table->rows ? row : -1;
+}
+
 struct nai_value nai_cell(const struct nai_table *table, int64_t row, const char *column) {
   int c = table ? nai_schema_column(table->schema, column) : -1;
   if (c < 0 || row < 0 || row >= table->rows)
     return (struct nai_value){.type = NAI_I64, .null = true};
   return nai_table_value(table, row, c);
-}
-
-int64_t nai_cell_i64(const struct nai_table *table, int64_t row, const char *column) {
-  struct nai_value v = nai_cell(table, row, column);
-  return v.null ? NAI_NULL_I64 : as_i64(v);
-}
-
-double nai_cell_f64(const struct nai_table *table, int64_t row, const char *column) {
-  struct nai_value v = nai_cell(table, row, column);
-  assert(v.type != NAI_STR);
-  return as_f64(v);
 }
 
 const char *nai_cell_str(const struct nai_table *table, int64_t row, const char *column) {
@@ -404,8 +406,7 @@ int nai_table_sort_by(struct nai_table *table, const struct nai_sort_by *by, int
   if (n < 2)
     return NAI_OK;
   int64_t *rows = nai_spill_array_grow(NULL, table->directory, 0, 2 * n * sizeof *rows);
-  if (!rows)
-    return nai_err_nomem(err);
+  NAI_TRY(nai_memory_check(rows, err));
   int64_t *other = rows + n;
   const int64_t *sorted = sorted_rows(rows, other, n, &order);
   char *scratch = (char *)(sorted == rows ? other : rows); /* 8 bytes per row */

@@ -101,11 +101,13 @@ int64_t nai_get_i64(const struct nai_table *table, int64_t row, int column);
 double nai_get_f64(const struct nai_table *table, int64_t row, int column);
 const char *nai_get_str(const struct nai_table *table, int64_t row, int column);
 
+/* The first row with that in the column, -1 for none. */
+int64_t nai_find_i64(const struct nai_table *table, int column, int64_t value);
+int64_t nai_find_str(const struct nai_table *table, int column, const char *text);
+
 /* A cell by the column's stored name (durations in ns). NULL when there is no table, row or column of that name. */
 struct nai_value nai_cell(const struct nai_table *table, int64_t row, const char *column);
-/* Such a cell as a number or a text; NULL and types as with nai_get_i64 and nai_get_str. */
-int64_t nai_cell_i64(const struct nai_table *table, int64_t row, const char *column);
-double nai_cell_f64(const struct nai_table *table, int64_t row, const char *column);
+/* Such a cell as a text; NULL and types as with nai_get_str. */
 const char *nai_cell_str(const struct nai_table *table, int64_t row, const char *column);
 
 /* A column of integers or text numbers of any table, for loops over millions of rows. */

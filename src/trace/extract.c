@@ -24,8 +24,7 @@ static int feed_part(struct nai_part *p, int64_t rowid, const struct nai_cell *c
   int verdict = p->intake->feed->row(p, cells);
   if (p->failed)
     return p->failed;
-  if (p->oom || p->threads.oom || p->devices.oom)
-    return nai_err_nomem(err);
+  NAI_TRY(nai_memory_check(!p->oom && !p->threads.oom && !p->devices.oom, err));
   if (verdict != NAI_KEEP) {
     if (verdict >= 0)
       p->dropped[verdict]++;
@@ -199,13 +198,6 @@ static int lay_out_parts(struct extraction *x, struct nai_err *err) {
 
 /* --- closing up ------------------------------------------------------------------------------- */
 
-static bool is_there(const struct nai_table *gpus, int64_t device) {
-  for (int64_t g = 0; g < gpus->rows; g++)
-    if (nai_get_i64(gpus, g, GPUS_device_id) == device)
-      return true;
-  return false;
-}
-
 static int refuse_gpu(const struct nai_table *gpus, int64_t device, struct nai_err *err) {
   NAI_SCOPED(nai_buf) list = {0};
   for (int64_t g = 0; g < gpus->rows; g++)
@@ -227,7 +219,7 @@ static int keep_gpus(struct extraction *x, struct nai_err *err) {
   struct nai_table *gpus = x->out->tables[NAI_IN_GPUS];
   int64_t kept = 0;
   for (int i = 0; i < x->options->gpu_count; i++)
-    if (!is_there(gpus, x->options->gpus[i]))
+    if (nai_find_i64(gpus, GPUS_device_id, x->options->gpus[i]) < 0)
       return refuse_gpu(gpus, x->options->gpus[i], err);
   for (int64_t row = 0; row < gpus->rows; row++)
     if (nai_keeps_gpu(x->options, nai_get_i64(gpus, row, GPUS_device_id)))
@@ -258,8 +250,7 @@ NAI_OWNER(extraction)
 int nai_extract(struct nai_ingest *out, struct nai_trace *trace, const struct nai_ingest_options *options,
                 struct nai_err *err) {
   NAI_OWNED(extraction) *x = calloc(1, sizeof *x); /* too large for a small stack */
-  if (!x)
-    return nai_err_nomem(err);
+  NAI_TRY(nai_memory_check(x, err));
   *x = (struct extraction){.arena = NAI_ARENA(NULL), .out = out, .trace = trace, .options = options};
   struct nai_table **tables = out->tables;
   x->tables = nai_ingest_closure(options->tables ? options->tables : NAI_IN_DEFAULT);

@@ -21,8 +21,7 @@ static int compare_keys(const void *a, const void *b) {
 
 /* The keys of a set in ascending order, of which there are set->count. */
 static int sort_keys(int64_t **out, struct nai_arena *arena, const struct nai_keyset *set, struct nai_err *err) {
-  if (set->oom)
-    return nai_err_nomem(err);
+  NAI_TRY(nai_memory_check(!set->oom, err));
   NAI_TRY(NAI_NEW(*out, arena, set->count, err));
   if (set->count)
     memcpy(*out, set->keys, set->count * sizeof **out);

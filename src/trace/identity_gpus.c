@@ -31,29 +31,15 @@ struct resolving {
   bool any_mapped; /* the export maps ordinals of processes to GPUs */
 };
 
-static int compare(int64_t a, int64_t b) { return (a > b) - (a < b); }
+NAI_ORDER(by_ordinal, struct pair, {a->ordinal, b->ordinal}, {a->process, b->process}, {a->index, b->index})
 
-static int by_ordinal(const void *a, const void *b) {
-  const struct pair *x = a, *y = b;
-  int c = compare(x->ordinal, y->ordinal);
-  c = c ? c : compare(x->process, y->process);
-  return c ? c : compare(x->index, y->index);
-}
+NAI_ORDER(by_pid, struct pair, {a->pid, b->pid}, {a->ordinal, b->ordinal}, {a->process, b->process},
+          {a->index, b->index})
 
-static int by_pid(const void *a, const void *b) {
-  const struct pair *x = a, *y = b;
-  return x->pid != y->pid ? compare(x->pid, y->pid) : by_ordinal(a, b);
-}
+NAI_ORDER(by_process, struct pair, {a->process, b->process}, {a->ordinal, b->ordinal}, {a->index, b->index})
 
-static int by_process(const void *a, const void *b) {
-  const struct pair *x = a, *y = b;
-  return x->process != y->process ? compare(x->process, y->process) : by_ordinal(a, b);
-}
-
-static int by_device(const void *a, const void *b) {
-  const struct pair *x = a, *y = b;
-  return x->device != y->device ? compare(x->device, y->device) : by_process(a, b);
-}
+NAI_ORDER(by_device, struct pair, {a->device, b->device}, {a->process, b->process}, {a->ordinal, b->ordinal},
+          {a->index, b->index})
 
 struct looked_up {
   const struct pair *pairs;

@@ -118,8 +118,7 @@ static void close_sqlite(struct nai_lookup *lookup) {
 
 int nai_lookup_open_sqlite(struct nai_lookup **out, const struct nai_lookup *base, struct nai_err *err) {
   struct sqlite_lookup *self = calloc(1, sizeof *self);
-  if (!self)
-    return nai_err_nomem(err);
+  NAI_TRY(nai_memory_check(self, err));
   self->base = *base;
   self->base.get = get_sqlite;
   self->base.close = close_sqlite;

@@ -33,12 +33,7 @@ static int add_pair(void *ctx, int64_t rowid, const struct nai_cell *cells, stru
   return NAI_OK;
 }
 
-static int compare_pairs(const void *a, const void *b) {
-  const struct pair *x = a, *y = b;
-  if (x->key != y->key)
-    return x->key < y->key ? -1 : 1;
-  return (x->rowid > y->rowid) - (x->rowid < y->rowid);
-}
+NAI_ORDER(compare_pairs, struct pair, {a->key, b->key}, {a->rowid, b->rowid})
 
 static int fill_map(struct nai_key_map *map, struct nai_trace *trace, int key_column, struct nai_err *err) {
   struct nai_scan scan = {.table = map->table->name, .columns = &key_column, .column_count = 1};
@@ -87,8 +82,7 @@ int nai_lookup_open_keyed(struct nai_lookup **out, struct nai_lookup *by_rowid, 
   const struct nai_key_map *map;
   NAI_TRY(shared_map(&map, trace, by_rowid->table, key_column, err));
   struct keyed_lookup *self = malloc(sizeof *self);
-  if (!self)
-    return nai_err_nomem(err);
+  NAI_TRY(nai_memory_check(self, err));
   *self = (struct keyed_lookup){.base = *by_rowid, .map = map, .by_rowid = by_rowid};
   self->base.get = get_keyed;
   self->base.close = close_keyed;

@@ -35,8 +35,7 @@ static int map_texts(int64_t **map, struct nai_part *p, struct nai_strings *all,
   NAI_TRY(NAI_NEW(*map, &p->arena, local->count, err));
   for (uint32_t i = 0; i < local->count; i++) {
     uint32_t id = nai_strings_add(all, nai_strings_get(local, i), nai_strings_len(local, i));
-    if (id == NAI_NO_STRING)
-      return nai_err_nomem(err);
+    NAI_TRY(nai_memory_check(id != NAI_NO_STRING, err));
     (*map)[i] = id;
   }
   return NAI_OK;
@@ -56,8 +55,7 @@ static int name_records(struct extraction *x, const struct nai_part *p, struct n
       continue;
     const char *text = nai_strings_get(&p->record_names, local);
     *name = nai_strings_add(&x->record_names[table], text, nai_strings_len(&p->record_names, local));
-    if (*name == NAI_NO_STRING)
-      return nai_err_nomem(err);
+    NAI_TRY(nai_memory_check(*name != NAI_NO_STRING, err));
   }
   return NAI_OK;
 }

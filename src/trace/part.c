@@ -8,8 +8,7 @@
 int nai_part_open(struct nai_part *p, struct nai_err *err) {
   uint32_t columns = nai_event_tables[p->source->table]->column_count;
   p->open_cells = malloc((size_t)columns * NAI_OPEN_STRIDE * sizeof *p->open_cells); /* a megabyte not to be zeroed */
-  if (!p->open_cells)
-    return nai_err_nomem(err);
+  NAI_TRY(nai_memory_check(p->open_cells, err));
   for (uint32_t c = 0; c < columns; c++)
     p->extent[c] = NAI_EMPTY_EXTENT;
   p->row = p->open_cells;

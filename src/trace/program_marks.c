@@ -9,7 +9,6 @@
 #include "tables/processes.h"
 #include "tables/program_marks.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum source { COMMAND, FLAG, OUTPUT, FAILURE, NAME, SOURCES };

@@ -2,6 +2,7 @@
 
 #include "base/assets.h"
 #include "base/fs.h"
+#include "base/sort.h"
 #include "table/csv_read.h"
 #include "trace/raw.h"
 #include "trace/trace/trace_internal.h"
@@ -109,7 +110,8 @@ static void put_stretch(void *ctx, const char *text, size_t len, bool word) {
   nai_buf_printf(to->out, "X%u", number + 1);
 }
 
-void nai_redact_text(struct nai_buf *out, struct nai_redaction *r, const char *text, size_t len) {
+/* Appends a text with tokens in place of private words, which get one where they have none. */
+static void redact_text(struct nai_buf *out, struct nai_redaction *r, const char *text, size_t len) {
   each_stretch(text, len, put_stretch, &(struct redacting){r, out});
 }
 
@@ -139,8 +141,7 @@ static int read_map(struct nai_redaction *r, const char *map, struct nai_err *er
     const char *word = nai_csv_cell(csv, row, nai_csv_column(csv, "word"));
     snprintf(token, sizeof token, "X%u", row);
     uint32_t number = nai_strings_add(&r->private, word, strlen(word));
-    if (number == NAI_NO_STRING)
-      return nai_err_nomem(err);
+    NAI_TRY(nai_memory_check(number != NAI_NO_STRING, err));
     if (strcmp(nai_csv_cell(csv, row, nai_csv_column(csv, "token")), token) != 0 || number != row - 1)
       return nai_err_set(err, NAI_EUSAGE, "%s:%u: not a map that --redact wrote: expected the token %s and its word",
                          map, csv->rows[row].line, token);
@@ -151,8 +152,7 @@ static int read_map(struct nai_redaction *r, const char *map, struct nai_err *er
 int nai_redaction_open(struct nai_redaction *out, const char *map, struct nai_err *err) {
   *out = (struct nai_redaction){0};
   add_assets(out);
-  if (out->oom)
-    return nai_err_nomem(err);
+  NAI_TRY(nai_memory_check(!out->oom, err));
   return nai_fs_exists(map) ? read_map(out, map, err) : NAI_OK;
 }
 
@@ -190,11 +190,6 @@ static void copy_free(struct copy *c) {
   nai_buf_free(&c->text);
 }
 
-static int by_value(const void *a, const void *b) {
-  int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-  return (x > y) - (x < y);
-}
-
 static int add_functions_of(struct copy *c, const char *table, struct nai_err *err) {
   NAI_OWNED(sqlite3_stmt) *rows = NULL;
   char sql[160];
@@ -205,8 +200,7 @@ static int add_functions_of(struct copy *c, const char *table, struct nai_err *e
     if (c->function_count == c->function_capacity) {
       c->function_capacity = 2 * c->function_capacity + 256;
       int64_t *larger = realloc(c->functions, c->function_capacity * sizeof *larger);
-      if (!larger)
-        return nai_err_nomem(err);
+      NAI_TRY(nai_memory_check(larger, err));
       c->functions = larger;
     }
     c->functions[c->function_count++] = sqlite3_column_int64(rows, 0);
@@ -223,7 +217,7 @@ static int find_functions(struct copy *c, const struct nai_trace *trace, struct 
     if (table && table->plain && nai_db_column(table, "nameId") >= 0)
       NAI_TRY(add_functions_of(c, table->name, err));
   }
-  qsort(c->functions, c->function_count, sizeof *c->functions, by_value);
+  qsort(c->functions, c->function_count, sizeof *c->functions, nai_by_i64);
   return NAI_OK;
 }
 
@@ -333,8 +327,7 @@ static int open_pair(struct pair *p, struct copy *c, const struct nai_trace *tra
 
 static void bind_text(struct copy *c, const struct pair *p, int i) {
   nai_buf_clear(&c->text);
-  nai_redact_text(&c->text, c->r, (const char *)sqlite3_column_text(p->read, i),
-                  (size_t)sqlite3_column_bytes(p->read, i));
+  redact_text(&c->text, c->r, (const char *)sqlite3_column_text(p->read, i), (size_t)sqlite3_column_bytes(p->read, i));
   sqlite3_bind_text(p->write, i + 1, nai_buf_str(&c->text), (int)c->text.len, SQLITE_TRANSIENT);
 }
 
@@ -356,17 +349,15 @@ static void bind_cell(struct copy *c, const struct pair *p, int i, enum treatmen
 static int copy_rows(struct copy *c, const struct pair *p, const struct nai_db_table *table, struct nai_err *err) {
   NAI_FREED enum treatment *how = calloc(p->columns + 1, sizeof *how);
   int id = is_texts(table) ? 0 : -1, rc;
-  if (!how)
-    return nai_err_nomem(err);
+  NAI_TRY(nai_memory_check(how, err));
   for (uint32_t i = 0; i < p->columns; i++)
     how[i] = treatment_of(table, sqlite3_column_name(p->read, (int)i));
   while ((rc = sqlite3_step(p->read)) == SQLITE_ROW) {
     int64_t number = id >= 0 ? sqlite3_column_int64(p->read, id) : 0;
-    bool function = id >= 0 && bsearch(&number, c->functions, c->function_count, sizeof number, by_value);
+    bool function = id >= 0 && bsearch(&number, c->functions, c->function_count, sizeof number, nai_by_i64);
     for (uint32_t i = 0; i < p->columns; i++)
       bind_cell(c, p, (int)i, how[i], function);
-    if (c->text.oom || c->r->oom)
-      return nai_err_nomem(err);
+    NAI_TRY(nai_memory_check(!c->text.oom && !c->r->oom, err));
     if ((rc = sqlite3_step(p->write)) != SQLITE_DONE)
       return nai_sqlite_fail(err, c->to, rc, "cannot write the redacted copy");
     sqlite3_reset(p->write);

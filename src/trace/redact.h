@@ -20,8 +20,6 @@ struct nai_redaction {
 /* With the words of an earlier map, if there is one at `map`. NAI_EUSAGE for a file that is none. */
 NAI_MUST_CHECK int nai_redaction_open(struct nai_redaction *out, const char *map, struct nai_err *err);
 void nai_redaction_free(struct nai_redaction *redaction);
-/* Appends a text with tokens in place of private words, which get one where they have none. */
-void nai_redact_text(struct nai_buf *out, struct nai_redaction *redaction, const char *text, size_t len);
 /* Writes the copy to `path`, where nothing is. NAI_EINPUT for what cannot be read, NAI_EIO, NAI_ELIMIT. */
 NAI_MUST_CHECK int nai_redact_trace(struct nai_redaction *redaction, const struct nai_trace *trace, const char *path,
                                     struct nai_err *err);

@@ -210,8 +210,7 @@ struct writing {
 
 static int write_columns(const struct extraction *x, struct nai_part *p, struct nai_err *err) {
   NAI_FREED struct nai_column_writer *writer = malloc(sizeof *writer);
-  if (!writer)
-    return nai_err_nomem(err);
+  NAI_TRY(nai_memory_check(writer, err));
   for (int c = 0; c < (int)nai_event_tables[p->source->table]->column_count; c++)
     NAI_TRY(write_column(writer, x, p, c, err));
   return NAI_OK;

@@ -26,8 +26,7 @@ int nai_deflated_estimate(int64_t *bytes, const struct nai_encoder *e, struct na
   uLongf room = compressBound(PART);
   NAI_FREED unsigned char *packed = malloc(room);
   *bytes = 0;
-  if (!packed)
-    return nai_err_nomem(err);
+  NAI_TRY(nai_memory_check(packed, err));
   for (int c = 0; c < COLUMNS; c++) {
     const struct nai_map *column = &e->column_bytes[c];
     for (size_t at = 0; at < column->size; at += (size_t)PART * EVERY) {
@@ -61,8 +60,7 @@ int nai_deflated_begin(struct nai_deflated *d, const struct nai_encoder *e, stru
     d->bytes += d->parts[c].size;
   }
   d->pieces = calloc(d->bytes / PIECE_BYTES + COLUMNS + NAI_PARTS_BEHIND, sizeof *d->pieces);
-  if (!d->pieces)
-    return nai_err_nomem(err);
+  NAI_TRY(nai_memory_check(d->pieces, err));
   if (d->bytes <= PIECE_BYTES)
     d->pieces[d->count++] = (struct nai_piece){.len = d->bytes};
   else
@@ -122,15 +120,13 @@ int nai_deflated_piece(struct nai_deflated *d, int i, struct nai_err *err) {
   size_t known = piece->begin < WINDOW_BYTES ? piece->begin : WINDOW_BYTES;
   size_t room = piece->len + piece->len / 256 + SPARE_BYTES; /* noise is stored: 5 more bytes per 16 KiB */
   NAI_FREED unsigned char *bytes = malloc(known + piece->len + 1), *out = malloc(room);
-  if (!bytes || !out)
-    return nai_err_nomem(err);
+  NAI_TRY(nai_memory_check(bytes && out, err));
   gather(bytes, d, piece->begin - known, piece->begin + piece->len);
   int strategy = d->count > 1 ? choose_strategy(out, room, bytes, known, piece->len) : Z_DEFAULT_STRATEGY;
   piece->size = deflate_bytes(out, room, bytes, known, piece->len, strategy, i == d->count - 1);
   piece->adler = adler32(adler32(0, NULL, 0), bytes + known, (uInt)piece->len);
   piece->data = piece->size ? realloc(out, piece->size) : NULL;
-  if (!piece->data)
-    return nai_err_nomem(err);
+  NAI_TRY(nai_memory_check(piece->data, err));
   out = NULL;
   return NAI_OK;
 }

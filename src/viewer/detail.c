@@ -1,6 +1,8 @@
 /* Where an aggregated timeline keeps every event. */
 #include "viewer/items.h"
 
+#include "base/sort.h"
+
 #include <stdlib.h>
 
 /* Shares of the page's events: the contiguous stretch, stretch and windows together, one window. An event of a real
@@ -55,10 +57,7 @@ static bool inside_one(const struct nai_interval *windows, size_t n, struct nai_
   return false;
 }
 
-static int by_start(const void *pa, const void *pb) {
-  const struct nai_interval *a = pa, *b = pb;
-  return (a->start > b->start) - (a->start < b->start);
-}
+NAI_ORDER(by_start, struct nai_interval, {a->start, b->start})
 
 int nai_items_choose_detail(struct nai_intervals *detail, const struct nai_model *m, const struct nai_interval *places,
                             size_t count, struct nai_err *err) {

@@ -66,8 +66,7 @@ static int add_event(struct building *b, struct nai_host_lane *lane, int64_t sta
   struct nai_item event = {
       .start = start > b->origin ? start : b->origin, .end = end < b->end ? end : b->end, .row = id, .count = 1};
   event.mix = (start < b->origin ? NAI_HOST_BEGAN_BEFORE : 0) | (end > b->end ? NAI_HOST_ENDS_AFTER : 0);
-  if (id == NAI_NO_STRING)
-    return nai_err_nomem(err);
+  NAI_TRY(nai_memory_check(id != NAI_NO_STRING, err));
   if (joins(b, lane, event))
     return NAI_OK;
   NAI_TRY(NAI_ROOM(lane->v, lane->capacity, lane->count, b->lanes->arena, err));
@@ -105,8 +104,7 @@ static int add_source(struct building *b, const struct source *s, struct nai_err
   if (!n)
     return NAI_OK;
   NAI_FREED struct nai_key *keys = malloc((size_t)n * sizeof *keys);
-  if (!keys)
-    return nai_err_nomem(err);
+  NAI_TRY(nai_memory_check(keys, err));
   for (uint32_t i = 0; i < n; i++)
     if (nai_get_i64(s->t, i, s->thread) >= 0 && (s->level < 0 || nai_get_i64(s->t, i, s->level) <= 0))
       keys[count++] = (struct nai_key){nai_key_from_i64(nai_get_i64(s->t, i, s->start)), i};

@@ -2,6 +2,7 @@
  * windows. */
 #include "viewer/items.h"
 
+#include "base/sort.h"
 #include "base/threads.h"
 
 #include <stdlib.h>
@@ -70,10 +71,7 @@ static void tally_add(struct tally *tally, int category, uint32_t row, int64_t l
   share->ns += length;
 }
 
-static int compare_mix(const void *pa, const void *pb) {
-  const struct nai_mix *a = pa, *b = pb;
-  return a->ns != b->ns ? (a->ns > b->ns ? -1 : 1) : (a->category > b->category) - (a->category < b->category);
-}
+NAI_ORDER(compare_mix, struct nai_mix, {b->ns, a->ns}, {a->category, b->category})
 
 /* Moves the tally to the lane's list. The longest event of the longest category stands for the aggregate. */
 static int put_mix(struct making *make, struct nai_item *item, struct nai_err *err) {
@@ -112,14 +110,7 @@ static int close_item(struct making *make, struct open_item *open, struct nai_er
   return NAI_OK;
 }
 
-static int compare_items(const void *pa, const void *pb) {
-  const struct nai_item *a = pa, *b = pb;
-  if (a->start != b->start)
-    return a->start < b->start ? -1 : 1;
-  if (a->end != b->end)
-    return a->end > b->end ? -1 : 1;
-  return (a->row > b->row) - (a->row < b->row);
-}
+NAI_ORDER(compare_items, struct nai_item, {a->start, b->start}, {b->end, a->end}, {a->row, b->row})
 
 /* By insertion: items come in the order in which they began, but for aggregates, which come when they are closed. An
  * item passes those that came while it was open; of each depth one is open at a time, so at most MAX_DEPTH pass it. */

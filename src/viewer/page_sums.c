@@ -2,6 +2,7 @@
  * whose edges lie on the grid is a difference of running sums. */
 #include "viewer/encoder.h"
 
+#include "base/sort.h"
 #include "base/threads.h"
 
 #include <stdlib.h>
@@ -57,10 +58,7 @@ struct ranked {
   int64_t ns;
 };
 
-static int longest_first(const void *pa, const void *pb) {
-  const struct ranked *a = pa, *b = pb;
-  return a->ns != b->ns ? (a->ns > b->ns ? -1 : 1) : (a->id > b->id) - (a->id < b->id);
-}
+NAI_ORDER(longest_first, struct ranked, {b->ns, a->ns}, {a->id, b->id})
 
 /* The names with events, longest first. */
 static uint32_t rank(struct ranked *ranked, const struct nai_name_totals *totals) {
@@ -148,8 +146,7 @@ static int make_part(const struct summing *s, uint32_t i, struct nai_err *err) {
   const struct nai_sums *sums = &s->e->sums;
   NAI_FREED struct cell *cells = calloc((size_t)(OWN_SERIES + 1) * (size_t)sums->bins, sizeof *cells);
   struct dense d = {&s->e->arena, sums->bin_ns, sums->bins, s->e->origin, cells};
-  if (!cells)
-    return nai_err_nomem(err);
+  NAI_TRY(nai_memory_check(cells, err));
   NAI_TRY(sum_part(&s->parts[i], &d, s->e, i, err));
   return nai_buf_check(&s->parts[i].stream, err);
 }

@@ -145,8 +145,7 @@ static int find_group(struct group **out, struct ranges *w, const struct nai_pro
   bool added;
   NAI_TRY(fold_name(&name, w, p->range, err));
   uint32_t at = nai_keyset_add(&w->known, nai_key_pair(name, p->gpu), &added);
-  if (w->known.oom)
-    return nai_err_nomem(err);
+  NAI_TRY(nai_memory_check(!w->known.oom, err));
   NAI_TRY(NAI_ROOM(w->groups, w->group_capacity, at, &w->arena, err));
   *out = &w->groups[at];
   if (added)

@@ -74,8 +74,7 @@ int nai_slice_find(int64_t *begin, int64_t *end, struct nai_table *const tables[
   NAI_FREED uint64_t *counts = malloc(BUCKETS * sizeof *counts);
   uint64_t sum = 0;
   int shift = choose_shift(tables, from, to, most), bucket = 0;
-  if (!counts)
-    return nai_err_nomem(err);
+  NAI_TRY(nai_memory_check(counts, err));
   uint64_t all = count_events(counts, tables, from, to, shift);
   if (counts[0] > most && to > from) /* the place alone is too much: its beginning */
     return nai_slice_find(begin, end, tables, from, from, most, err);
@@ -129,8 +128,7 @@ static int copy_rows(struct nai_table *to, const struct nai_table *source, int s
   struct nai_column start = nai_table_column(source, start_column), stop = nai_table_column(source, end_column);
   bool is_nvtx = to->schema == &nai_nvtx_events_schema;
   NAI_FREED uint32_t *numbers = calloc((size_t)source->strings.count + 1, sizeof *numbers);
-  if (!numbers)
-    return nai_err_nomem(err);
+  NAI_TRY(nai_memory_check(numbers, err));
   for (int64_t row = 0; row < source->rows && !to->oom; row++) {
     if (row % BLOCK == 0)
       nai_unpack(starts, &start, (uint64_t)row, (size_t)(source->rows - row < BLOCK ? source->rows - row : BLOCK));

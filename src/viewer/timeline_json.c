@@ -60,8 +60,7 @@ static int put_names(struct nai_json *json, const struct nai_encoder *e, struct 
   NAI_FREED const char **kernels = malloc(((size_t)n->count + 1) * sizeof *kernels);
   NAI_FREED char **brief = NULL;
   size_t kernel_count = 0;
-  if (!kernels)
-    return nai_err_nomem(err);
+  NAI_TRY(nai_memory_check(kernels, err));
   for (uint32_t i = 0; i < n->count; i++)
     if (n->list[i].kernel)
       kernels[kernel_count++] = n->list[i].text;

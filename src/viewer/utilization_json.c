@@ -47,8 +47,7 @@ int nai_encoder_put_utilization(struct nai_json *json, const struct nai_encoder 
   const struct nai_model *m = e->m;
   int64_t bin_ns = (m->window_end - m->window_start) / 1000 + 1, start = m->window_start;
   NAI_FREED struct shares *s = malloc(sizeof *s);
-  if (!s)
-    return nai_err_nomem(err);
+  NAI_TRY(nai_memory_check(s, err));
   if (e->items.aggregated) { /* the bins of the sums */
     bin_ns = e->sums.bin_ns;
     start = e->origin + (m->window_start - e->origin) / bin_ns * bin_ns;

@@ -930,7 +930,7 @@ TEST(ranks_of_one_gpu_share_its_idle_time) {
   int64_t most = 0;
   for (int64_t row = 0; row < found.findings->rows; row++)
     if (strcmp(nai_cell_str(found.findings, row, "id"), "mpi-exposed") == 0)
-      most += nai_cell_i64(found.findings, row, "saving_ns");
+      most += nai_cell(found.findings, row, "saving_ns").i;
   assert_int_equal(most, 9000000);
   release(&t, &found);
 }

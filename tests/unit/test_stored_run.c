@@ -47,8 +47,7 @@ TEST(test_tables_as_they_are) {
   const struct nai_table *kernels = table("kernels", NULL), *gpus = table("gpu_utilization", NULL);
   assert_int_equal(kernels->rows, 1);
   assert_string_equal(nai_cell_str(kernels, 0, "kernel_name"), "void saxpy<float>(int, T1, const T1 *, T1 *)");
-  assert_int_equal(nai_cell_i64(gpus, 0, "window_ns"),
-                   nai_cell_i64(gpus, 0, "busy_ns") + nai_cell_i64(gpus, 0, "idle_ns"));
+  assert_int_equal(nai_cell(gpus, 0, "window_ns").i, nai_cell(gpus, 0, "busy_ns").i + nai_cell(gpus, 0, "idle_ns").i);
   const struct nai_column_def *def = &kernels->schema->columns[nai_schema_column(kernels->schema, "kernel_name")];
   assert_true(def->key && def->role == NAI_ROLE_KERNEL_NAME);
 }

@@ -58,12 +58,12 @@ static void check_sample(const struct nai_table *table, bool has_share) {
   assert_int_equal(table->rows, 3);
   for (int i = 0; i < 3; i++) {
     assert_string_equal(nai_cell_str(table, i, "name"), names[i]);
-    assert_int_equal(nai_cell_i64(table, i, "thing"), i - 1);
-    assert_int_equal(nai_cell_i64(table, i, "total_time_ns"), 136355595 + i);
+    assert_int_equal(nai_cell(table, i, "thing").i, i - 1);
+    assert_int_equal(nai_cell(table, i, "total_time_ns").i, 136355595 + i);
     if (i && has_share)
-      assert_true(nai_cell_f64(table, i, "share_pct") == 12.5 * i);
+      assert_true(nai_cell(table, i, "share_pct").f == 12.5 * i);
     else
-      assert_true(isnan(nai_cell_f64(table, i, "share_pct")));
+      assert_true(nai_cell(table, i, "share_pct").null);
   }
 }
 

@@ -61,7 +61,7 @@ static void check(const struct nai_table *table, int t) {
   assert_string_equal(table->schema->name, schemas[t]->name);
   for (int64_t i = 0; i < rows[t]; i++) {
     assert_string_equal(nai_cell_str(table, i, "label"), i % 2 ? "odd" : "even");
-    assert_int_equal(nai_cell_i64(table, i, "number"), t * 1000 + i);
+    assert_int_equal(nai_cell(table, i, "number").i, t * 1000 + i);
   }
 }
 

@@ -215,8 +215,7 @@ static int put_range(struct COMM_OPS_row *row, struct nai_arena *arena, const st
     uint32_t index = nai_keyset_add(&names, name, &added);
     p->room[index] = (added ? 0 : p->room[index]) + item_at(p, i)->active_charged;
   }
-  if (names.oom)
-    return nai_err_nomem(err);
+  NAI_TRY(nai_memory_check(!names.oom, err));
   NAI_TRY(fold_places(&places, p, &names, err));
   for (uint32_t i = 1; i < places.count; i++)
     most = p->room[i] > p->room[most] ? i : most;

@@ -46,8 +46,7 @@ static int add_kernel(struct gpu *g, uint32_t i, struct nai_err *err) {
   int64_t start = nai_at(&g->m->kernels.start_ns, kernel), end = nai_at(&g->m->kernels.end_ns, kernel);
   bool added;
   uint32_t of = nai_keyset_add(&g->keys, key_of(g, kernel), &added);
-  if (g->keys.oom)
-    return nai_err_nomem(err);
+  NAI_TRY(nai_memory_check(!g->keys.oom, err));
   NAI_TRY(NAI_ROOM(g->groups, g->capacity, of, g->arena, err));
   struct group *group = &g->groups[of];
   if (added)

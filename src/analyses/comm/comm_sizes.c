@@ -105,8 +105,7 @@ static int put_communicator(const struct rows *r, uint32_t first, uint32_t end, 
     if (item->set != NAI_NO_ROW)
       row.wait_ns = add_nullable(row.wait_ns, item->wait);
   }
-  if (streams.oom || ops.oom)
-    return nai_err_nomem(err);
+  NAI_TRY(nai_memory_check(!streams.oom && !ops.oom, err));
   row.stream_count = streams.count;
   COMMUNICATORS_add(r->io->out[0], &row);
   return NAI_OK;

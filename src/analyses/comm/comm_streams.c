@@ -103,8 +103,7 @@ static void print_ops(struct nai_buf *out, struct stream *s) {
 
 static int put_stream(struct nai_table *table, struct stream *s, struct nai_err *err) {
   NAI_SCOPED(nai_buf) ops = {0};
-  if (s->comms.oom)
-    return nai_err_nomem(err);
+  NAI_TRY(nai_memory_check(!s->comms.oom, err));
   print_ops(&ops, s);
   s->row.ops = nai_buf_str(&ops);
   s->row.communicator_count = s->comms.count ? s->comms.count : NAI_NULL_I64;

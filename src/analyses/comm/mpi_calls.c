@@ -58,8 +58,7 @@ static int put_function(const struct nai_node_io *io, const struct nai_mpi_call 
   }
   if (gpu->any)
     nai_intervals_intersect(&exposed, &running, &gpu->idle);
-  if (running.oom || exposed.oom)
-    return nai_err_nomem(err);
+  NAI_TRY(nai_memory_check(!running.oom && !exposed.oom, err));
   struct nai_stats stats = nai_stats_of(room, n);
   row.total_time_ns = stats.total;
   row.exposed_ns = gpu->any ? nai_intervals_total_ns(&exposed) : NAI_NULL_I64;

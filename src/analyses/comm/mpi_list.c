@@ -1,6 +1,8 @@
 /* MPI calls of all processes: what they are, and which rows of the export are one call. */
 #include "analyses/comm/mpi_list.h"
 
+#include "base/sort.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -80,17 +82,8 @@ enum nai_mpi_class nai_mpi_class_of(const char *name) {
 
 /* --- calls ------------------------------------------------------------------------------------ */
 
-static int compare_i64(int64_t a, int64_t b) { return (a > b) - (a < b); }
-
-static int compare(const void *pa, const void *pb) {
-  const struct nai_mpi_call *a = pa, *b = pb;
-  int c = compare_i64(a->process, b->process);
-  c = c ? c : compare_i64(a->name, b->name);
-  c = c ? c : compare_i64(a->start, b->start);
-  c = c ? c : compare_i64(a->thread, b->thread);
-  c = c ? c : compare_i64(a->end, b->end);
-  return c ? c : compare_i64(a->sent, b->sent);
-}
+NAI_ORDER(compare, struct nai_mpi_call, {a->process, b->process}, {a->name, b->name}, {a->start, b->start},
+          {a->thread, b->thread}, {a->end, b->end}, {a->sent, b->sent})
 
 static int64_t most(int64_t a, int64_t b) { return a > b ? a : b; } /* NULL is the least */
 

@@ -85,8 +85,7 @@ int nai_mpi_sum_process(struct nai_mpi_process *out, const struct nai_node_io *i
   NAI_TRY(find_running(&running, io, v, n, err));
   if (gpu->any)
     nai_intervals_intersect(&exposed, &running, &gpu->idle);
-  if (exposed.oom)
-    return nai_err_nomem(err);
+  NAI_TRY(nai_memory_check(!exposed.oom, err));
   int64_t mpi_ns = nai_intervals_overlap_ns(&running, span.start, span.end),
           active = nai_intervals_total_ns(&gpu->active);
   *out = (struct nai_mpi_process){.pid = nai_model_pid(io->model, v->process),

@@ -92,8 +92,7 @@ static int add_kernel(struct work *w, const struct place *place, uint32_t row, i
   bool added;
   uint32_t number = (uint32_t)(place - w->places), name = nai_at_text(&w->m->kernels.name, row);
   uint32_t i = nai_keyset_add(&w->kernels_seen, nai_key_pair((int64_t)number, name), &added);
-  if (w->kernels_seen.oom)
-    return nai_err_nomem(err);
+  NAI_TRY(nai_memory_check(!w->kernels_seen.oom, err));
   NAI_TRY(NAI_ROOM(w->kernels, w->kernel_capacity, i, w->io->arena, err));
   if (added)
     w->kernels[i] = (struct kernel_sum){.place = number, .name = name};

@@ -67,8 +67,7 @@ struct functions {
 static int count_function(struct functions *f, const struct nai_chain *chain, struct nai_err *err) {
   bool added;
   uint32_t i = nai_keyset_add(&f->keys, (int64_t)chain->function << 1 | chain->is_module, &added);
-  if (f->keys.oom)
-    return nai_err_nomem(err);
+  NAI_TRY(nai_memory_check(!f->keys.oom, err));
   NAI_TRY(NAI_ROOM(f->count, f->capacity, i, f->keys.arena, err));
   f->count[i]++;
   return NAI_OK;
@@ -119,12 +118,10 @@ static int add_samples(struct CPU_THREADS_row *row, const struct nai_model *m, c
 }
 
 static const char *thread_name(const struct nai_table *threads, int64_t global_tid) {
-  for (int64_t i = 0; i < threads->rows; i++)
-    if (nai_get_i64(threads, i, THREADS_global_tid) == global_tid) {
-      struct nai_value name = nai_table_value(threads, i, THREADS_thread_name);
-      return name.null ? NULL : name.s;
-    }
-  return NULL;
+  int64_t row = nai_find_i64(threads, THREADS_global_tid, global_tid);
+  struct nai_value name =
+      row < 0 ? (struct nai_value){.null = true} : nai_table_value(threads, row, THREADS_thread_name);
+  return name.null ? NULL : name.s;
 }
 
 /* Either of `sched` and `samples` may be NULL. */

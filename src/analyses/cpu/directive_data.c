@@ -23,17 +23,11 @@ struct data {
   int64_t launches; /* of the most frequent place */
 };
 
-static int by_thread(const void *pa, const void *pb) {
-  const struct event *a = pa, *b = pb;
-  return NAI_COMPARE({a->thread, b->thread}, {a->start, b->start}, {b->end, a->end}, {a->kind, b->kind},
-                     {a->line, b->line}, {a->bytes, b->bytes}, {a->variable, b->variable});
-}
+NAI_ORDER(by_thread, struct event, {a->thread, b->thread}, {a->start, b->start}, {b->end, a->end}, {a->kind, b->kind},
+          {a->line, b->line}, {a->bytes, b->bytes}, {a->variable, b->variable})
 
-static int by_place(const void *pa, const void *pb) {
-  const struct event *a = pa, *b = pb;
-  return NAI_COMPARE({a->kind, b->kind}, {a->device, b->device}, {a->variable, b->variable}, {a->file, b->file},
-                     {a->line, b->line}, {a->bytes, b->bytes}, {a->start, b->start}, {a->end, b->end});
-}
+NAI_ORDER(by_place, struct event, {a->kind, b->kind}, {a->device, b->device}, {a->variable, b->variable},
+          {a->file, b->file}, {a->line, b->line}, {a->bytes, b->bytes}, {a->start, b->start}, {a->end, b->end})
 
 static bool same_place(const struct event *a, const struct event *b) {
   return a->kind == b->kind && a->device == b->device && a->variable == b->variable && a->file == b->file &&

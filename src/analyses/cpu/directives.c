@@ -34,8 +34,7 @@ static uint32_t text_at(const struct nai_table *t, int column, int64_t row) {
 static int add(struct work *w, const struct place *place, int64_t start, int64_t end, int64_t bytes, int64_t thread,
                struct nai_err *err) {
   uint32_t before = w->known.count, slot = nai_strings_add(&w->known, (const char *)place, sizeof *place);
-  if (slot == NAI_NO_STRING)
-    return nai_err_nomem(err);
+  NAI_TRY(nai_memory_check(slot != NAI_NO_STRING, err));
   NAI_TRY(NAI_ROOM(w->sums, w->capacity, slot, w->arena, err));
   struct sum *sum = &w->sums[slot];
   if (slot == before)

@@ -33,8 +33,7 @@ static int collect(struct nai_gap_subject **out, struct nai_gap_subjects *s, con
                    int64_t key, struct nai_err *err) {
   bool added;
   uint32_t i = nai_keyset_add(&s->keys, key, &added);
-  if (s->keys.oom)
-    return nai_err_nomem(err);
+  NAI_TRY(nai_memory_check(!s->keys.oom, err));
   NAI_TRY(NAI_ROOM(s->of_key, s->key_capacity, i, s->arena, err));
   if (added) {
     s->of_key[i] = s->count;
@@ -304,8 +303,7 @@ int nai_gap_subjects_find(struct nai_gap_subjects *s, const struct nai_node_io *
   NAI_TRY(take_outside(s, err));
   for (uint32_t i = 0; i < s->count; i++) {
     nai_activity_finish(&s->v[i].does, s->m);
-    if (s->v[i].does.oom)
-      return nai_err_nomem(err);
+    NAI_TRY(nai_memory_check(!s->v[i].does.oom, err));
   }
   if (s->count)
     qsort(s->v, s->count, sizeof *s->v, compare);

@@ -1,4 +1,5 @@
 #include "analyses/gemm/elementwise.h"
+#include "base/sort.h"
 #include "config/gpu_facts.h"
 #include "tables/elementwise_shapes.h"
 #include "tables/gpus.h"
@@ -42,19 +43,9 @@ double nai_gemm_bandwidth(const struct nai_model *m, uint32_t gpu) {
   return bandwidth == NAI_NULL_I64 || bandwidth <= 0 ? 0 : (double)bandwidth;
 }
 
-static int compare(const void *pa, const void *pb) {
-  const struct moved *a = pa, *b = pb;
-  const struct nai_matrix_shape *s = &a->kind->shape, *t = &b->kind->shape;
-  const int64_t keys[][2] = {{a->run->gpu, b->run->gpu},
-                             {a->kind->name, b->kind->name},
-                             {s->m, t->m},
-                             {(int64_t)s->values, (int64_t)t->values},
-                             {a->dtype, b->dtype}};
-  for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-    if (keys[i][0] != keys[i][1])
-      return keys[i][0] < keys[i][1] ? -1 : 1;
-  return 0;
-}
+NAI_ORDER(compare, struct moved, {a->run->gpu, b->run->gpu}, {a->kind->name, b->kind->name},
+          {a->kind->shape.m, b->kind->shape.m}, {(int64_t)a->kind->shape.values, (int64_t)b->kind->shape.values},
+          {a->dtype, b->dtype})
 
 static const char *note_of(const struct nai_model *m, const struct ELEMENTWISE_SHAPES_row *row, uint32_t gpu,
                            int dtype) {

@@ -2,6 +2,7 @@
  * bandwidth, and how much of a program's arithmetic do sizes tell? Tables gemm_shapes, gemm_coverage and
  * elementwise_shapes. */
 #include "analyses/gemm/elementwise.h"
+#include "base/sort.h"
 #include "model/kernels/gpu_peak.h"
 #include "model/kernels/waves.h"
 #include "tables/elementwise_shapes.h"
@@ -20,17 +21,8 @@ struct item {
 static int compare(const void *pa, const void *pb) {
   const struct item *a = pa, *b = pb;
   const struct nai_matrix_shape *s = &a->kind->shape, *t = &b->kind->shape;
-  const int64_t keys[][2] = {{a->run->gpu, b->run->gpu},
-                             {a->kind->name, b->kind->name},
-                             {s->batch, t->batch},
-                             {s->m, t->m},
-                             {s->n, t->n},
-                             {s->k, t->k},
-                             {a->dtype, b->dtype}};
-  for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-    if (keys[i][0] != keys[i][1])
-      return keys[i][0] < keys[i][1] ? -1 : 1;
-  return 0;
+  return NAI_COMPARE({a->run->gpu, b->run->gpu}, {a->kind->name, b->kind->name}, {s->batch, t->batch}, {s->m, t->m},
+                     {s->n, t->n}, {s->k, t->k}, {a->dtype, b->dtype});
 }
 
 /* --- the roofline ----------------------------------------------------------------------------------- */

@@ -39,16 +39,8 @@ struct calls {
   uint32_t count, capacity;
 };
 
-static int compare(const void *pa, const void *pb) {
-  const struct call *a = pa, *b = pb;
-  if (a->process != b->process)
-    return a->process < b->process ? -1 : 1;
-  if (a->operation != b->operation)
-    return a->operation < b->operation ? -1 : 1;
-  if (a->start != b->start)
-    return a->start < b->start ? -1 : 1;
-  return (a->api > b->api) - (a->api < b->api);
-}
+NAI_ORDER(compare, struct call, {a->process, b->process}, {a->operation, b->operation}, {a->start, b->start},
+          {a->api, b->api})
 
 static int collect(struct calls *calls, struct nai_err *err) {
   const struct nai_model *m = calls->m;

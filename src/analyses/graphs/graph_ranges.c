@@ -59,8 +59,7 @@ static int sum_of(struct sum **out, struct sums *s, int32_t process, int64_t nod
       s->v[at] = (struct sum){.process = process, .answer = answer, .longest = NAI_NO_ROW};
     s->sum_of_node[asked] = at;
   }
-  if (s->ids.oom || s->asked.oom || s->keys.oom)
-    return nai_err_nomem(err);
+  NAI_TRY(nai_memory_check(!s->ids.oom && !s->asked.oom && !s->keys.oom, err));
   *out = &s->v[s->sum_of_node[asked]];
   return NAI_OK;
 }

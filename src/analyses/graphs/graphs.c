@@ -57,21 +57,8 @@ struct work {
   int64_t *values; /* as many as there are launches */
 };
 
-#define ORDER_BY(field)     \
-  if (a->field != b->field) \
-    return a->field < b->field ? -1 : 1;
-static int compare_graphs(const void *pa, const void *pb) {
-  const struct nai_graph_launch *a = pa, *b = pb;
-  ORDER_BY(process)
-  ORDER_BY(gpu)
-  ORDER_BY(graph)
-  ORDER_BY(exec)
-  ORDER_BY(by_node)
-  ORDER_BY(start)
-  ORDER_BY(end)
-  return (a->api > b->api) - (a->api < b->api);
-}
-#undef ORDER_BY
+NAI_ORDER(compare_graphs, struct nai_graph_launch, {a->process, b->process}, {a->gpu, b->gpu}, {a->graph, b->graph},
+          {a->exec, b->exec}, {a->by_node, b->by_node}, {a->start, b->start}, {a->end, b->end}, {a->api, b->api})
 
 static bool same_graph(const struct nai_graph_launch *a, const struct nai_graph_launch *b) {
   return a->process == b->process && a->gpu == b->gpu && a->graph == b->graph && a->exec == b->exec &&

@@ -25,10 +25,8 @@ static void later(int64_t *greatest, int64_t t) {
 /* Whether the export has a source; `otherwise` when it says nothing of it. */
 static bool is_available(const struct nai_model *m, const char *source, bool otherwise) {
   const struct nai_table *t = m->tables[NAI_IN_CAPABILITIES];
-  for (int64_t i = 0; i < t->rows; i++)
-    if (strcmp(nai_get_str(t, i, CAPABILITIES_source), source) == 0)
-      return nai_get_i64(t, i, CAPABILITIES_available) == 1;
-  return otherwise;
+  int64_t row = nai_find_str(t, CAPABILITIES_source, source);
+  return row < 0 ? otherwise : nai_get_i64(t, row, CAPABILITIES_available) == 1;
 }
 
 /* Whether it has that table in a form that this program does not know. */

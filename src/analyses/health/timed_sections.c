@@ -4,8 +4,6 @@
 #include "model/health/capture.h"
 #include "tables/overhead_events.h"
 
-#include <string.h>
-
 enum { FOREIGN_PARTS = 10, LEAST_FOREIGN_NS = 100 * 1000 }; /* a tenth of a section, and no less than this */
 
 enum role { OTHER, RECORD, LAUNCH };

@@ -74,8 +74,7 @@ static int largest_drain(struct nai_idle_culprit *largest, const struct nai_mode
     uint32_t place = nai_keyset_add(
         &places, nai_key_pair(nai_at_text(&m->apis.name, drain->wait), node ? (uint32_t)(node - m->nodes) + 1 : 0),
         &added);
-    if (places.oom)
-      return nai_err_nomem(err);
+    NAI_TRY(nai_memory_check(!places.oom, err));
     if (added)
       sums[place] = (struct nai_idle_culprit){NAI_CULPRIT_WAIT, drain->wait, 0};
     sums[place].ns += drain->ns;

@@ -63,8 +63,7 @@ static int take_gap(struct patterns *p, const struct nai_idle_gap *gap, struct n
            end = nai_keyset_add(&p->ends, nai_key_pair(p->m->idle[gap->gpu].cause[gap->number], end_name(p, gap)),
                                 &added);
   uint32_t index = nai_keyset_add(&p->keys, nai_key_pair(launch, end), &added);
-  if (p->oom || p->launches.oom || p->ends.oom || p->keys.oom)
-    return nai_err_nomem(err);
+  NAI_TRY(nai_memory_check(!p->oom && !p->launches.oom && !p->ends.oom && !p->keys.oom, err));
   NAI_TRY(NAI_ROOM(p->v, p->capacity, index, p->arena, err));
   struct nai_idle_split split;
   NAI_TRY(nai_idle_split_again(&split, NULL, NULL, p->m, gap, err));
@@ -102,11 +101,8 @@ static int find_medians(struct patterns *p, uint32_t places, struct nai_err *err
 }
 
 /* Most time first; among equals by GPU and time. */
-static int most_first(const void *pa, const void *pb) {
-  const struct pattern *a = pa, *b = pb;
-  return NAI_COMPARE({b->total_ns, a->total_ns}, {a->longest.gpu, b->longest.gpu},
-                     {a->longest.start, b->longest.start});
-}
+NAI_ORDER(most_first, struct pattern, {b->total_ns, a->total_ns}, {a->longest.gpu, b->longest.gpu},
+          {a->longest.start, b->longest.start})
 
 static int find_patterns(struct patterns *p, struct nai_err *err) {
   const struct nai_gpu *gpu = &p->m->gpus[p->gpu];

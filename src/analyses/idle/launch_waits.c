@@ -73,16 +73,14 @@ static int place_of(uint32_t *place, struct rounds *r, uint32_t wait, struct nai
   const struct nai_nvtx_node *node = nai_model_call_node(r->m, wait);
   bool added;
   uint32_t index = nai_keyset_add(&r->nodes, node ? (int64_t)(node - r->m->nodes) + 1 : 0, &added);
-  if (r->nodes.oom)
-    return nai_err_nomem(err);
+  NAI_TRY(nai_memory_check(!r->nodes.oom, err));
   NAI_TRY(NAI_ROOM(r->of_node, r->of_node_capacity, index, r->arena, err));
   if (added) {
     NAI_SCOPED(nai_buf) path = {0};
     nai_nvtx_put_path(&path, r->m, node);
     NAI_TRY(nai_buf_check(&path, err));
     r->of_node[index] = nai_strings_add(&r->names, nai_buf_str(&path), path.len);
-    if (r->of_node[index] == NAI_NO_STRING)
-      return nai_err_nomem(err);
+    NAI_TRY(nai_memory_check(r->of_node[index] != NAI_NO_STRING, err));
   }
   *place = r->of_node[index];
   return NAI_OK;

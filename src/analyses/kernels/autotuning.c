@@ -77,8 +77,7 @@ static int find_builds(struct work *w, struct nai_arena *arena, struct nai_err *
     const int64_t values[] = {
         c.block_x, c.block_y, c.block_z, c.registers_per_thread, c.static_shared_bytes, c.dynamic_shared_bytes};
     w->build[i] = nai_strings_add(&w->builds, (const char *)values, sizeof values);
-    if (w->build[i] == NAI_NO_STRING)
-      return nai_err_nomem(err);
+    NAI_TRY(nai_memory_check(w->build[i] != NAI_NO_STRING, err));
   }
   return NAI_OK;
 }
@@ -103,8 +102,7 @@ static int count_variants(struct work *w, const struct nai_gpu *gpu, struct nai_
     if (gpu->ops[i].type != NAI_OP_KERNEL)
       continue;
     uint32_t at = nai_keyset_add(&w->keys, key_of(w, gpu->ops[i].row), &added);
-    if (w->keys.oom)
-      return nai_err_nomem(err);
+    NAI_TRY(nai_memory_check(!w->keys.oom, err));
     NAI_TRY(NAI_ROOM(w->variants, w->capacity, at, w->arena, err));
     if (added)
       w->variants[at].first = gpu->ops[i].row;

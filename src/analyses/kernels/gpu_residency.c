@@ -40,8 +40,7 @@ struct residency {
 static int host_of(uint32_t *host, struct residency *r, int64_t pid, struct nai_err *err) {
   bool added;
   *host = nai_keyset_add(&r->pids, pid == NAI_NULL_I64 ? 0 : pid, &added);
-  if (r->pids.oom)
-    return nai_err_nomem(err);
+  NAI_TRY(nai_memory_check(!r->pids.oom, err));
   NAI_TRY(NAI_ROOM(r->hosts, r->host_capacity, *host, r->arena, err));
   if (added)
     r->hosts[*host] = (struct host){.pid = r->pids.keys[*host], .process = -1};
@@ -89,8 +88,7 @@ static int take_switch(struct residency *r, struct open_slices *o, const struct 
     return NAI_OK;
   NAI_TRY(host_of(&host, r, nai_at(&c->host_pid, row), err));
   i = nai_keyset_add(&o->keys, nai_key_pair(context == NAI_NULL_I64 ? 0 : context, host), &added);
-  if (o->keys.oom)
-    return nai_err_nomem(err);
+  NAI_TRY(nai_memory_check(!o->keys.oom, err));
   NAI_TRY(NAI_ROOM(o->v, o->capacity, i, r->arena, err));
   NAI_TRY(NAI_ROOM(o->is_open, o->flags, i, r->arena, err));
   if (tag == SAVED)
@@ -101,10 +99,7 @@ static int take_switch(struct residency *r, struct open_slices *o, const struct 
   return NAI_OK;
 }
 
-static int by_start(const void *pa, const void *pb) {
-  const struct slice *a = pa, *b = pb;
-  return NAI_COMPARE({a->start, b->start}, {a->end, b->end}, {a->host, b->host});
-}
+NAI_ORDER(by_start, struct slice, {a->start, b->start}, {a->end, b->end}, {a->host, b->host})
 
 static int find_slices(struct residency *r, const uint32_t *rows, uint32_t n, struct nai_err *err) {
   const struct GPU_SWITCH_EVENTS_columns c = GPU_SWITCH_EVENTS_columns_of(r->m->tables[NAI_IN_GPU_SWITCHES]);

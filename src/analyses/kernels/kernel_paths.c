@@ -52,8 +52,7 @@ static bool is_steady(struct sums *s, uint32_t kernel) {
 static int group_of(struct group **out, struct sums *s, uint32_t name, uint32_t path, struct nai_err *err) {
   bool added;
   uint32_t index = nai_keyset_add(&s->keys, nai_key_pair(name, path), &added);
-  if (s->keys.oom)
-    return nai_err_nomem(err);
+  NAI_TRY(nai_memory_check(!s->keys.oom, err));
   NAI_TRY(NAI_ROOM(s->groups, s->capacity, index, s->arena, err));
   if (added)
     s->groups[s->count++] = (struct group){.name = name, .path = path};

@@ -1,6 +1,7 @@
 /* How large are the kernels' launches, what do they take of a multiprocessor, how do they fill the GPU? Table
  * kernel_shape. */
 #include "analyses/analysis.h"
+#include "base/sort.h"
 #include "model/kernels/repeated.h"
 #include "model/kernels/waves.h"
 #include "tables/kernel_configs.h"
@@ -58,8 +59,7 @@ static int sum_of(struct sum **out, struct work *w, uint32_t kernel, uint32_t gp
   config = config < 0 || config >= w->configs->rows ? -1 : config;
   uint32_t launch = launch_of(w, partition, config);
   uint32_t index = nai_keyset_add(&w->keys, nai_key_pair(m->kernel_group[kernel], launch), &added);
-  if (w->keys.oom || w->launches.oom)
-    return nai_err_nomem(err);
+  NAI_TRY(nai_memory_check(!w->keys.oom && !w->launches.oom, err));
   NAI_TRY(NAI_ROOM(w->sums, w->capacity, index, w->arena, err));
   struct sum *sum = *out = &w->sums[index];
   if (!added)
@@ -124,18 +124,8 @@ static int add_gpu(struct work *w, uint32_t gpu, struct nai_err *err) {
 /* --- rows ---------------------------------------------------------------------------------------- */
 
 /* Rows of a table together; of one row the configuration with most time first. */
-static int compare_sums(const void *pa, const void *pb) {
-  const struct sum *a = pa, *b = pb;
-  if (a->group != b->group)
-    return a->group < b->group ? -1 : 1;
-  if (a->shape != b->shape)
-    return a->shape < b->shape ? -1 : 1;
-  if (a->partition != b->partition)
-    return a->partition < b->partition ? -1 : 1;
-  if (a->total_ns != b->total_ns)
-    return a->total_ns > b->total_ns ? -1 : 1;
-  return (a->config > b->config) - (a->config < b->config);
-}
+NAI_ORDER(compare_sums, struct sum, {a->group, b->group}, {a->shape, b->shape}, {a->partition, b->partition},
+          {b->total_ns, a->total_ns}, {a->config, b->config})
 
 static void set_config(struct KERNEL_SHAPE_row *row, const struct work *w, const struct sum *sum) {
   if (sum->shape == UINT32_MAX)

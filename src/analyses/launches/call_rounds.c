@@ -70,8 +70,7 @@ static int close_round(struct rounds *r, int64_t t, struct nai_err *err) {
   if (!counts)
     return nai_buf_check(&r->calls, err);
   uint32_t id = nai_strings_add(&r->signatures, calls, r->calls.len);
-  if (id == NAI_NO_STRING)
-    return nai_err_nomem(err);
+  NAI_TRY(nai_memory_check(id != NAI_NO_STRING, err));
   NAI_TRY(NAI_ROOM(r->sums, r->capacity, id, r->arena, err));
   if (!known)
     r->sums[id] = (struct round){0};

@@ -27,8 +27,7 @@ static int group_kernel(struct work *w, uint32_t kernel, struct nai_arena *arena
   uint32_t place = nai_keyset_add(&w->places, nai_key_pair(group.thread, group.device), &added),
            name = nai_keyset_add(&w->names, nai_key_pair(group.api, group.kernel), &added);
   w->group[kernel] = nai_keyset_add(&w->known, nai_key_pair(place, name), &added);
-  if (w->places.oom || w->names.oom || w->known.oom)
-    return nai_err_nomem(err);
+  NAI_TRY(nai_memory_check(!w->places.oom && !w->names.oom && !w->known.oom, err));
   NAI_TRY(NAI_ROOM(w->groups, w->capacity, w->group[kernel], arena, err));
   w->groups[w->group[kernel]] = group;
   return NAI_OK;

@@ -1,5 +1,6 @@
 /* Where does the host wait for a GPU, and was the GPU busy meanwhile? Tables sync_calls, sync_by_pid. */
 #include "analyses/analysis.h"
+#include "base/sort.h"
 #include "tables/sync_by_pid.h"
 #include "tables/sync_calls.h"
 #include "tables/threads.h"
@@ -178,11 +179,8 @@ static void put_row(struct nai_table *table, const struct SYNC_CALLS_row *row, b
 
 static int compare_calls(const void *pa, const void *pb, void *by_process) {
   const struct call *a = pa, *b = pb;
-  if (*(const bool *)by_process && a->process != b->process)
-    return a->process < b->process ? -1 : 1;
-  if (a->name != b->name)
-    return a->name < b->name ? -1 : 1;
-  return (a->api > b->api) - (a->api < b->api);
+  int order = *(const bool *)by_process ? NAI_COMPARE({a->process, b->process}) : 0;
+  return order ? order : NAI_COMPARE({a->name, b->name}, {a->api, b->api});
 }
 
 static void fill(struct nai_table *table, struct context *x, struct call *calls, uint32_t n, bool by_process) {

@@ -29,10 +29,8 @@ static int look_inside(struct nai_loss_gpu *g, struct nai_err *err) {
 }
 
 static bool is_steady(const struct nai_table *active, int32_t device) {
-  for (int64_t i = 0; i < active->rows; i++)
-    if (nai_get_i64(active, i, GPU_ACTIVE_device_id) == device)
-      return nai_get_i64(active, i, GPU_ACTIVE_steady) == 1;
-  return false;
+  int64_t row = nai_find_i64(active, GPU_ACTIVE_device_id, device);
+  return row >= 0 && nai_get_i64(active, row, GPU_ACTIVE_steady) == 1;
 }
 
 /* `g`: what all GPUs have in common. */

@@ -67,8 +67,7 @@ static int put(const struct nai_loss_gpu *g, const struct calls *c, struct nai_e
   nai_intervals_gather(&all, c->v, c->n);
   nai_intervals_intersect(&in, &all, &g->active);
   nai_intervals_intersect(&busy, &in, &g->gpu->all);
-  if (busy.oom)
-    return nai_err_nomem(err);
+  NAI_TRY(nai_memory_check(!busy.oom, err));
   nai_buf_puts(&detail, "the GPU is idle in that time; the calls take ");
   nai_fmt_duration(&detail, (double)c->host_ns);
   nai_buf_puts(&detail, " of the host's time");

@@ -105,8 +105,7 @@ static int add_on_compute_stream(const struct nai_loss_gpu *g, const bool *compu
     loss.count++;
   }
   nai_intervals_intersect(&exposed, &all, communication ? &g->gpu->exposed_communication : &g->gpu->exposed_copy);
-  if (exposed.oom)
-    return nai_err_nomem(err);
+  NAI_TRY(nai_memory_check(!exposed.oom, err));
   loss.ns = nai_intervals_total_ns(&exposed);
   loss.example_ns = loss.end - loss.start;
   nai_buf_puts(&detail, communication ? "communication on streams that compute, too: it cannot overlap with that"

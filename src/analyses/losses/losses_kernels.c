@@ -103,8 +103,7 @@ static int add_migrations(const struct nai_loss_gpu *g, struct nai_err *err) {
   nai_intervals_intersect(&moving, &moves, &kernels);
   nai_intervals_intersect(&both, &service, &kernels);
   loss.ns = nai_intervals_total_ns(&both);
-  if (both.oom || moving.oom)
-    return nai_err_nomem(err);
+  NAI_TRY(nai_memory_check(!both.oom && !moving.oom, err));
   NAI_TRY(nai_coverage_in(&cover, &service, g->arena, err));
   for (uint32_t i = 0; loss.ns && i < g->gpu->op_count; i++) {
     const struct nai_op *op = &g->gpu->ops[i];

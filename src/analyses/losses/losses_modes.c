@@ -68,12 +68,8 @@ static int gather(struct durations *d, const struct nai_loss_gpu *g, struct nai_
 static int compare_executions(const void *pa, const void *pb, void *model) {
   const struct execution *a = pa, *b = pb;
   const struct nai_column *starts = &((const struct nai_model *)model)->kernels.start_ns;
-  if (a->blocks != b->blocks)
-    return a->blocks < b->blocks ? -1 : 1;
-  if (a->ns != b->ns)
-    return a->ns < b->ns ? -1 : 1;
-  int64_t start = nai_at(starts, a->row), other = nai_at(starts, b->row);
-  return start != other ? (start < other ? -1 : 1) : (a->row > b->row) - (a->row < b->row);
+  return NAI_COMPARE({a->blocks, b->blocks}, {a->ns, b->ns}, {nai_at(starts, a->row), nai_at(starts, b->row)},
+                     {a->row, b->row});
 }
 
 /* One kernel with two modes, and how long it ran in all with that number of blocks; or, with long_count > 0, that many
@@ -89,11 +85,9 @@ struct found {
 
 static int compare_found(const void *pa, const void *pb, void *model) {
   const struct found *a = pa, *b = pb;
-  const struct nai_model *m = model;
-  if (a->ns != b->ns)
-    return a->ns > b->ns ? -1 : 1;
-  const struct nai_strings *names = &m->tables[NAI_IN_KERNELS]->strings;
-  return strcmp(nai_strings_get(names, a->name), nai_strings_get(names, b->name));
+  const struct nai_strings *names = &((const struct nai_model *)model)->tables[NAI_IN_KERNELS]->strings;
+  int order = NAI_COMPARE({b->ns, a->ns});
+  return order ? order : strcmp(nai_strings_get(names, a->name), nai_strings_get(names, b->name));
 }
 
 static void put_modes(const struct nai_loss_gpu *g, const struct found *f) {

@@ -3,7 +3,6 @@
 #include "analyses/losses/losses.h"
 
 #include "base/fmt.h"
-#include "base/text.h"
 #include "model/nvtx/nvtx_place.h"
 
 #include <inttypes.h>
@@ -112,8 +111,7 @@ static int take_copy(struct trips *t, uint32_t copy, struct nai_err *err) {
   if (!nai_loss_is_transfer(t->g, op) || bytes <= NAI_TINY_COPY)
     return NAI_OK;
   uint32_t size = nai_keyset_add(&t->sizes, bytes, &added);
-  if (t->sizes.oom)
-    return nai_err_nomem(err);
+  NAI_TRY(nai_memory_check(!t->sizes.oom, err));
   NAI_TRY(NAI_ROOM(t->first, t->capacity, size, t->g->arena, err));
   NAI_TRY(NAI_ROOM(t->last, t->last_capacity, size, t->g->arena, err));
   if (added)

@@ -23,10 +23,8 @@ static int by_value(const void *pa, const void *pb) {
 
 /* The GPU whose steps count for memory of the host: the process's first. */
 static int64_t device_for(const struct nai_table *steps, const struct nai_memory_use *use) {
-  for (int64_t i = 0; use->device_id == NAI_NULL_I64 && i < steps->rows; i++)
-    if (nai_get_i64(steps, i, STEPS_pid) == use->pid)
-      return nai_get_i64(steps, i, STEPS_device_id);
-  return use->device_id;
+  int64_t row = use->device_id == NAI_NULL_I64 ? nai_find_i64(steps, STEPS_pid, use->pid) : -1;
+  return row < 0 ? use->device_id : nai_get_i64(steps, row, STEPS_device_id);
 }
 
 static int find_steps(struct series *s, const struct nai_node_io *io, const struct nai_memory_use *use,

@@ -14,10 +14,9 @@ enum { KIND_DEVICE = 2, LARGEST = 10 };
 /* NULL for all but a GPU's own memory. */
 static int64_t capacity_of(const struct nai_model *m, const struct nai_memory_use *use) {
   const struct nai_table *gpus = m->tables[NAI_IN_GPUS];
-  for (int64_t i = 0; use->kind_id == KIND_DEVICE && use->device_id != NAI_NULL_I64 && i < gpus->rows; i++)
-    if (nai_get_i64(gpus, i, GPUS_device_id) == use->device_id)
-      return nai_get_i64(gpus, i, GPUS_memory_bytes);
-  return NAI_NULL_I64;
+  bool on_gpu = use->kind_id == KIND_DEVICE && use->device_id != NAI_NULL_I64;
+  int64_t row = on_gpu ? nai_find_i64(gpus, GPUS_device_id, use->device_id) : -1;
+  return row < 0 ? NAI_NULL_I64 : nai_get_i64(gpus, row, GPUS_memory_bytes);
 }
 
 static void put_use(struct nai_table *table, const struct nai_model *m, const struct nai_memory_use *use) {
@@ -85,8 +84,7 @@ static int find_calls(struct calls *c, const struct nai_node_io *io, const struc
       if (id != NAI_NULL_I64 && id)
         nai_keyset_add(&c->wanted, key_of(usage, all[u].v[i]), &added);
     }
-  if (c->wanted.oom)
-    return nai_err_nomem(err);
+  NAI_TRY(nai_memory_check(!c->wanted.oom, err));
   NAI_TRY(NAI_NEW(c->api, io->arena, c->wanted.count, err));
   for (uint32_t i = 0; i < c->wanted.count; i++)
     c->api[i] = NAI_NO_ROW;

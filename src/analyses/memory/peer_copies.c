@@ -65,8 +65,7 @@ static int opposite_ns(int64_t *ns, const struct work *w, struct pair pair, stru
         nai_at(&c->src_cuda_device, w->rows[i]) == nai_at(&c->dst_cuda_device, row) &&
         nai_at(&c->dst_cuda_device, w->rows[i]) == nai_at(&c->src_cuda_device, row))
       nai_intervals_add(&back, start_of(w, i), end_of(w, i));
-  if (back.oom)
-    return nai_err_nomem(err);
+  NAI_TRY(nai_memory_check(!back.oom, err));
   NAI_TRY(nai_coverage_in(&coverage, &back, &arena, err));
   *ns = 0;
   for (uint32_t i = pair.first; i < pair.end; i++)

@@ -80,11 +80,8 @@ static int add_faults(struct work *w, const struct nai_model *m, struct nai_err 
   return NAI_OK;
 }
 
-static int by_size(const void *left, const void *right) {
-  const struct sum *a = left, *b = right;
-  return NAI_COMPARE({b->bytes, a->bytes}, {b->gpu_faults, a->gpu_faults}, {b->cpu_faults, a->cpu_faults},
-                     {a->place.process, b->place.process}, {a->place.address, b->place.address});
-}
+NAI_ORDER(by_size, struct sum, {b->bytes, a->bytes}, {b->gpu_faults, a->gpu_faults}, {b->cpu_faults, a->cpu_faults},
+          {a->place.process, b->place.process}, {a->place.address, b->place.address})
 
 static void put(struct nai_table *out, const struct nai_model *m, const struct sum *sum, bool faults) {
   NAI_ADD(UM_ADDRESSES, out,

@@ -122,8 +122,7 @@ static int evicting_ns(int64_t *ns, const struct nai_model *m, const struct nai_
     if (nai_op_migrates(m, op) && nai_at(&m->memops.migration_cause, op->row) == CAUSE_EVICTION)
       nai_intervals_add(&evicting, nai_model_op_start(m, op), nai_model_op_end(m, op));
   }
-  if (evicting.oom)
-    return nai_err_nomem(err);
+  NAI_TRY(nai_memory_check(!evicting.oom, err));
   NAI_TRY(nai_coverage_in(&coverage, &evicting, arena, err));
   for (uint32_t i = 0; evicting.count && i < gpu->op_count; i++)
     if (gpu->ops[i].type == NAI_OP_KERNEL)

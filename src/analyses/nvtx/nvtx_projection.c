@@ -43,8 +43,7 @@ static uint32_t name_and_style(const struct nai_model *m, uint32_t range) {
 static int find_group(uint32_t *out, struct work *w, uint32_t name_style, uint32_t gpu, struct nai_err *err) {
   bool added;
   *out = nai_keyset_add(&w->known, nai_key_pair(name_style, gpu), &added);
-  if (w->known.oom)
-    return nai_err_nomem(err);
+  NAI_TRY(nai_memory_check(!w->known.oom, err));
   if (!added)
     return NAI_OK;
   NAI_TRY(NAI_ROOM(w->groups, w->group_capacity, *out, w->arena, err));

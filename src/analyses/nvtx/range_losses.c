@@ -32,8 +32,7 @@ static int add_sum(struct sum **sums, uint32_t *capacity, struct nai_keyset *key
                    struct nai_arena *arena, struct nai_err *err) {
   bool added;
   uint32_t index = nai_keyset_add(keys, key, &added);
-  if (keys->oom)
-    return nai_err_nomem(err);
+  NAI_TRY(nai_memory_check(!keys->oom, err));
   NAI_TRY(NAI_ROOM(*sums, *capacity, index, arena, err));
   if (added)
     (*sums)[index] = (struct sum){0};
@@ -92,8 +91,7 @@ static int name_of(uint32_t *name, struct sums *s, const struct nai_nvtx_node *n
     nai_text_fold_digits(&text, nai_strings_get(&s->m->tables[NAI_IN_NVTX]->strings, node->name));
     NAI_TRY(nai_buf_check(&text, err));
     uint32_t id = nai_strings_add(&s->names, nai_buf_str(&text), text.len);
-    if (id == NAI_NO_STRING)
-      return nai_err_nomem(err);
+    NAI_TRY(nai_memory_check(id != NAI_NO_STRING, err));
     s->of_string[node->name] = id + 1;
   }
   *name = s->of_string[node->name] - 1;

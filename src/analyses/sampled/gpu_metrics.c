@@ -62,8 +62,7 @@ static int find_times(struct times *t, const struct nai_node_io *io, const struc
   NAI_TRY(find_gemm(&s[GEMM], io->model, gpu, 2 * period, err));
   NAI_TRY(nai_steady_windows(&s[STEADY], io->in[0], gpu->device_id, err));
   for (int c = 0; c < CONDITIONS; c++) {
-    if (exposed.oom || of[c]->oom)
-      return nai_err_nomem(err);
+    NAI_TRY(nai_memory_check(!exposed.oom && !of[c]->oom, err));
     NAI_TRY(nai_coverage_in(&t->coverage[c], of[c], &t->arena, err));
   }
   return NAI_OK;

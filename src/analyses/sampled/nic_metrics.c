@@ -28,8 +28,7 @@ static int find_times(struct work *w, const struct NIC_METRIC_SAMPLES_columns *c
     NAI_TRY(nai_intervals_unite(&w->sets[COMMUNICATION], &m->gpus[g].exposed_communication, err));
   NAI_TRY(nai_steady_windows(&w->sets[STEADY], w->io->in[0], NAI_NULL_I64, err));
   for (int i = 0; i < CONDITIONS; i++) {
-    if (w->sets[i].oom)
-      return nai_err_nomem(err);
+    NAI_TRY(nai_memory_check(!w->sets[i].oom, err));
     NAI_TRY(nai_coverage_in(&w->coverage[i], &w->sets[i], w->io->arena, err));
   }
   return NAI_OK;

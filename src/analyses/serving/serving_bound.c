@@ -20,10 +20,8 @@ static int64_t rounded(double value) { return llround(fmin(value, 9e18)); }
 
 static double bandwidth(const struct nai_model *m, int64_t device) {
   const struct nai_table *gpus = m->tables[NAI_IN_GPUS];
-  for (int64_t row = 0; row < gpus->rows; row++)
-    if (nai_get_i64(gpus, row, GPUS_device_id) == device)
-      return (double)nai_get_i64(gpus, row, GPUS_memory_bytes_per_s); /* negative where it is not known */
-  return 0;
+  int64_t row = nai_find_i64(gpus, GPUS_device_id, device);
+  return row < 0 ? 0 : (double)nai_get_i64(gpus, row, GPUS_memory_bytes_per_s); /* negative where it is not known */
 }
 
 static int64_t decode_busy_ns(const struct nai_table *summary, int64_t engine) {

@@ -64,10 +64,7 @@ static void add_op(struct tally *t, const struct nai_op *op) {
     add_call(s, t, op, api);
 }
 
-static int by_start(const void *pa, const void *pb) {
-  const struct serving_step *a = pa, *b = pb;
-  return NAI_COMPARE({a->start, b->start}, {a->step, b->step});
-}
+NAI_ORDER(by_start, struct serving_step, {a->start, b->start}, {a->step, b->step})
 
 /* Steps without work here are left out. */
 static int add_work(struct serving_rank *r, struct nai_arena *arena, struct nai_err *err) {

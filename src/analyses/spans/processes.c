@@ -65,8 +65,7 @@ static int put_kernels(const struct nai_node_io *io, int64_t all_ns, struct nai_
     if (process < 0)
       continue;
     uint32_t group = nai_keyset_add(&groups, nai_key_pair(process, m->kernel_group[i]), &added);
-    if (groups.oom)
-      return nai_err_nomem(err);
+    NAI_TRY(nai_memory_check(!groups.oom, err));
     NAI_TRY(NAI_ROOM(list, capacity, group, io->arena, err));
     if (added)
       list[group].kernel = i;

@@ -9,8 +9,7 @@ static int add(void *ctx, const struct nai_projection *p, struct nai_err *err) {
   if (p->gpu == NAI_NO_ROW)
     return NAI_OK;
   uint32_t slot = nai_keyset_add(&spans->known, nai_key_pair(p->range, p->gpu), &added);
-  if (spans->known.oom)
-    return nai_err_nomem(err);
+  NAI_TRY(nai_memory_check(!spans->known.oom, err));
   NAI_TRY(NAI_ROOM(spans->at, spans->capacity, slot, spans->arena, err));
   spans->at[slot] = (struct nai_step_span){p->start, p->end, p->busy_ns};
   return NAI_OK;

@@ -54,13 +54,13 @@ static void add_work(struct nai_overview *out, const struct nai_table *gpus, con
   }
 }
 
-int nai_overview_make(struct nai_overview *out, const struct nai_ingest *in, struct nai_err *err) {
+/* From the tables of nai_extract. NAI_ELIMIT. */
+static int make_overview(struct nai_overview *out, const struct nai_ingest *in, struct nai_err *err) {
   struct nai_table *const *t = in->tables;
   const struct nai_table *gpus = t[NAI_IN_GPUS], *memops = t[NAI_IN_MEMOPS], *nvtx = t[NAI_IN_NVTX];
   *out = (struct nai_overview){.start_ns = INT64_MAX, .end_ns = INT64_MIN};
   out->gpus = calloc((size_t)gpus->rows + 1, sizeof *out->gpus);
-  if (!out->gpus)
-    return nai_err_nomem(err);
+  NAI_TRY(nai_memory_check(out->gpus, err));
   for (int64_t g = 0; g < gpus->rows; g++)
     out->gpus[g] = (struct nai_gpu_overview){.start_ns = INT64_MAX, .end_ns = INT64_MIN};
   for (int i = NAI_IN_FIRST_EVENTS; i <= NAI_IN_OSRT; i++)
@@ -91,7 +91,7 @@ int nai_overview_read(struct nai_overview *out, struct nai_ingest *in, struct na
   if (rc == NAI_EIO)
     nai_err_wrap(err, rc, "no room for the events in a temporary directory (TMPDIR; or use --no-events)");
   nai_cmd_remove(&directory);
-  return rc ? rc : nai_overview_make(out, in, err);
+  return rc ? rc : make_overview(out, in, err);
 }
 
 void nai_overview_free(struct nai_overview *overview) {

@@ -27,8 +27,6 @@ struct nai_overview {
   struct nai_gpu_overview *gpus; /* by row of table gpus */
 };
 
-/* From the tables of nai_extract. NAI_ELIMIT. */
-NAI_MUST_CHECK int nai_overview_make(struct nai_overview *out, const struct nai_ingest *in, struct nai_err *err);
 /* Reads the events of a probed trace into `in`, in temporary files, and makes it. `threads` 0: one per processor. */
 NAI_MUST_CHECK int nai_overview_read(struct nai_overview *out, struct nai_ingest *in, struct nai_trace *trace,
                                      int threads, struct nai_err *err);

@@ -5,7 +5,6 @@
 #include "table/json.h"
 
 #include <stdio.h>
-#include <string.h>
 
 static const char *const verdicts[] = {
     [NAI_CLAIM_SUPPORTED] = "supported",

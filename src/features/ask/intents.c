@@ -92,13 +92,21 @@ static int check_intent(const struct nai_yaml *doc, const struct nai_yaml_node *
   return NAI_OK;
 }
 
+/* The intent of a name; NULL: none. */
+static const struct nai_intent *find_intent(const struct nai_intents *intents, const char *name) {
+  for (size_t i = 0; i < intents->count; i++)
+    if (strcmp(intents->list[i].name, name) == 0)
+      return &intents->list[i];
+  return NULL;
+}
+
 static int add_intent(struct nai_intents *intents, const struct nai_yaml *doc, const struct nai_yaml_node *node,
                       struct nai_err *err) {
   NAI_TRY(check_intent(doc, node, err));
-  if (!nai_array_room(&intents->list, &intents->capacity, intents->count, sizeof *intents->list))
-    return nai_err_nomem(err);
+  NAI_TRY(
+      nai_memory_check(nai_array_room(&intents->list, &intents->capacity, intents->count, sizeof *intents->list), err));
   const char *name = nai_intent_text(doc, node, "intent");
-  const struct nai_intent *before = nai_intents_find(intents, name);
+  const struct nai_intent *before = find_intent(intents, name);
   if (before && before->doc == doc)
     return nai_yaml_error(doc, nai_yaml_get(doc, node, "intent"), err, "\"%.60s\" is there already", name);
   intents->list[intents->count++] =
@@ -142,8 +150,7 @@ static int read_doc(struct nai_intents *intents, const struct nai_yaml *doc, str
 int nai_intents_load(struct nai_intents **out, const char *const *paths, size_t count, struct nai_err *err) {
   NAI_OWNED(nai_intents) *intents = calloc(1, sizeof *intents);
   *out = NULL;
-  if (!intents)
-    return nai_err_nomem(err);
+  NAI_TRY(nai_memory_check(intents, err));
   if (count > NAI_INTENTS_MAX_FILES - 1)
     return nai_err_set(err, NAI_EUSAGE, "more than %d files of intents", NAI_INTENTS_MAX_FILES - 1);
   for (size_t i = 0; i <= count; i++) {
@@ -166,13 +173,6 @@ void nai_intents_free(struct nai_intents *intents) {
   if (intents)
     free(intents->list);
   free(intents);
-}
-
-const struct nai_intent *nai_intents_find(const struct nai_intents *intents, const char *name) {
-  for (size_t i = 0; i < intents->count; i++)
-    if (strcmp(intents->list[i].name, name) == 0)
-      return &intents->list[i];
-  return NULL;
 }
 
 const char *nai_intents_recording(const struct nai_intents *intents, const char *capability) {

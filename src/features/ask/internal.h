@@ -20,8 +20,6 @@ struct nai_intents {
   uint32_t count, capacity;
   uint32_t choice_count; /* of all documents */
 };
-/* The intent of a name; NULL: none. */
-const struct nai_intent *nai_intents_find(const struct nai_intents *intents, const char *name);
 /* A text member of a map; NULL when it is not there. Checked on loading. */
 const char *nai_intent_text(const struct nai_yaml *doc, const struct nai_yaml_node *map, const char *key);
 /* The items of a list member, first one; NULL: none. */

@@ -69,8 +69,7 @@ int nai_llm_request(struct nai_buf *body, size_t *facts, const char *question, c
   int64_t tokens = 0;
   for (*facts = answer->fact_count;; --*facts) {
     NAI_FREED char *text = body_of(question, answer, *facts, options->name);
-    if (!text)
-      return nai_err_nomem(err);
+    NAI_TRY(nai_memory_check(text, err));
     nai_buf_clear(body);
     nai_buf_puts(body, text);
     tokens = (int64_t)body->len / BYTES_PER_TOKEN;

@@ -85,10 +85,6 @@ NAI_MUST_CHECK int nai_batch_todo(uint32_t **items, uint32_t *count, const uint3
 
 /* --- dividing ----------------------------------------------------------------------------------- */
 
-/* Divides items among `shards` tasks, the largest first, each to the task with the least bytes so far:
- * shard[i] is that of items[i]. */
-NAI_MUST_CHECK int nai_batch_divide(uint32_t *shard, uint32_t shards, const struct nai_batch *batch,
-                                    const uint32_t *items, uint32_t count, struct nai_err *err);
 /* Writes the division to shards.csv and batch.json. */
 NAI_MUST_CHECK int nai_batch_plan_shards(struct nai_batch *batch, uint32_t shards, const uint32_t *items,
                                          uint32_t count, struct nai_err *err);

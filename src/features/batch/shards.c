@@ -37,8 +37,10 @@ struct placed {
   uint32_t item, at;
 };
 
-int nai_batch_divide(uint32_t *shard, uint32_t shards, const struct nai_batch *b, const uint32_t *items, uint32_t count,
-                     struct nai_err *err) {
+/* Divides items among `shards` tasks, the largest first, each to the task with the least bytes so far:
+ * shard[i] is that of items[i]. */
+static int divide(uint32_t *shard, uint32_t shards, const struct nai_batch *b, const uint32_t *items, uint32_t count,
+                  struct nai_err *err) {
   NAI_SCOPED(nai_arena) arena = NAI_ARENA(NULL);
   struct placed *order; /* its first member is what nai_batch_by_size compares */
   struct load *heap;
@@ -80,7 +82,7 @@ int nai_batch_plan_shards(struct nai_batch *b, uint32_t shards, const uint32_t *
   char path[PATH_MAX];
   plan_path(path, sizeof path, b);
   NAI_TRY(NAI_NEW(shard, b->arena, count, err));
-  NAI_TRY(nai_batch_divide(shard, shards, b, items, count, err));
+  NAI_TRY(divide(shard, shards, b, items, count, err));
   NAI_TRY(most_of(&b->shard_items, shard, count, shards, err));
   nai_buf_puts(&text, "shard,id\n");
   for (uint32_t i = 0; i < count; i++)

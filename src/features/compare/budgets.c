@@ -143,8 +143,7 @@ static int read_metric(struct nai_budget *m, const struct nai_yaml *doc, const s
 static int read_metrics(struct nai_budgets *b, const struct nai_yaml_node *map, struct nai_err *err) {
   NAI_TRY(nai_yaml_expect(b->doc, map, NAI_YAML_MAP, err));
   b->list = calloc((size_t)map->count + 1, sizeof *b->list);
-  if (!b->list)
-    return nai_err_nomem(err);
+  NAI_TRY(nai_memory_check(b->list, err));
   for (const struct nai_yaml_node *n = nai_yaml_first(b->doc, map); n; n = nai_yaml_next(b->doc, n))
     NAI_TRY(read_metric(&b->list[b->count++], b->doc, n, err));
   return NAI_OK;

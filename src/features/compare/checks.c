@@ -7,7 +7,6 @@
 #include "tables/capture_health.h"
 #include "tables/data_quality.h"
 #include "tables/gpu_metrics.h"
-#include "tables/gpu_utilization.h"
 #include "tables/run_info.h"
 #include "tables/serving_summary.h"
 #include "tables/step_summary.h"
@@ -234,8 +233,7 @@ static int count_options(struct options *o, int side, const char *text, struct n
   for (size_t len; *text && o->names.count < MAX_OPTIONS; text += len + (text[len] == ' ')) {
     len = strcspn(text, " ");
     uint32_t at = nai_strings_add(&o->names, text, len);
-    if (at == NAI_NO_STRING)
-      return nai_err_nomem(err);
+    NAI_TRY(nai_memory_check(at != NAI_NO_STRING, err));
     o->captures[side][at]++;
   }
   return NAI_OK;

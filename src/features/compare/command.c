@@ -48,39 +48,17 @@ static int set_formats(void *memory, const struct nai_cli_option *option, const 
 
 static const struct nai_cli_type formats = {set_formats, NULL};
 
+#define NAI_CLI_ARGS struct compare_args
 static const struct nai_cli_option options[] = {
-    {.name = "base",
-     .value = "RUN",
-     .help = "captures of the base; all words up to the next option",
-     .type = &nai_cli_texts,
-     .at = offsetof(struct compare_args, sides[NAI_BASE]),
-     .count_at = offsetof(struct compare_args, counts[NAI_BASE]),
-     .most = NAI_CMD_MAX_CAPTURES,
-     .many = true,
-     .hint = NAI_CLI_FILE},
-    {.name = "new",
-     .value = "RUN",
-     .help = "captures of the new side, likewise",
-     .type = &nai_cli_texts,
-     .at = offsetof(struct compare_args, sides[NAI_CANDIDATE]),
-     .count_at = offsetof(struct compare_args, counts[NAI_CANDIDATE]),
-     .most = NAI_CMD_MAX_CAPTURES,
-     .many = true,
-     .hint = NAI_CLI_FILE},
-    NAI_CMD_COMPARE_OPTIONS(struct compare_args),
-    {.name = "format",
-     .value = "NAMES",
-     .help = "also write junit, prom, bmf, gha; names with commas between",
-     .type = &formats,
-     .at = offsetof(struct compare_args, formats),
-     .otherwise = "none"},
-    {.name = "fail-on",
-     .value = "WHAT",
-     .help = "exit as nsys-ai check does",
-     .type = &nai_cli_choice,
-     .at = offsetof(struct compare_args, fail_on),
-     .choices = fail_choices,
-     .otherwise = "never"},
+    NAI_CLI_LIST(texts, sides[NAI_BASE], counts[NAI_BASE], "base", "RUN",
+                 "captures of the base; all words up to the next option", .many = true, .hint = NAI_CLI_FILE),
+    NAI_CLI_LIST(texts, sides[NAI_CANDIDATE], counts[NAI_CANDIDATE], "new", "RUN", "captures of the new side, likewise",
+                 .many = true, .hint = NAI_CLI_FILE),
+    NAI_CMD_COMPARE_OPTIONS(common),
+    NAI_CLI_OTHER(formats, "format", "NAMES", "also write junit, prom, bmf, gha; names with commas between",
+                  .at = offsetof(NAI_CLI_ARGS, formats), .otherwise = "none"),
+    NAI_CLI_OPTION(choice, fail_on, "fail-on", "WHAT", "exit as nsys-ai check does", .choices = fail_choices,
+                   .otherwise = "never"),
     {0},
 };
 
@@ -110,9 +88,8 @@ static int run(void *memory, const char *const *operands, size_t count, const st
   return args->fail_on == FAIL_REGRESSED ? gate.exit : NAI_OK;
 }
 
-const struct nai_cli_command nai_cmd_compare = {
-    .name = "compare",
-    .synopsis = "BASE NEW | --base RUN... --new RUN...",
+NAI_CLI_COMMAND(
+    nai_cmd_compare, .name = "compare", .synopsis = "BASE NEW | --base RUN... --new RUN...",
     .summary = "compare two captures, or two groups of captures of the same program",
     .description =
         "Says which metrics differ between two groups of captures and how sure that is, where the time went, and which "
@@ -123,14 +100,6 @@ const struct nai_cli_command nai_cmd_compare = {
                 "nsys-ai compare --base a1 a2 a3 a4 a5 --new b1 b2 b3 b4 b5 --out artifacts/compare\n"
                 "nsys-ai compare before.sqlite after.sqlite --fail-on regressed",
     .options = options,
-    .operands =
-        (const struct nai_cli_operand[]){{.name = "BASE", .hint = NAI_CLI_FILE, .suffixes = NAI_CMD_TRACE_SUFFIXES},
-                                         {.name = "NEW", .hint = NAI_CLI_FILE, .suffixes = NAI_CMD_TRACE_SUFFIXES},
-                                         {0}},
-    .min_operands = 0,
-    .max_operands = 2,
-    .args_size = sizeof(struct compare_args),
-    .init = init,
-    .check = check,
-    .run = run,
-};
+    NAI_CLI_OPERANDS(0, 2, {.name = "BASE", .hint = NAI_CLI_FILE, .suffixes = NAI_CMD_TRACE_SUFFIXES},
+                     {.name = "NEW", .hint = NAI_CLI_FILE, .suffixes = NAI_CMD_TRACE_SUFFIXES}),
+    .init = init, .check = check, .run = run)

@@ -23,72 +23,27 @@ struct nai_cmd_compare {
   struct nai_suite *suite; /* gets a row, of the program `series`; or NULL */
 };
 
-/* Option table rows of struct `args`, whose field `common` is a struct nai_cmd_compare. */
-#define NAI_CMD_COMPARE_OPTIONS(args)                                                                            \
-  {.name = "out",                                                                                                \
-   .letter = 'o',                                                                                                \
-   .value = "DIR",                                                                                               \
-   .help = "directory for the results, replaced as a whole",                                                     \
-   .type = &nai_cli_text,                                                                                        \
-   .at = offsetof(args, common.out),                                                                             \
-   .otherwise = "artifacts/compare",                                                                             \
-   .hint = NAI_CLI_DIRECTORY},                                                                                   \
-      {.name = "budgets",                                                                                        \
-       .value = "FILE",                                                                                          \
-       .help = "YAML: how much worse each metric may get",                                                       \
-       .type = &nai_cli_text,                                                                                    \
-       .at = offsetof(args, common.budgets),                                                                     \
-       .otherwise = "those of the metrics",                                                                      \
-       .hint = NAI_CLI_FILE,                                                                                     \
-       .suffixes = "yaml yml"},                                                                                  \
-      {.name = "kernel-aliases",                                                                                 \
-       .value = "FILE",                                                                                          \
-       .help = "YAML patterns: kernels that one matches are one, under its name",                                \
-       .type = &nai_cli_text,                                                                                    \
-       .at = offsetof(args, common.aliases),                                                                     \
-       .hint = NAI_CLI_FILE,                                                                                     \
-       .suffixes = "yaml yml"},                                                                                  \
-      {.name = "range-numbers",                                                                                  \
-       .help = "compare NVTX ranges whose names differ in numbers alone one by one",                             \
-       .type = &nai_cli_on,                                                                                      \
-       .at = offsetof(args, common.range_numbers)},                                                              \
-      {.name = "metrics",                                                                                        \
-       .value = "FILE",                                                                                          \
-       .help = "YAML metrics for traces that are analyzed on the way; repeatable",                               \
-       .type = &nai_cli_texts,                                                                                   \
-       .at = offsetof(args, common.metrics),                                                                     \
-       .count_at = offsetof(args, common.metric_count),                                                          \
-       .most = NAI_MAX_RULE_FILES,                                                                               \
-       .hint = NAI_CLI_FILE,                                                                                     \
-       .suffixes = "yaml yml"},                                                                                  \
-      {.name = "allow",                                                                                          \
-       .value = "CHECK",                                                                                         \
-       .help = "compare although this check fails; repeatable",                                                  \
-       .type = &nai_cmd_checks_type,                                                                             \
-       .at = offsetof(args, common.allow),                                                                       \
-       .count_at = offsetof(args, common.allow_count),                                                           \
-       .most = NAI_CHECK_COUNT,                                                                                  \
-       .choices = nai_cmd_checks},                                                                               \
-      {.name = "series",                                                                                         \
-       .value = "NAME",                                                                                          \
-       .help = "what CI formats call these runs",                                                                \
-       .type = &nai_cli_text,                                                                                    \
-       .at = offsetof(args, common.series)},                                                                     \
-      {.name = "annotate",                                                                                       \
-       .value = "SYSTEM",                                                                                        \
-       .help = "print annotations for a CI system; with github also append the summary to $GITHUB_STEP_SUMMARY", \
-       .type = &nai_cli_word,                                                                                    \
-       .at = offsetof(args, common.annotate),                                                                    \
-       .choices = nai_cmd_annotations,                                                                           \
-       .otherwise = "none"},                                                                                     \
-      {.name = "json",                                                                                           \
-       .help = "print one line of JSON that sums up the comparison",                                             \
-       .type = &nai_cli_on,                                                                                      \
-       .at = offsetof(args, common.json)},                                                                       \
-      NAI_CMD_EXPORT_OPTION, {                                                                                   \
-    .name = "quiet", .letter = 'q', .help = "print nothing but errors", .type = &nai_cli_on,                     \
-    .at = offsetof(args, common.quiet)                                                                           \
-  }
+/* Option table rows of a command whose NAI_CLI_ARGS has a field `in`, a struct nai_cmd_compare. */
+#define NAI_CMD_COMPARE_OPTIONS(in)                                                                                    \
+  NAI_CLI_OPTION(text, in.out, "out", "DIR", "directory for the results, replaced as a whole", .letter = 'o',          \
+                 .otherwise = "artifacts/compare", .hint = NAI_CLI_DIRECTORY),                                         \
+      NAI_CLI_OPTION(text, in.budgets, "budgets", "FILE", "YAML: how much worse each metric may get",                  \
+                     .otherwise = "those of the metrics", NAI_CLI_FILES("yaml yml")),                                  \
+      NAI_CLI_OPTION(text, in.aliases, "kernel-aliases", "FILE",                                                       \
+                     "YAML patterns: kernels that one matches are one, under its name", NAI_CLI_FILES("yaml yml")),    \
+      NAI_CLI_SWITCH(on, in.range_numbers, "range-numbers",                                                            \
+                     "compare NVTX ranges whose names differ in numbers alone one by one"),                            \
+      NAI_CLI_LIST(texts, in.metrics, in.metric_count, "metrics", "FILE",                                              \
+                   "YAML metrics for traces that are analyzed on the way; repeatable", NAI_CLI_FILES("yaml yml")),     \
+      NAI_CLI_OTHER(nai_cmd_checks_type, "allow", "CHECK", "compare although this check fails; repeatable",            \
+                    .at = offsetof(NAI_CLI_ARGS, in.allow), .count_at = offsetof(NAI_CLI_ARGS, in.allow_count),        \
+                    .most = NAI_CHECK_COUNT, .choices = nai_cmd_checks),                                               \
+      NAI_CLI_OPTION(text, in.series, "series", "NAME", "what CI formats call these runs"),                            \
+      NAI_CLI_OPTION(word, in.annotate, "annotate", "SYSTEM",                                                          \
+                     "print annotations for a CI system; with github also append the summary to $GITHUB_STEP_SUMMARY", \
+                     .choices = nai_cmd_annotations, .otherwise = "none"),                                             \
+      NAI_CLI_SWITCH(on, in.json, "json", "print one line of JSON that sums up the comparison"),                       \
+      NAI_CMD_EXPORT_OPTION, NAI_CLI_SWITCH(on, in.quiet, "quiet", "print nothing but errors", .letter = 'q')
 
 extern const struct nai_cli_type nai_cmd_checks_type;
 nai_cli_choices_fn nai_cmd_checks, nai_cmd_annotations;

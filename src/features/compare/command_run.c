@@ -132,8 +132,7 @@ static void put_json(struct nai_buf *out, const struct nai_comparison *c, const 
   struct nai_json json;
   NAI_SCOPED(nai_buf) verdict = {0};
   nai_write_verdict(&verdict, c);
-  nai_json_init(&json, out, false);
-  nai_json_begin_object(&json, NAI_JSON_INLINE);
+  nai_json_open(&json, out, NAI_JSON_INLINE);
   nai_json_put_text(&json, "schema_version", "1.0");
   nai_json_put_text(&json, "out", directory);
   nai_json_put_text(&json, "verdict", nai_buf_str(&verdict));
@@ -143,9 +142,7 @@ static void put_json(struct nai_buf *out, const struct nai_comparison *c, const 
   nai_json_put_int(&json, "warned", gate->counts[NAI_OUTCOME_WARN]);
   nai_json_put_int(&json, "undecided", gate->counts[NAI_OUTCOME_UNDECIDED]);
   nai_json_put_int(&json, "metrics", c->result_count);
-  nai_json_end(&json);
-  nai_json_finish(&json);
-  nai_buf_putc(out, '\n');
+  nai_json_close(&json);
   out->oom |= verdict.oom;
 }
 

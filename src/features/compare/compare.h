@@ -143,7 +143,6 @@ enum nai_gpu_time {
   NAI_GPU_IDLE,
   NAI_GPU_TIMES
 };
-const struct nai_schema *nai_gpu_schema(const struct nai_comparison *c);
 int64_t nai_gpu_time(const struct nai_comparison *c, int side, enum nai_gpu_time part); /* of all GPUs, ns */
 bool nai_gpu_active_is_known(const struct nai_comparison *c);
 /* Of a capture as its report's first line has it: the longest of its GPUs, ns; idle in percent, from GPU to GPU. */

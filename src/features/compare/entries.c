@@ -2,8 +2,6 @@
 
 #include "base/text.h"
 
-#include <string.h>
-
 void nai_entries_free(struct nai_entries *e) {
   nai_strings_free(&e->names);
   nai_arena_free(&e->arena);

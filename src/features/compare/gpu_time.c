@@ -14,12 +14,12 @@ static const int columns[NAI_GPU_TIMES][2] = {
     [NAI_GPU_IDLE] = {GPU_UTILIZATION_idle_ns, GPU_ACTIVE_idle_ns},
 };
 
-const struct nai_schema *nai_gpu_schema(const struct nai_comparison *c) {
+static const struct nai_schema *gpu_schema(const struct nai_comparison *c) {
   return c->by_active ? &nai_gpu_active_schema : &nai_gpu_utilization_schema;
 }
 
 int64_t nai_gpu_time(const struct nai_comparison *c, int side, enum nai_gpu_time part) {
-  return nai_side_sum(c->sides, side, nai_gpu_schema(c), columns[part][c->by_active]);
+  return nai_side_sum(c->sides, side, gpu_schema(c), columns[part][c->by_active]);
 }
 
 /* A capture without a GPU has no time of either kind; one whose GPUs were set up only has no active time. */
@@ -43,7 +43,7 @@ bool nai_gpu_active_is_known(const struct nai_comparison *c) {
 }
 
 double nai_gpu_longest(const struct nai_comparison *c, int side, uint32_t capture) {
-  const struct nai_table *t = nai_capture_table(&c->sides[side].captures[capture], nai_gpu_schema(c));
+  const struct nai_table *t = nai_capture_table(&c->sides[side].captures[capture], gpu_schema(c));
   double longest = 0;
   for (int64_t row = 0; row < t->rows; row++)
     longest = fmax(longest, (double)nai_or_zero(nai_get_i64(t, row, columns[NAI_GPU_WHOLE][c->by_active])));
@@ -51,7 +51,7 @@ double nai_gpu_longest(const struct nai_comparison *c, int side, uint32_t captur
 }
 
 struct nai_gpu_share nai_gpu_idle_pct(const struct nai_comparison *c, int side, uint32_t capture) {
-  const struct nai_table *t = nai_capture_table(&c->sides[side].captures[capture], nai_gpu_schema(c));
+  const struct nai_table *t = nai_capture_table(&c->sides[side].captures[capture], gpu_schema(c));
   struct nai_gpu_share out = {INFINITY, -INFINITY};
   for (int64_t row = 0; row < t->rows; row++) {
     double whole = (double)nai_get_i64(t, row, columns[NAI_GPU_WHOLE][c->by_active]);

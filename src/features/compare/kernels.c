@@ -1,6 +1,7 @@
 /* Kernels of both sides, matched: uses summed over the captures of a side, rows with what each adds to the difference,
  * and what matching says about comparability. */
 #include "features/compare/internal.h"
+#include "base/sort.h"
 #include "tables/call_site_kernels.h"
 #include "tables/compared_kernels.h"
 #include "tables/kernel_paths.h"
@@ -112,11 +113,6 @@ int nai_kernels_match(struct nai_comparison *c, struct nai_err *err) {
 
 /* --- what matching says ----------------------------------------------------------------------- */
 
-static int by_value(const void *a, const void *b) {
-  double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
 static double mean_ns(const struct nai_match_part *part) { return (double)part->ns / (double)part->launches; }
 
 /* All kernels longer or shorter by one factor: no change of a program does that. */
@@ -136,7 +132,7 @@ static int check_drift(struct nai_comparison *c, struct nai_err *err) {
   }
   if (n < MIN_KERNELS || 2 * covered < m->ns[NAI_BASE])
     return NAI_OK;
-  qsort(ratios, n, sizeof *ratios, by_value);
+  qsort(ratios, n, sizeof *ratios, nai_by_f64);
   double middle = ratios[n / 2], spread = ratios[(3 * n) / 4] - ratios[n / 4];
   if (spread > 0.01 || fabs(middle - 1) <= 0.01)
     return NAI_OK;

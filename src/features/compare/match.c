@@ -1,5 +1,7 @@
 #include "features/compare/match.h"
 
+#include "base/sort.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -364,17 +366,8 @@ static int64_t weight(const struct nai_match_row *row) {
 }
 
 /* The longest first; equal ones keep the order in which they were matched, which is one of names. */
-static int by_weight(const void *a, const void *b) {
-  const struct nai_match_row *x = a, *y = b;
-  if (weight(x) != weight(y))
-    return weight(x) < weight(y) ? 1 : -1;
-  if (x->level != y->level)
-    return x->level < y->level ? -1 : 1;
-  for (int s = 0; s < NAI_SIDES; s++)
-    if (x->of[s].first != y->of[s].first)
-      return x->of[s].first < y->of[s].first ? -1 : 1;
-  return 0;
-}
+NAI_ORDER(by_weight, struct nai_match_row, {weight(b), weight(a)}, {a->level, b->level},
+          {a->of[0].first, b->of[0].first}, {a->of[1].first, b->of[1].first})
 
 int nai_match_kernels(struct nai_match *out, const struct nai_kernel_uses uses[NAI_SIDES], nai_alias_fn *alias,
                       const void *alias_ctx, struct nai_arena *arena, struct nai_err *err) {

@@ -124,8 +124,7 @@ int nai_fill_findings(struct nai_table *out, const struct nai_comparison *c, str
   for (struct nai_side_rows r = nai_all_rows(c->sides, &nai_findings_schema); nai_next_row(&r);) {
     struct FINDINGS_row finding = FINDINGS_at(r.table, r.row);
     uint32_t at = nai_strings_add(&ids, finding.id, strlen(finding.id));
-    if (at == NAI_NO_STRING)
-      return nai_err_nomem(err);
+    NAI_TRY(nai_memory_check(at != NAI_NO_STRING, err));
     NAI_TRY(NAI_ROOM(rules, capacity, at, &arena, err));
     note(&rules[at].of[r.side], &finding, r.capture);
   }

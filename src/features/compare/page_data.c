@@ -41,8 +41,7 @@ static int find_shown(struct nai_table **rows, struct nai_run *run, int i, const
 }
 
 static void put_shown(struct nai_json *json, struct nai_run *run, const struct nai_pair_timeline *timeline) {
-  nai_json_key(json, "tables");
-  nai_json_begin_object(json, NAI_JSON_LINES);
+  nai_json_put_object(json, "tables", NAI_JSON_LINES);
   for (int i = 0; i < SHOWN; i++) {
     NAI_OWNED(nai_table) *rows = NULL;
     struct nai_err ignored;
@@ -67,8 +66,7 @@ static void put_epoch(struct nai_json *json, const struct nai_capture *capture) 
 }
 
 static void put_anchor(struct nai_json *json, const struct nai_pair_timeline *timeline) {
-  nai_json_key(json, "anchor");
-  nai_json_begin_object(json, NAI_JSON_INLINE);
+  nai_json_put_object(json, "anchor", NAI_JSON_INLINE);
   nai_json_put_int(json, "start_ns", timeline->step_start);
   nai_json_put_int(json, "end_ns", timeline->step_end);
   nai_json_put_int(json, "device_id", timeline->device_id);
@@ -78,8 +76,7 @@ static void put_anchor(struct nai_json *json, const struct nai_pair_timeline *ti
 
 static void put_side(struct nai_json *json, const struct nai_side *side, const struct nai_pair_timeline *timeline) {
   nai_json_begin_object(json, NAI_JSON_LINES);
-  nai_json_key(json, "captures");
-  nai_json_begin_array(json, NAI_JSON_INLINE);
+  nai_json_put_array(json, "captures", NAI_JSON_INLINE);
   for (uint32_t i = 0; i < side->count; i++)
     nai_json_text(json, side->captures[i].label);
   nai_json_end(json);
@@ -112,8 +109,7 @@ void nai_write_page_data(struct nai_buf *out, const struct nai_comparison *c,
     nai_json_key(&json, nai_side_names[s]);
     put_side(&json, &c->sides[s], &timelines[s]);
   }
-  nai_json_key(&json, "tables");
-  nai_json_begin_object(&json, NAI_JSON_LINES);
+  nai_json_put_object(&json, "tables", NAI_JSON_LINES);
   for (int i = 0; i < NAI_COMPARED_COUNT; i++) {
     nai_json_key(&json, c->tables[i]->schema->name);
     nai_json_table_packed(&json, c->tables[i], i == NAI_COMPARED_TREE ? MAX_TREE_ROWS : MAX_ROWS);

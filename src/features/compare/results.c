@@ -105,8 +105,7 @@ static int find_metrics(struct nai_comparison *c, struct nai_err *err) {
     }
     NAI_TRY(nai_arena_check(&c->arena, err));
     uint32_t at = nai_strings_add(&ids, def.metric, strlen(def.metric));
-    if (at == NAI_NO_STRING)
-      return nai_err_nomem(err);
+    NAI_TRY(nai_memory_check(at != NAI_NO_STRING, err));
     NAI_TRY(NAI_ROOM(c->results, capacity, at, &c->arena, err));
     struct nai_metric_result *r = &c->results[at];
     bool is_known = at < c->result_count;

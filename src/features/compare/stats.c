@@ -1,24 +1,19 @@
 #include "features/compare/stats.h"
 
 #include "base/arena.h"
+#include "base/sort.h"
 #include "table/stats.h"
 
 #include <math.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-static int by_value(const void *a, const void *b) {
-  double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
 
 /* The newest values where there are too many. */
 static size_t sort_into(double room[NAI_VALUES_MAX], const double *values, size_t n) {
   size_t kept = n > NAI_VALUES_MAX ? NAI_VALUES_MAX : n;
   if (kept)
     memcpy(room, values + n - kept, kept * sizeof *room);
-  qsort(room, kept, sizeof *room, by_value);
+  qsort(room, kept, sizeof *room, nai_by_f64);
   return kept;
 }
 
@@ -68,7 +63,7 @@ struct ranked {
 };
 
 static int by_ranked(const void *a, const void *b) {
-  return by_value(&((const struct ranked *)a)->value, &((const struct ranked *)b)->value);
+  return nai_by_f64(&((const struct ranked *)a)->value, &((const struct ranked *)b)->value);
 }
 
 /* Normal with correction for ties and continuity; `twice` = twice the rank sum of b, `ties` = sum of t^3 - t. */
@@ -153,7 +148,7 @@ int nai_shift_of(struct nai_shift *out, const double *a, size_t m, const double 
       differences[i * n + j] = d;
       above += d > 0 ? 1 : d < 0 ? 0 : 0.5;
     }
-  qsort(differences, count, sizeof *differences, by_value);
+  qsort(differences, count, sizeof *differences, nai_by_f64);
   out->shift = nai_quantile(differences, count, 0.5);
   out->cliff = 2 * above / (double)count - 1;
   NAI_TRY(nai_interval_cut(&cut, &out->coverage, m, n, err));
@@ -175,7 +170,7 @@ double nai_robust_sd(const double *values, size_t n) {
   double median = nai_quantile(sorted, n, 0.5);
   for (size_t i = 0; i < n; i++)
     sorted[i] = fabs(sorted[i] - median);
-  qsort(sorted, n, sizeof *sorted, by_value);
+  qsort(sorted, n, sizeof *sorted, nai_by_f64);
   return 1.4826 * nai_quantile(sorted, n, 0.5);
 }
 
@@ -190,7 +185,7 @@ double nai_history_noise(const double *values, size_t n) {
       changes[count++] = fabs(values[i] / values[i - 1] - 1);
   if (count < NAI_NOISE_MIN - 1)
     return NAN;
-  qsort(changes, count, sizeof *changes, by_value);
+  qsort(changes, count, sizeof *changes, nai_by_f64);
   double q1 = nai_quantile(changes, count, 0.25), q3 = nai_quantile(changes, count, 0.75);
   return q3 + 3 * (q3 - q1);
 }

@@ -27,9 +27,8 @@ int nai_suite_exit(const struct nai_suite *s) {
   return s->exits[NAI_EXIT_FAIL] ? NAI_EXIT_FAIL : s->exits[NAI_EXIT_UNDECIDED] ? NAI_EXIT_UNDECIDED : NAI_EXIT_PASS;
 }
 
-double nai_suite_mean_pct(const struct nai_suite *s) {
-  return s->ratios ? 100 * (exp(s->log_sum / s->ratios) - 1) : NAN;
-}
+/* The change of all programs together, in percent: the geometric mean of their ratios; NaN without any. */
+static double mean_pct(const struct nai_suite *s) { return s->ratios ? 100 * (exp(s->log_sum / s->ratios) - 1) : NAN; }
 
 static const char *status_of(int exit) {
   return exit == NAI_EXIT_FAIL ? "fail" : exit == NAI_EXIT_UNDECIDED ? "undecided" : "pass";
@@ -183,7 +182,7 @@ void nai_suite_add_undecided(struct nai_suite *s, const char *program, const cha
 
 static void sum_up(struct nai_suite *s) {
   NAI_SCOPED(nai_buf) text = {0};
-  double pct = nai_suite_mean_pct(s);
+  double pct = mean_pct(s);
   uint32_t count = s->exits[NAI_EXIT_PASS] + s->exits[NAI_EXIT_FAIL] + s->exits[NAI_EXIT_UNDECIDED];
   if (!isnan(pct))
     nai_fmt_change(&text, pct, 1);

@@ -26,8 +26,6 @@ void nai_suite_add_undecided(struct nai_suite *suite, const char *program, const
 
 /* 1 when one program fails, else 7 when one cannot be decided, else 0. */
 int nai_suite_exit(const struct nai_suite *suite);
-/* The change of all programs together, in percent: the geometric mean of their ratios; NaN without any. */
-double nai_suite_mean_pct(const struct nai_suite *suite);
 
 /* Ends it: suite.md, suite.html and suite.json into `directory`. The text of suite.md is appended to `markdown`, what a
  * terminal shows to `terminal`. */

@@ -39,10 +39,8 @@ static struct RUN_INFO_row info_of(const struct nai_capture *capture) {
 /* What captures are ranked by: the median step, or how long the GPUs worked. */
 static double length_of(const struct nai_capture *capture, bool by_step) {
   const struct nai_table *metrics = nai_capture_table(capture, &nai_metrics_schema);
-  for (int64_t row = 0; by_step && row < metrics->rows; row++)
-    if (strcmp(nai_get_str(metrics, row, METRICS_metric), "step.time.median") == 0)
-      return nai_get_f64(metrics, row, METRICS_value);
-  return (double)nai_or_zero(info_of(capture).window_ns);
+  int64_t row = by_step ? nai_find_str(metrics, METRICS_metric, "step.time.median") : -1;
+  return row < 0 ? (double)nai_or_zero(info_of(capture).window_ns) : nai_get_f64(metrics, row, METRICS_value);
 }
 
 static int choose_capture(uint32_t *out, const struct nai_comparison *c, enum nai_side_id side, struct nai_err *err) {

@@ -232,27 +232,22 @@ static void extremes(double *low, double *high, const struct nai_metric_result *
 
 void nai_write_bmf(struct nai_buf *out, const struct nai_comparison *c, const char *series) {
   struct nai_json json;
-  nai_json_init(&json, out, false);
-  nai_json_begin_object(&json, NAI_JSON_LINES);
-  nai_json_key(&json, series);
-  nai_json_begin_object(&json, NAI_JSON_LINES);
+  nai_json_open(&json, out, NAI_JSON_LINES);
+  nai_json_put_object(&json, series, NAI_JSON_LINES);
   for (uint32_t i = 0; i < c->result_count; i++) {
     const struct nai_metric_result *r = &c->results[i];
     double low, high;
     if (!has_value(r))
       continue;
     extremes(&low, &high, r);
-    nai_json_key(&json, r->def.metric);
-    nai_json_begin_object(&json, NAI_JSON_INLINE);
+    nai_json_put_object(&json, r->def.metric, NAI_JSON_INLINE);
     put_decimal(&json, "value", r->judgement.candidate);
     put_decimal(&json, "lower_value", low);
     put_decimal(&json, "upper_value", high);
     nai_json_end(&json);
   }
   nai_json_end(&json);
-  nai_json_end(&json);
-  nai_json_finish(&json);
-  nai_buf_putc(out, '\n');
+  nai_json_close(&json);
 }
 
 void nai_write_benchmark(struct nai_buf *out, const struct nai_comparison *c, const char *series, bool bigger) {
@@ -277,9 +272,7 @@ void nai_write_benchmark(struct nai_buf *out, const struct nai_comparison *c, co
     nai_json_put_text(&json, "range", nai_buf_str(&name));
     nai_json_end(&json);
   }
-  nai_json_end(&json);
-  nai_json_finish(&json);
-  nai_buf_putc(out, '\n');
+  nai_json_close(&json);
   out->oom |= name.oom;
 }
 

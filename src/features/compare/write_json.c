@@ -34,10 +34,8 @@ static void put_number(struct nai_json *json, const char *key, double value) {
 static void put_side(struct nai_json *json, const struct nai_comparison *c, int s) {
   const struct nai_side *side = &c->sides[s];
   char hash[24];
-  nai_json_key(json, nai_side_names[s]);
-  nai_json_begin_object(json, NAI_JSON_LINES);
-  nai_json_key(json, "captures");
-  nai_json_begin_array(json, NAI_JSON_LINES);
+  nai_json_put_object(json, nai_side_names[s], NAI_JSON_LINES);
+  nai_json_put_array(json, "captures", NAI_JSON_LINES);
   for (uint32_t i = 0; i < side->count; i++) {
     snprintf(hash, sizeof hash, "%016" PRIx64, nai_run_manifest(side->captures[i].run)->identity);
     nai_json_begin_object(json, NAI_JSON_INLINE);
@@ -57,12 +55,10 @@ static void put_side(struct nai_json *json, const struct nai_comparison *c, int 
 }
 
 static void put_values(struct nai_json *json, const struct nai_metric_result *r, int side, double median) {
-  nai_json_key(json, nai_side_names[side]);
-  nai_json_begin_object(json, NAI_JSON_INLINE);
+  nai_json_put_object(json, nai_side_names[side], NAI_JSON_INLINE);
   nai_json_put_int(json, "n", r->count[side]);
   put_number(json, "median", median);
-  nai_json_key(json, "values");
-  nai_json_begin_array(json, NAI_JSON_INLINE);
+  nai_json_put_array(json, "values", NAI_JSON_INLINE);
   for (uint32_t i = 0; i < r->count[side]; i++)
     number(json, r->values[side][i]);
   nai_json_end(json);
@@ -104,8 +100,7 @@ static void put_metric(struct nai_json *json, const struct nai_comparison *c, co
 /* Rows of a table as objects by column name, in the units of CSV, without column `but` (-1: with all). */
 static void put_table(struct nai_json *json, const char *key, const struct nai_table *t, int but) {
   char name[NAI_COLUMN_NAME_MAX];
-  nai_json_key(json, key);
-  nai_json_begin_array(json, NAI_JSON_LINES);
+  nai_json_put_array(json, key, NAI_JSON_LINES);
   for (int64_t row = 0; row < t->rows && row < MAX_ROWS; row++) {
     nai_json_begin_object(json, NAI_JSON_INLINE);
     for (struct nai_display_column p = NAI_FIRST_DISPLAY_COLUMN; nai_display_column_next(&p, t->schema);) {
@@ -122,8 +117,7 @@ static void put_table(struct nai_json *json, const char *key, const struct nai_t
 
 static void put_gate(struct nai_json *json, const struct nai_comparison *c) {
   struct nai_gate gate = nai_gate_of(c);
-  nai_json_key(json, "gate");
-  nai_json_begin_object(json, NAI_JSON_LINES);
+  nai_json_put_object(json, "gate", NAI_JSON_LINES);
   nai_json_put_text(json, "verdict",
                     gate.exit == NAI_EXIT_PASS   ? "pass"
                     : gate.exit == NAI_EXIT_FAIL ? "fail"
@@ -132,8 +126,7 @@ static void put_gate(struct nai_json *json, const struct nai_comparison *c) {
   nai_json_put_text(json, "reason", gate.reason);
   for (int outcome = NAI_OUTCOME_WARN; outcome <= NAI_OUTCOME_UNDECIDED; outcome++) {
     static const char *const keys[] = {"", "warned", "failed", "undecided"};
-    nai_json_key(json, keys[outcome]);
-    nai_json_begin_array(json, NAI_JSON_INLINE);
+    nai_json_put_array(json, keys[outcome], NAI_JSON_INLINE);
     for (uint32_t i = 0; i < c->result_count; i++)
       if (c->results[i].gated && (int)nai_gate_outcome(c, &c->results[i]) == outcome)
         nai_json_text(json, c->results[i].def.metric);
@@ -144,8 +137,7 @@ static void put_gate(struct nai_json *json, const struct nai_comparison *c) {
 
 static void put_settings(struct nai_json *json, const struct nai_comparison *c) {
   const struct nai_budgets *b = c->options.budgets;
-  nai_json_key(json, "settings");
-  nai_json_begin_object(json, NAI_JSON_INLINE);
+  nai_json_put_object(json, "settings", NAI_JSON_INLINE);
   put_number(json, "confidence", 0.95);
   nai_json_put_int(json, "minimum_captures", b ? b->minimum : NAI_MIN_CAPTURES);
   nai_json_put_text(json, "per",
@@ -154,8 +146,7 @@ static void put_settings(struct nai_json *json, const struct nai_comparison *c) 
                     : nai_comparison_has_basis(c) ? "gpu_and_base_work"
                                                   : "gpu_and_run");
   nai_json_put_int(json, "kernel_key_version", NAI_KERNEL_KEY_VERSION);
-  nai_json_key(json, "allow");
-  nai_json_begin_array(json, NAI_JSON_INLINE);
+  nai_json_put_array(json, "allow", NAI_JSON_INLINE);
   for (int code = 0; code < NAI_CHECK_COUNT; code++)
     if (c->options.allow & 1u << code)
       nai_json_text(json, nai_check_name((enum nai_check_code)code));
@@ -173,8 +164,7 @@ void nai_write_compare_json(struct nai_buf *out, const struct nai_comparison *c)
   struct nai_json json;
   NAI_SCOPED(nai_buf) verdict = {0};
   nai_write_verdict(&verdict, c);
-  nai_json_init(&json, out, false);
-  nai_json_begin_object(&json, NAI_JSON_LINES);
+  nai_json_open(&json, out, NAI_JSON_LINES);
   nai_json_put_text(&json, "format", "2.0");
   nai_json_put_text(&json, "tool", "nsys-ai " NAI_VERSION);
   nai_json_put_text(&json, "verdict", nai_buf_str(&verdict));
@@ -182,16 +172,13 @@ void nai_write_compare_json(struct nai_buf *out, const struct nai_comparison *c)
     put_side(&json, c, s);
   put_settings(&json, c);
   put_table(&json, "comparability", c->tables[NAI_COMPARED_CHECKS], COMPARED_CHECKS_affects);
-  nai_json_key(&json, "metrics");
-  nai_json_begin_array(&json, NAI_JSON_LINES);
+  nai_json_put_array(&json, "metrics", NAI_JSON_LINES);
   for (uint32_t i = 0; i < c->result_count; i++)
     put_metric(&json, c, &c->results[i]);
   nai_json_end(&json);
   for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
     put_table(&json, parts[i].key, c->tables[parts[i].table], -1);
   put_gate(&json, c);
-  nai_json_end(&json);
-  nai_json_finish(&json);
-  nai_buf_putc(out, '\n');
+  nai_json_close(&json);
   out->oom |= verdict.oom;
 }

@@ -43,8 +43,7 @@ static int add_kernel(struct collecting *c, uint32_t kernel, struct nai_err *err
   uint32_t caller = nai_keyset_add(&c->callers, nai_key_pair(sum.process, (uint32_t)sum.thread), &added);
   uint32_t place = nai_keyset_add(&c->called, nai_key_pair(caller, sum.stack << 1 | sum.graph_launch), &added);
   uint32_t key = nai_keyset_add(&c->keys, nai_key_pair(place, sum.name), &added);
-  if (c->callers.oom || c->called.oom || c->keys.oom)
-    return nai_err_nomem(err);
+  NAI_TRY(nai_memory_check(!c->callers.oom && !c->called.oom && !c->keys.oom, err));
   NAI_TRY(NAI_ROOM(c->sums, c->capacity, key, &c->out->arena, err));
   if (added)
     c->sums[key] = sum;

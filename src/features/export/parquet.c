@@ -64,8 +64,7 @@ static int add_column(struct nai_parquet *p, const struct nai_parquet_column *co
 int nai_parquet_open(struct nai_parquet **out, struct nai_buf *into, const struct nai_parquet_column *columns,
                      uint32_t count, const struct nai_parquet_options *options, struct nai_err *err) {
   struct nai_parquet *p = *out = malloc(sizeof *p);
-  if (!p)
-    return nai_err_nomem(err);
+  NAI_TRY(nai_memory_check(p, err));
   *p = (struct nai_parquet){.arena = NAI_ARENA(NULL), .out = into, .options = *options};
   NAI_TRY(NAI_NEW(p->columns, &p->arena, count, err));
   for (uint32_t i = 0; i < count; i++)

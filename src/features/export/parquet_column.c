@@ -95,8 +95,7 @@ int nai_parquet_column_add(struct nai_parquet_held *column, const struct nai_val
   struct nai_value value = *cell;
   if (of_time && !cell->null)
     value = (struct nai_value){.type = NAI_F64, .f = nai_value_number(column->unit, cell)};
-  if (!make_room(column))
-    return nai_err_nomem(err);
+  NAI_TRY(nai_memory_check(make_room(column), err));
   column->present[column->rows++] = !value.null;
   if (value.null)
     return NAI_OK;
@@ -302,8 +301,7 @@ static int put_data(struct pages *p, const struct nai_parquet_held *column, stru
 int nai_parquet_column_write(struct nai_parquet_chunk *chunk, struct nai_buf *out, struct nai_parquet_held *column,
                              bool gzip, struct nai_err *err) {
   NAI_SCOPED(pages) p = {.chunk = chunk, .out = out, .gzip = gzip, .scratch = malloc(PAGE_ROWS * sizeof *p.scratch)};
-  if (!p.scratch)
-    return nai_err_nomem(err);
+  NAI_TRY(nai_memory_check(p.scratch, err));
   *chunk = (struct nai_parquet_chunk){.rows = column->rows, .nulls = column->rows - column->count};
   if (column->texts.count) {
     chunk->dictionary_at = nai_buf_position(out);

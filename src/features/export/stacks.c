@@ -80,8 +80,7 @@ static int compare_lines(const void *a, const void *b) {
 static int put_sorted(struct nai_buf *out, struct nai_buf *lines, size_t count, struct nai_err *err) {
   NAI_FREED char **list = calloc(count + 1, sizeof *list);
   char *at = lines->data;
-  if (!list || lines->oom)
-    return nai_err_nomem(err);
+  NAI_TRY(nai_memory_check(list && !lines->oom, err));
   for (size_t i = 0; i < count; i++, at += strlen(at) + 1)
     list[i] = at;
   qsort(list, count, sizeof *list, compare_lines);

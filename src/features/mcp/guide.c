@@ -61,14 +61,11 @@ static int run(void *memory, const char *const *operands, size_t count, const st
     nai_buf_put(&text, page->data, (size_t)(page->end - page->data));
   if (!args->json)
     return nai_cmd_print(&text, err);
-  nai_json_init(&json, &out, false);
-  nai_json_begin_object(&json, NAI_JSON_INLINE);
+  nai_json_open(&json, &out, NAI_JSON_INLINE);
   nai_json_put_text(&json, "schema_version", "1.0");
   nai_json_put_text(&json, "client", args->config >= 0 ? clients[args->config].name : NULL);
   nai_json_put_text(&json, "text", nai_buf_str(&text));
-  nai_json_end(&json);
-  nai_json_finish(&json);
-  nai_buf_putc(&out, '\n');
+  nai_json_close(&json);
   return nai_cmd_print(&out, err);
 }
 

@@ -241,8 +241,7 @@ static void take_lines(struct server *s) {
 
 static int read_input(struct server *s, struct nai_err *err) {
   char *room = nai_buf_reserve(&s->in, BLOCK);
-  if (!room)
-    return nai_err_nomem(err);
+  NAI_TRY(nai_memory_check(room, err));
   ssize_t n = read(STDIN_FILENO, room, BLOCK);
   if (n < 0 && errno != EINTR && errno != EAGAIN)
     return nai_err_sys(err, NAI_EIO, errno, "cannot read standard input");
@@ -349,8 +348,7 @@ static int serve(struct server *s, const struct nai_agent_options *options, stru
 
 int nai_agent_serve(const struct nai_agent_options *options, struct nai_err *err) {
   struct server *s = calloc(1, sizeof *s);
-  if (!s)
-    return nai_err_nomem(err);
+  NAI_TRY(nai_memory_check(s, err));
   umask(077); /* what it keeps is the user's own */
   int rc = serve(s, options, err);
   server_free(s);

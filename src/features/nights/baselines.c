@@ -18,19 +18,15 @@ static int path_of(char out[PATH_MAX], const struct nai_store *store, const char
 
 static void print(struct nai_buf *out, const char *const *ids, size_t count, const char *reason) {
   struct nai_json json;
-  nai_json_init(&json, out, false);
-  nai_json_begin_object(&json, NAI_JSON_LINES);
+  nai_json_open(&json, out, NAI_JSON_LINES);
   nai_json_put_int(&json, "format_major", 1);
   nai_json_put_int(&json, "format_minor", 0);
   nai_json_put_text(&json, "reason", reason);
-  nai_json_key(&json, "runs");
-  nai_json_begin_array(&json, NAI_JSON_LINES);
+  nai_json_put_array(&json, "runs", NAI_JSON_LINES);
   for (size_t i = 0; i < count; i++)
     nai_json_text(&json, ids[i]);
   nai_json_end(&json);
-  nai_json_end(&json);
-  nai_json_finish(&json);
-  nai_buf_putc(out, '\n');
+  nai_json_close(&json);
 }
 
 /* Runs that can be compared: of one series, with captures. */

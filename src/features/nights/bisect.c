@@ -30,13 +30,13 @@ static void init(void *memory) {
 
 #define NAI_CLI_ARGS struct bisect_args
 static const struct nai_cli_option options[] = {
-    NAI_CHECK_BASELINE_OPTION,
+    NAI_CHECK_BASELINE_OPTION(check.baselines, check.baseline_count),
     NAI_CLI_OPTION(text, check.store, "store", "DIR", "the store that keeps the captures; made where it is not there",
                    .hint = NAI_CLI_DIRECTORY),
     NAI_CLI_OPTION(text, metric, "metric", "ID", "this metric decides", .otherwise = "all that gate, as in check"),
     NAI_CLI_OPTION(int, most, "most", "N", "captures of a commit, after which it is skipped",
                    NAI_CLI_RANGE(1, NAI_STORE_MAX_CAPTURES)),
-    NAI_CMD_COMPARE_OPTIONS(struct nai_check_args),
+    NAI_CMD_COMPARE_OPTIONS(check.common),
     {0},
 };
 

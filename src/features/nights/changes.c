@@ -3,7 +3,6 @@
 #include "features/compare/stats.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const double WEAK_P = 0.01, STRONG_P = 0.001, LEAST_RELATIVE = 0.02;

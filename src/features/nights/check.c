@@ -22,25 +22,18 @@ static void init(void *memory) {
   args->common.formats = (1u << NAI_FORMAT_COUNT) - 1;
 }
 
+#define NAI_CLI_ARGS struct nai_check_args
 static const struct nai_cli_option options[] = {
-    NAI_CHECK_BASELINE_OPTION,
-    {.name = "store",
-     .value = "DIR",
-     .help = "the store that baselines are selected from; last-good and median:N are those of --series",
-     .type = &nai_cli_text,
-     .at = offsetof(struct nai_check_args, store),
-     .hint = NAI_CLI_DIRECTORY},
-    {.name = "suite",
-     .value = "DIR|FILE",
-     .help = "many programs in place of RUN: a directory of each, or a YAML file; each against its own baseline",
-     .type = &nai_cli_text,
-     .at = offsetof(struct nai_check_args, suite),
-     .hint = NAI_CLI_FILE},
-    {.name = "all",
-     .help = "in place of RUN: of every series of --store the newest run; against --baseline, or else median:7",
-     .type = &nai_cli_on,
-     .at = offsetof(struct nai_check_args, all)},
-    NAI_CMD_COMPARE_OPTIONS(struct nai_check_args),
+    NAI_CHECK_BASELINE_OPTION(baselines, baseline_count),
+    NAI_CLI_OPTION(text, store, "store", "DIR",
+                   "the store that baselines are selected from; last-good and median:N are those of --series",
+                   .hint = NAI_CLI_DIRECTORY),
+    NAI_CLI_OPTION(text, suite, "suite", "DIR|FILE",
+                   "many programs in place of RUN: a directory of each, or a YAML file; each against its own baseline",
+                   .hint = NAI_CLI_FILE),
+    NAI_CLI_SWITCH(on, all, "all",
+                   "in place of RUN: of every series of --store the newest run; against --baseline, or else median:7"),
+    NAI_CMD_COMPARE_OPTIONS(common),
     {0},
 };
 
@@ -276,9 +269,8 @@ static int run(void *memory, const char *const *operands, size_t count, const st
   return gate.exit;
 }
 
-const struct nai_cli_command nai_cmd_check = {
-    .name = "check",
-    .synopsis = "RUN...|--suite DIR|FILE|--all --baseline SELECTOR...",
+NAI_CLI_COMMAND(
+    nai_cmd_check, .name = "check", .synopsis = "RUN...|--suite DIR|FILE|--all --baseline SELECTOR...",
     .summary = "compare with a baseline and exit with 1 when a gated metric got worse",
     .description =
         "Compares as nsys-ai compare does, and decides: exit status 0 when every gated metric passes, 1 when one "
@@ -292,12 +284,6 @@ const struct nai_cli_command nai_cmd_check = {
                 "nsys-ai check --all --store nights --out artifacts/check\n"
                 "nsys-ai check --suite runs/new --baseline runs/main --out artifacts/suite",
     .options = options,
-    .operands =
-        (const struct nai_cli_operand[]){{.name = "RUN", .hint = NAI_CLI_FILE, .suffixes = NAI_CMD_TRACE_SUFFIXES},
-                                         {0}},
-    .max_operands = NAI_CMD_MAX_CAPTURES,
-    .args_size = sizeof(struct nai_check_args),
-    .init = init,
-    .check = check,
-    .run = run,
-};
+    NAI_CLI_OPERANDS(0, NAI_CMD_MAX_CAPTURES,
+                     {.name = "RUN", .hint = NAI_CLI_FILE, .suffixes = NAI_CMD_TRACE_SUFFIXES}),
+    .init = init, .check = check, .run = run)

@@ -11,16 +11,12 @@ struct nai_check_args {
   bool all;
 };
 
-/* The row of an option table for baselines; the command's arguments begin with a struct nai_check_args. */
-#define NAI_CHECK_BASELINE_OPTION                                                                                  \
-  {                                                                                                                \
-    .name = "baseline", .value = "SELECTOR",                                                                       \
-    .help = "what to compare with: a run, a trace, or a directory of runs; with --store also NAME of a baseline, " \
-            "run:ID, last-good or median:N; all words up to the next option",                                      \
-    .type = &nai_cli_texts, .at = offsetof(struct nai_check_args, baselines),                                      \
-    .count_at = offsetof(struct nai_check_args, baseline_count), .most = NAI_CMD_MAX_CAPTURES, .many = true,       \
-    .hint = NAI_CLI_DIRECTORY                                                                                      \
-  }
+/* The row of an option table for baselines, in those fields. */
+#define NAI_CHECK_BASELINE_OPTION(list, count)                                                                        \
+  NAI_CLI_LIST(texts, list, count, "baseline", "SELECTOR",                                                            \
+               "what to compare with: a run, a trace, or a directory of runs; with --store also NAME of a baseline, " \
+               "run:ID, last-good or median:N; all words up to the next option",                                      \
+               .many = true, .hint = NAI_CLI_DIRECTORY)
 
 /* Compares runs with the baselines of `args`, writes everything, prints. *gate: the outcome. */
 NAI_MUST_CHECK int nai_check_runs(struct nai_gate *gate, struct nai_comparison *c, const struct nai_check_args *args,

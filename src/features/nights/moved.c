@@ -69,8 +69,7 @@ static int take_run(struct sums *to, const struct nai_index *index, uint32_t row
   for (int64_t i = first; i < first + count; i++) {
     struct INDEX_KERNELS_row kernel = INDEX_KERNELS_at(index->kernels, i);
     uint32_t at = nai_strings_add(&to->names, kernel.name, strlen(kernel.name));
-    if (at == NAI_NO_STRING)
-      return nai_err_nomem(err);
+    NAI_TRY(nai_memory_check(at != NAI_NO_STRING, err));
     NAI_TRY(NAI_ROOM(to->list, to->capacity, at, &to->arena, err));
     to->list[at].name = kernel.name;
     to->list[at].ns[number] += isfinite(kernel.rate_ns) ? kernel.rate_ns / (double)captures : 0;

@@ -125,8 +125,7 @@ static int find_labels(struct adding *a, struct nai_err *err) {
   }
   if (!call->label_count && !adds_commit)
     return NAI_OK;
-  nai_json_init(&json, &text, false);
-  nai_json_begin_object(&json, NAI_JSON_INLINE);
+  nai_json_open(&json, &text, NAI_JSON_INLINE);
   for (size_t i = 0; i < call->label_count; i++)
     nai_json_put_text(&json, keys[i], nai_store_clean(&a->arena, call->labels[i] + strlen(keys[i]) + 1));
   if (adds_commit)

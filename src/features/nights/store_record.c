@@ -12,8 +12,7 @@ enum { MAJOR = 1, MINOR = 0 };
 
 static void print_run(struct nai_buf *out, const struct nai_store_run *run) {
   struct nai_json json;
-  nai_json_init(&json, out, false);
-  nai_json_begin_object(&json, NAI_JSON_LINES);
+  nai_json_open(&json, out, NAI_JSON_LINES);
   nai_json_put_int(&json, "format_major", MAJOR);
   nai_json_put_int(&json, "format_minor", MINOR);
   nai_json_put_text(&json, "id", run->id);
@@ -29,9 +28,7 @@ static void print_run(struct nai_buf *out, const struct nai_store_run *run) {
   nai_json_put_int(&json, "bytes", run->bytes);
   if (run->thinned)
     nai_json_put_bool(&json, "thinned", true);
-  nai_json_end(&json);
-  nai_json_finish(&json);
-  nai_buf_putc(out, '\n');
+  nai_json_close(&json);
 }
 
 /* A record that could not be read back would make the whole store unreadable. */

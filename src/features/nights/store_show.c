@@ -52,8 +52,7 @@ static int print_json(const struct nai_store *store, const char *series, struct 
   NAI_SCOPED(nai_buf) text = {0};
   struct nai_json json;
   NAI_TRY(nai_store_baselines(&names, store, err));
-  nai_json_init(&json, &text, false);
-  nai_json_begin_object(&json, NAI_JSON_INLINE);
+  nai_json_open(&json, &text, NAI_JSON_INLINE);
   nai_json_put_text(&json, "schema_version", "1.0");
   nai_json_put_array(&json, "runs", NAI_JSON_INLINE);
   for (uint32_t i = 0; i < store->count; i++)
@@ -64,9 +63,7 @@ static int print_json(const struct nai_store *store, const char *series, struct 
   for (uint32_t i = 0; i < names.count; i++)
     nai_json_text(&json, nai_strings_get(&names, i));
   nai_json_end(&json);
-  nai_json_end(&json);
-  nai_json_finish(&json);
-  nai_buf_putc(&text, '\n');
+  nai_json_close(&json);
   return nai_cmd_print(&text, err);
 }
 

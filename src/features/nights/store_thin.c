@@ -4,7 +4,6 @@
 #include "features/nights/store_internal.h"
 
 #include <dirent.h>
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>

@@ -18,57 +18,26 @@ struct trend_args {
   bool all, gate, json, quiet;
 };
 
-#define AT(field) .at = offsetof(struct trend_args, field)
-
+#define NAI_CLI_ARGS struct trend_args
 static const struct nai_cli_option options[] = {
-    {.name = "store", .value = "DIR", .help = "the store", .type = &nai_cli_text, AT(store), .hint = NAI_CLI_DIRECTORY},
-    {.name = "out",
-     .letter = 'o',
-     .value = "DIR",
-     .help = "directory for trend.md, trend.html and trend.json",
-     .type = &nai_cli_text,
-     AT(out),
-     .hint = NAI_CLI_DIRECTORY},
-    {.name = "series",
-     .value = "NAME",
-     .help = "this series only: NAME, or NAME/ENVIRONMENT",
-     .type = &nai_cli_text,
-     AT(series),
-     .otherwise = "all"},
-    {.name = "label",
-     .value = "KEY=VALUE",
-     .help = "runs with this label only; repeatable: with all of them",
-     .type = &nai_cli_texts,
-     AT(labels),
-     .count_at = offsetof(struct trend_args, label_count),
-     .most = NAI_STORE_MAX_LABELS,
-     .otherwise = "all"},
-    {.name = "metric",
-     .value = "ID",
-     .help = "this metric; ID may end in *; repeatable",
-     .type = &nai_cli_texts,
-     AT(metrics),
-     .count_at = offsetof(struct trend_args, metric_count),
-     .most = MAX_METRICS,
-     .otherwise = "those that gate"},
-    {.name = "anchor",
-     .value = "BASELINE",
-     .help = "measure creep against this baseline of the store",
-     .type = &nai_cli_text,
-     AT(anchor),
-     .otherwise = "the baseline release, if there is one"},
-    {.name = "all",
-     .help =
-         "a row per series in place of a drawing per metric, the worst first: fleet.html, fleet.md, fleet.csv and fleet.prom",
-     .type = &nai_cli_on,
-     AT(all)},
-    {.name = "gate",
-     .help =
-         "exit 1 when the two newest runs of a gated metric lie beyond their history, or its level beyond the anchor",
-     .type = &nai_cli_on,
-     AT(gate)},
-    {.name = "json", .help = "print one line of JSON that sums it up", .type = &nai_cli_on, AT(json)},
-    {.name = "quiet", .letter = 'q', .help = "print nothing but errors", .type = &nai_cli_on, AT(quiet)},
+    NAI_CLI_OPTION(text, store, "store", "DIR", "the store", .hint = NAI_CLI_DIRECTORY),
+    NAI_CLI_OPTION(text, out, "out", "DIR", "directory for trend.md, trend.html and trend.json", .letter = 'o',
+                   .hint = NAI_CLI_DIRECTORY),
+    NAI_CLI_OPTION(text, series, "series", "NAME", "this series only: NAME, or NAME/ENVIRONMENT", .otherwise = "all"),
+    NAI_CLI_LIST(texts, labels, label_count, "label", "KEY=VALUE",
+                 "runs with this label only; repeatable: with all of them", .otherwise = "all"),
+    NAI_CLI_LIST(texts, metrics, metric_count, "metric", "ID", "this metric; ID may end in *; repeatable",
+                 .otherwise = "those that gate"),
+    NAI_CLI_OPTION(text, anchor, "anchor", "BASELINE", "measure creep against this baseline of the store",
+                   .otherwise = "the baseline release, if there is one"),
+    NAI_CLI_SWITCH(
+        on, all, "all",
+        "a row per series in place of a drawing per metric, the worst first: fleet.html, fleet.md, fleet.csv and fleet.prom"),
+    NAI_CLI_SWITCH(
+        on, gate, "gate",
+        "exit 1 when the two newest runs of a gated metric lie beyond their history, or its level beyond the anchor"),
+    NAI_CLI_SWITCH(on, json, "json", "print one line of JSON that sums it up"),
+    NAI_CLI_SWITCH(on, quiet, "quiet", "print nothing but errors", .letter = 'q'),
     {0},
 };
 
@@ -104,8 +73,7 @@ static void put_metric(struct nai_json *json, const struct nai_trend_metric *m) 
 static int print_json(const struct nai_trend *trend, const struct trend_args *a, struct nai_err *err) {
   NAI_SCOPED(nai_buf) text = {0};
   struct nai_json json;
-  nai_json_init(&json, &text, false);
-  nai_json_begin_object(&json, NAI_JSON_INLINE);
+  nai_json_open(&json, &text, NAI_JSON_INLINE);
   nai_json_put_text(&json, "schema_version", "1.0");
   nai_json_put_text(&json, "out", a->out);
   nai_json_put_bool(&json, "failed", nai_trend_has_failed(trend));
@@ -124,9 +92,7 @@ static int print_json(const struct nai_trend *trend, const struct trend_args *a,
     nai_json_end(&json);
   }
   nai_json_end(&json);
-  nai_json_end(&json);
-  nai_json_finish(&json);
-  nai_buf_putc(&text, '\n');
+  nai_json_close(&json);
   return nai_cmd_print(&text, err);
 }
 
@@ -237,9 +203,8 @@ static int run(void *memory, const char *const *operands, size_t count, const st
   return report(&store, has_anchor ? &anchor : NULL, a, err);
 }
 
-const struct nai_cli_command nai_cmd_trend = {
-    .name = "trend",
-    .synopsis = "",
+NAI_CLI_COMMAND(
+    nai_cmd_trend, .name = "trend", .synopsis = "",
     .summary = "show how the metrics of a store went, and where they changed",
     .description =
         "For every series of a store and every metric: its levels over the runs, the runs between which it changed and what "
@@ -250,8 +215,4 @@ const struct nai_cli_command nai_cmd_trend = {
                 "nsys-ai trend --store nights --all --out artifacts/fleet\n"
                 "nsys-ai trend --store nights --series llama --metric 'gpu.*' --out artifacts/trend\n"
                 "nsys-ai trend --store nights --out artifacts/trend --anchor release-1.4 --gate",
-    .options = options,
-    .args_size = sizeof(struct trend_args),
-    .check = check,
-    .run = run,
-};
+    .options = options, .check = check, .run = run)

@@ -7,7 +7,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 enum { MAX_MOVED = 64 };
 
@@ -25,8 +24,7 @@ static void put_real(struct nai_json *json, const char *key, double value) {
 }
 
 static void put_values(struct nai_json *json, const struct nai_trend *t, const struct nai_trend_metric *m) {
-  nai_json_key(json, "values");
-  nai_json_begin_array(json, NAI_JSON_LINES);
+  nai_json_put_array(json, "values", NAI_JSON_LINES);
   for (uint32_t i = 0; i < m->count; i++) {
     nai_json_begin_object(json, NAI_JSON_INLINE);
     nai_json_put_text(json, "run", run_id(t, m->runs[i]));
@@ -44,13 +42,11 @@ static void put_moved(struct nai_json *json, const struct nai_trend *t, const st
   struct nai_trend_kernel kernels[NAI_TREND_MAX_KERNELS];
   uint32_t n = nai_trend_moved(moved, MAX_MOVED, s, m, change), count;
   struct nai_err err;
-  nai_json_key(json, "moved_with");
-  nai_json_begin_array(json, NAI_JSON_INLINE);
+  nai_json_put_array(json, "moved_with", NAI_JSON_INLINE);
   for (uint32_t i = 0; i < n; i++)
     nai_json_text(json, moved[i]->metric);
   nai_json_end(json);
-  nai_json_key(json, "kernels");
-  nai_json_begin_array(json, NAI_JSON_LINES);
+  nai_json_put_array(json, "kernels", NAI_JSON_LINES);
   if (nai_trend_kernels(kernels, &count, t, m, change, &err) != NAI_OK)
     json->out->oom = true;
   for (uint32_t i = 0; i < count; i++) {
@@ -65,8 +61,7 @@ static void put_moved(struct nai_json *json, const struct nai_trend *t, const st
 
 static void put_changes(struct nai_json *json, const struct nai_trend *t, const struct nai_trend_series *s,
                         const struct nai_trend_metric *m) {
-  nai_json_key(json, "changes");
-  nai_json_begin_array(json, NAI_JSON_LINES);
+  nai_json_put_array(json, "changes", NAI_JSON_LINES);
   for (uint32_t i = 0; i < m->found.count; i++) {
     const struct nai_change *c = &m->found.changes[i];
     nai_json_begin_object(json, NAI_JSON_LINES);
@@ -114,8 +109,7 @@ static void put_series(struct nai_json *json, const struct nai_trend *t, const s
   nai_json_put_int(json, "failed", s->failed_count);
   nai_json_put_int(json, "undecided", s->undecided_count);
   nai_json_put_int(json, "ignored", s->ignored_count);
-  nai_json_key(json, "metrics");
-  nai_json_begin_array(json, NAI_JSON_LINES);
+  nai_json_put_array(json, "metrics", NAI_JSON_LINES);
   for (uint32_t i = 0; i < s->metric_count; i++)
     put_metric(json, t, s, &s->metrics[i]);
   nai_json_end(json);
@@ -124,20 +118,16 @@ static void put_series(struct nai_json *json, const struct nai_trend *t, const s
 
 static void print_json(struct nai_buf *out, const struct nai_trend *t) {
   struct nai_json json;
-  nai_json_init(&json, out, false);
-  nai_json_begin_object(&json, NAI_JSON_LINES);
+  nai_json_open(&json, out, NAI_JSON_LINES);
   nai_json_put_text(&json, "schema_version", "1.0");
   nai_json_put_text(&json, "version", NAI_VERSION);
   nai_json_put_text(&json, "anchor", t->anchor);
   nai_json_put_bool(&json, "failed", nai_trend_has_failed(t));
-  nai_json_key(&json, "series");
-  nai_json_begin_array(&json, NAI_JSON_LINES);
+  nai_json_put_array(&json, "series", NAI_JSON_LINES);
   for (uint32_t i = 0; i < t->series_count; i++)
     put_series(&json, t, &t->series[i]);
   nai_json_end(&json);
-  nai_json_end(&json);
-  nai_json_finish(&json);
-  nai_buf_putc(out, '\n');
+  nai_json_close(&json);
 }
 
 int nai_trend_add_changes(struct nai_table *to, const struct nai_trend *t, struct nai_err *err) {

@@ -1,6 +1,8 @@
 /* Which calls of two ranks are the same collective? Two sequences are laid over each other. */
 #include "features/ranks/ranks.h"
 
+#include "base/sort.h"
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -245,11 +247,6 @@ static uint32_t together_until(const int64_t *deltas, const int64_t *times, uint
   return n;
 }
 
-static int compare_i64(const void *a, const void *b) {
-  int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-  return (x > y) - (x < y);
-}
-
 struct ends {
   int64_t *deltas, *times, *room;
   uint32_t *numbers, count; /* of the overlap's calls */
@@ -281,7 +278,7 @@ static void collect_ends(struct ends *e, const struct nai_rank_side *a, const st
 /* The middle of the shortest stretch of values that holds two in five, and its length. v is sorted. */
 static int64_t densest(int64_t *length, int64_t *v, uint32_t n) {
   uint32_t held = (2 * n + 4) / 5, best = 0;
-  qsort(v, n, sizeof *v, compare_i64);
+  qsort(v, n, sizeof *v, nai_by_i64);
   for (uint32_t i = 1; i + held <= n; i++)
     best = v[i + held - 1] - v[i] < v[best + held - 1] - v[best] ? i : best;
   *length = v[best + held - 1] - v[best];

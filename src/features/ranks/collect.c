@@ -66,8 +66,7 @@ static int number_what(uint32_t *what, struct nai_ranks *r, const struct nai_mod
   static const char *const peers[] = {"SendRecv", "Send", "Recv", "Put", NULL};
   bool added;
   *what = nai_keyset_add(&r->what_keys, (int64_t)hash_of(m, item), &added);
-  if (r->what_keys.oom)
-    return nai_err_nomem(err);
+  NAI_TRY(nai_memory_check(!r->what_keys.oom, err));
   if (!added)
     return NAI_OK;
   NAI_TRY(NAI_ROOM(r->whats, r->what_capacity, *what, &r->arena, err));
@@ -115,8 +114,7 @@ static int list_lines(struct trace *t, struct nai_arena *arena, struct nai_err *
     int64_t line = item->known_comm ? nai_key_pair((int64_t)item->gpu + 1, comm) : (int64_t)item->stream;
     t->items[i] = (struct nai_key){nai_keyset_add(&lines, line, &added), i};
   }
-  if (comms.oom || lines.oom)
-    return nai_err_nomem(err);
+  NAI_TRY(nai_memory_check(!comms.oom && !lines.oom, err));
   NAI_TRY(nai_sort_keys(t->items, c->count, err));
   for (uint32_t i = 0; i < c->count; i++) {
     if (t->items[i].key == t->line_count) {

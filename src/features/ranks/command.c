@@ -28,37 +28,19 @@ static void init(void *memory) {
   args->clock_doubt_us = 10000;
 }
 
-#define AT(field) .at = offsetof(struct ranks_args, field)
-
+#define NAI_CLI_ARGS struct ranks_args
 static const struct nai_cli_option options[] = {
-    {.name = "out",
-     .letter = 'o',
-     .value = "DIR",
-     .help = "directory for the results, replaced as a whole",
-     .type = &nai_cli_text,
-     AT(out),
-     .hint = NAI_CLI_DIRECTORY},
-    {.name = "rank-after",
-     .value = "TEXT",
-     .help = "the number behind this text in an operand is its rank",
-     .type = &nai_cli_text,
-     AT(number_follows),
-     .otherwise = "what the communicators say"},
-    {.name = "clock-doubt-us",
-     .value = "US",
-     .help = "clocks of the hosts may be so far apart, microseconds",
-     .type = &nai_cli_int64,
-     AT(clock_doubt_us),
-     .max = INT64_C(3600000000)},
-    {.name = "timeline",
-     .value = "FILE",
-     .help = "write all ranks on one timeline, for ui.perfetto.dev",
-     .type = &nai_cli_text,
-     AT(timeline),
-     .hint = NAI_CLI_FILE},
-    {.name = "json", .help = "print one line of JSON that sums it up", .type = &nai_cli_on, AT(json)},
+    NAI_CLI_OPTION(text, out, "out", "DIR", "directory for the results, replaced as a whole", .letter = 'o',
+                   .hint = NAI_CLI_DIRECTORY),
+    NAI_CLI_OPTION(text, number_follows, "rank-after", "TEXT", "the number behind this text in an operand is its rank",
+                   .otherwise = "what the communicators say"),
+    NAI_CLI_OPTION(int64, clock_doubt_us, "clock-doubt-us", "US",
+                   "clocks of the hosts may be so far apart, microseconds", .max = INT64_C(3600000000)),
+    NAI_CLI_OPTION(text, timeline, "timeline", "FILE", "write all ranks on one timeline, for ui.perfetto.dev",
+                   .hint = NAI_CLI_FILE),
+    NAI_CLI_SWITCH(on, json, "json", "print one line of JSON that sums it up"),
     NAI_CMD_EXPORT_OPTION,
-    {.name = "quiet", .letter = 'q', .help = "print nothing but errors", .type = &nai_cli_on, AT(quiet)},
+    NAI_CLI_SWITCH(on, quiet, "quiet", "print nothing but errors", .letter = 'q'),
     {0},
 };
 
@@ -102,8 +84,7 @@ static int publish(const struct nai_ranks_report *report, const char *directory,
 static void put_json(struct nai_buf *out, const struct nai_ranks_report *report, const char *directory) {
   const struct nai_ranks *ranks = report->ranks;
   struct nai_json json;
-  nai_json_init(&json, out, false);
-  nai_json_begin_object(&json, NAI_JSON_INLINE);
+  nai_json_open(&json, out, NAI_JSON_INLINE);
   nai_json_put_text(&json, "schema_version", "1.0");
   nai_json_put_text(&json, "out", directory);
   nai_json_put_text(&json, "verdict", nai_ranks_verdict_name(ranks->verdict));
@@ -112,9 +93,7 @@ static void put_json(struct nai_buf *out, const struct nai_ranks_report *report,
   nai_json_put_int(&json, "ranks", ranks->rank_count);
   nai_json_put_int(&json, "left_out", ranks->left_out);
   nai_json_put_int(&json, "collectives", ranks->collectives);
-  nai_json_end(&json);
-  nai_json_finish(&json);
-  nai_buf_putc(out, '\n');
+  nai_json_close(&json);
 }
 
 static int print(const struct nai_ranks_report *report, const struct ranks_args *args, struct nai_err *err) {
@@ -234,9 +213,8 @@ static int run(void *memory, const char *const *operands, size_t count, const st
   return nai_ranks_exit(&ranks);
 }
 
-const struct nai_cli_command nai_cmd_ranks = {
-    .name = "ranks",
-    .synopsis = "RUN|TRACE...",
+NAI_CLI_COMMAND(
+    nai_cmd_ranks, .name = "ranks", .synopsis = "RUN|TRACE...",
     .summary = "find out which rank of a distributed job the others wait for",
     .description =
         "Matches the collectives of several ranks, says what each rank waited for and what was transferred, which rank comes "
@@ -248,13 +226,5 @@ const struct nai_cli_command nai_cmd_ranks = {
                 "nsys-ai ranks artifacts/nights/rank* --rank-after rank\n"
                 "nsys-ai ranks one-node-8-gpus.sqlite",
     .options = options,
-    .operands =
-        (const struct nai_cli_operand[]){{.name = "RUN", .hint = NAI_CLI_FILE, .suffixes = NAI_CMD_TRACE_SUFFIXES},
-                                         {0}},
-    .min_operands = 1,
-    .max_operands = NAI_CLI_ANY_NUMBER,
-    .args_size = sizeof(struct ranks_args),
-    .init = init,
-    .check = check,
-    .run = run,
-};
+    NAI_CLI_OPERANDS(1, NAI_CLI_ANY_NUMBER, {.name = "RUN", .hint = NAI_CLI_FILE, .suffixes = NAI_CMD_TRACE_SUFFIXES}),
+    .init = init, .check = check, .run = run)

@@ -1,6 +1,7 @@
 /* What late ranks did while others waited for them, from their runs; and whose kernels are slow. */
 #include "features/ranks/ranks.h"
 
+#include "base/sort.h"
 #include "model/comm/comm.h"
 #include "model/idle/idle.h"
 
@@ -26,10 +27,7 @@ static void add_waits(struct waits *w, const struct nai_ranks *r, uint32_t membe
   }
 }
 
-static int by_end(const void *pa, const void *pb) {
-  const struct nai_interval *a = pa, *b = pb;
-  return (a->end > b->end) - (a->end < b->end);
-}
+NAI_ORDER(by_end, struct nai_interval, {a->end, b->end})
 
 static int find_waits(struct waits *w, const struct nai_ranks *r, uint32_t rank, struct nai_arena *arena,
                       struct nai_err *err) {

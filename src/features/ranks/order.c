@@ -2,6 +2,7 @@
 #include "features/ranks/ranks.h"
 
 #include "base/buf.h"
+#include "base/sort.h"
 #include "base/text.h"
 #include "command/command.h"
 
@@ -34,10 +35,7 @@ static int compare_names(const char *a, const char *b) {
   return order ? order : strcmp(a, b);
 }
 
-static int by_number(const void *pa, const void *pb) {
-  const struct nai_job_rank *a = pa, *b = pb;
-  return (a->number > b->number) - (a->number < b->number);
-}
+NAI_ORDER(by_number, struct nai_job_rank, {a->number, b->number})
 
 static int by_label(const void *pa, const void *pb) {
   const struct nai_job_rank *a = pa, *b = pb;
@@ -123,10 +121,7 @@ static int renumber(struct nai_ranks *r, struct nai_err *err) {
   return NAI_OK;
 }
 
-static int by_rank(const void *pa, const void *pb) {
-  const struct nai_rank_line *a = pa, *b = pb;
-  return a->rank != b->rank ? (a->rank > b->rank) - (a->rank < b->rank) : (a->first > b->first) - (a->first < b->first);
-}
+NAI_ORDER(by_rank, struct nai_rank_line, {a->rank, b->rank}, {a->first, b->first})
 
 int nai_ranks_order(struct nai_ranks *r, const struct nai_ranks_options *options, struct nai_err *err) {
   for (uint32_t i = 0; i < r->rank_count; i++) {

@@ -67,8 +67,7 @@ static int add_call(struct trace *t, const struct nai_rank_group *group, uint32_
   int64_t device = t->r->ranks[t->r->lines[t->r->members[group->first + member]].rank].device;
   bool added;
   uint32_t i = nai_keyset_add(&t->kernels, nai_export_kernel_key(call->start, device), &added);
-  if (t->kernels.oom)
-    return nai_err_nomem(err);
+  NAI_TRY(nai_memory_check(!t->kernels.oom, err));
   NAI_TRY(NAI_ROOM(t->collectives, t->capacity, i, &t->arena, err));
   t->collectives[i] = (struct nai_export_collective){.end = call->end,
                                                      .flow = flow,

@@ -7,8 +7,7 @@
 #include <stdio.h>
 
 static void put_numbers(struct nai_json *json, const char *key, const struct nai_ranks *r, const int64_t *values) {
-  nai_json_key(json, key);
-  nai_json_begin_array(json, NAI_JSON_LINES);
+  nai_json_put_array(json, key, NAI_JSON_LINES);
   for (uint32_t i = 0; i < r->rank_count; i++) {
     nai_json_begin_array(json, NAI_JSON_INLINE);
     for (uint32_t b = 0; b < r->buckets; b++)
@@ -20,8 +19,7 @@ static void put_numbers(struct nai_json *json, const char *key, const struct nai
 
 /* Labels of all ranks, or of persistent stragglers. */
 static void put_labels(struct nai_json *json, const char *key, const struct nai_ranks *r, bool all) {
-  nai_json_key(json, key);
-  nai_json_begin_array(json, NAI_JSON_INLINE);
+  nai_json_put_array(json, key, NAI_JSON_INLINE);
   for (uint32_t i = 0; i < r->rank_count; i++)
     if (all || nai_ranks_is_persistent(r, &r->ranks[i]))
       nai_json_text(json, r->ranks[i].label);
@@ -29,8 +27,7 @@ static void put_labels(struct nai_json *json, const char *key, const struct nai_
 }
 
 static void put_map(struct nai_json *json, const struct nai_ranks *r) {
-  nai_json_key(json, "map");
-  nai_json_begin_object(json, NAI_JSON_LINES);
+  nai_json_put_object(json, "map", NAI_JSON_LINES);
   nai_json_put_text(json, "columns_are", r->by_step ? "steps" : "collectives");
   nai_json_put_int(json, "per_column", r->per_bucket);
   put_labels(json, "ranks", r, true);
@@ -41,8 +38,7 @@ static void put_map(struct nai_json *json, const struct nai_ranks *r) {
 
 /* Those that are not empty. */
 static void put_texts(struct nai_json *json, const char *key, const char *const *texts, uint32_t count) {
-  nai_json_key(json, key);
-  nai_json_begin_array(json, NAI_JSON_LINES);
+  nai_json_put_array(json, key, NAI_JSON_LINES);
   for (uint32_t i = 0; i < count; i++)
     if (*texts[i])
       nai_json_text(json, texts[i]);
@@ -77,16 +73,14 @@ static void put_summary(struct nai_json *json, const struct nai_ranks_report *re
 
 int nai_ranks_write_json(struct nai_buf *out, const struct nai_ranks_report *report, struct nai_err *err) {
   struct nai_json json;
-  nai_json_init(&json, out, false);
-  nai_json_begin_object(&json, NAI_JSON_LINES);
+  nai_json_open(&json, out, NAI_JSON_LINES);
   nai_json_put_text(&json, "schema_version", "1.0");
   nai_json_put_text(&json, "version", NAI_VERSION);
   put_summary(&json, report);
   put_texts(&json, "reasons", report->reasons, report->ranks->rank_count);
   put_texts(&json, "caveats", report->caveats, report->caveat_count);
   put_map(&json, report->ranks);
-  nai_json_key(&json, "tables");
-  nai_json_begin_object(&json, NAI_JSON_LINES);
+  nai_json_put_object(&json, "tables", NAI_JSON_LINES);
   for (int i = 0; i < NAI_RANKS_TABLES; i++) {
     if (i == NAI_RANKS_STEPS) /* that is the map */
       continue;
@@ -94,8 +88,6 @@ int nai_ranks_write_json(struct nai_buf *out, const struct nai_ranks_report *rep
     nai_json_table(&json, report->tables[i], NAI_RANKS_MOST_COLLECTIVES);
   }
   nai_json_end(&json);
-  nai_json_end(&json);
-  nai_json_finish(&json);
-  nai_buf_putc(out, '\n');
+  nai_json_close(&json);
   return nai_buf_check(out, err);
 }

@@ -3,6 +3,7 @@
 
 #include "base/fmt.h"
 #include "base/escape.h"
+#include "base/sort.h"
 #include "base/text.h"
 
 #include <inttypes.h>
@@ -62,17 +63,13 @@ struct order {
 
 /* Siblings one after the other, those of one thread together; of them the ones with more time first. */
 static int compare_nodes(const void *pa, const void *pb, void *ctx) {
-  const struct order *order = ctx;
-  const struct nai_range_tree *t = order->tree;
+  const struct order *o = ctx;
+  const struct nai_range_tree *t = o->tree;
   int64_t a = *(const int64_t *)pa, b = *(const int64_t *)pb;
-  const int64_t keys[][2] = {{order->above[a], order->above[b]},
-                             {t->nodes[a].thread, t->nodes[b].thread},
-                             {nai_range_tree_time(t, b), nai_range_tree_time(t, a)}};
-  for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-    if (keys[i][0] != keys[i][1])
-      return keys[i][0] < keys[i][1] ? -1 : 1;
-  int names = strcmp(t->nodes[a].name, t->nodes[b].name);
-  return names ? names : (a > b) - (a < b);
+  int order = NAI_COMPARE({o->above[a], o->above[b]}, {t->nodes[a].thread, t->nodes[b].thread},
+                          {nai_range_tree_time(t, b), nai_range_tree_time(t, a)});
+  order = order ? order : strcmp(t->nodes[a].name, t->nodes[b].name);
+  return order ? order : NAI_COMPARE({a, b});
 }
 
 /* Children of each node and the roots, in order. `of_number`: nodes by number, -1. */

@@ -4,6 +4,7 @@
 
 #include "base/fmt.h"
 #include "base/escape.h"
+#include "base/sort.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -55,13 +56,11 @@ struct choice {
   bool *printed;  /* per node */
 };
 
-static int compare_nodes(const void *a, const void *b, void *ctx) {
+static int compare_nodes(const void *pa, const void *pb, void *ctx) {
   const struct nai_range_tree *t = ctx;
-  int64_t i = *(const int64_t *)a, j = *(const int64_t *)b;
-  if (t->nodes[i].depth != t->nodes[j].depth)
-    return t->nodes[i].depth < t->nodes[j].depth ? -1 : 1;
-  int64_t time_i = nai_range_tree_time(t, i), time_j = nai_range_tree_time(t, j);
-  return time_i != time_j ? (time_i > time_j ? -1 : 1) : (i > j) - (i < j);
+  int64_t a = *(const int64_t *)pa, b = *(const int64_t *)pb;
+  return NAI_COMPARE({t->nodes[a].depth, t->nodes[b].depth}, {nai_range_tree_time(t, b), nai_range_tree_time(t, a)},
+                     {a, b});
 }
 
 /* The outer and longer ranges, as many as there is room for: a range never without the one around it. Returns how many

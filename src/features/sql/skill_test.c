@@ -55,8 +55,7 @@ static int find_sample(struct nai_run **out, struct bench *b, const char *scenar
       *out = b->samples[i].run;
       return NAI_OK;
     }
-  if (!nai_array_room(&b->samples, &b->capacity, b->count, sizeof *b->samples))
-    return nai_err_nomem(err);
+  NAI_TRY(nai_memory_check(nai_array_room(&b->samples, &b->capacity, b->count, sizeof *b->samples), err));
   struct sample *sample = &b->samples[b->count];
   *sample = (struct sample){.seed = seed};
   snprintf(sample->scenario, sizeof sample->scenario, "%s", scenario);

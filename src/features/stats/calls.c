@@ -38,8 +38,7 @@ int nai_stats_index_calls(struct nai_stats_calls *out, struct nai_stats_source *
         !has_key(&key, calls->at[NAI_STATS_CALL_THREAD][i], calls->at[NAI_STATS_CALL_CORRELATION][i]))
       continue;
     uint32_t slot = nai_keyset_add(&out->known, key, &added);
-    if (out->known.oom)
-      return nai_err_nomem(err);
+    NAI_TRY(nai_memory_check(!out->known.oom, err));
     if (added)
       out->row[slot] = i;
   }

@@ -5,11 +5,9 @@
 #include "base/fs.h"
 #include "base/sandbox.h"
 #include "command/command.h"
-#include "rundir/run.h"
 #include "trace/trace/trace.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { MAX_LISTS = 128, MAX_ITEMS = 512 };

@@ -79,8 +79,7 @@ static int find_name(const struct nai_stats_name **name, struct nai_stats_source
                      struct nai_err *err) {
   bool added;
   uint32_t slot = nai_keyset_add(&source->name_ids, id, &added);
-  if (source->name_ids.oom)
-    return nai_err_nomem(err);
+  NAI_TRY(nai_memory_check(!source->name_ids.oom, err));
   if (added)
     NAI_TRY(read_name(source, slot, id, err));
   *name = &source->names[slot];

@@ -30,8 +30,7 @@ struct files {
 static int find_file(uint32_t *out, struct files *files, int64_t process, int64_t path, struct nai_err *err) {
   bool added;
   *out = nai_keyset_add(&files->known, nai_key_pair(process, (uint32_t)path), &added);
-  if (files->known.oom)
-    return nai_err_nomem(err);
+  NAI_TRY(nai_memory_check(!files->known.oom, err));
   NAI_TRY(NAI_ROOM(files->at, files->capacity, *out, &files->source->arena, err));
   if (added)
     files->at[*out] = (struct file){.process = process, .path = path, .first = INT64_MAX, .last = INT64_MIN};
@@ -45,8 +44,7 @@ static int read_descriptors(struct files *files, struct nai_err *err) {
   NAI_TRY(nai_stats_load(&e, files->source, "OSRT_FILE_ACCESS_DESCRIPTORS", columns, err));
   for (uint32_t i = 0; i < e.count; i++) {
     uint32_t slot = nai_keyset_add(&files->descriptors, e.at[0][i], &added);
-    if (files->descriptors.oom)
-      return nai_err_nomem(err);
+    NAI_TRY(nai_memory_check(!files->descriptors.oom, err));
     NAI_TRY(NAI_ROOM(files->file_of, files->descriptor_capacity, slot, &files->source->arena, err));
     int64_t path = e.at[2][i] == NAI_STATS_NULL ? NAI_NO_STRING : e.at[2][i];
     if (added)
@@ -72,10 +70,7 @@ static void add_event(struct file *file, int64_t type, int64_t start, int64_t en
     add_traffic(&file->written, bytes, end - start);
 }
 
-static int by_time(const void *left, const void *right) {
-  const struct file *a = left, *b = right;
-  return NAI_COMPARE({b->ns, a->ns}, {a->first, b->first}, {a->process, b->process}, {a->path, b->path});
-}
+NAI_ORDER(by_time, struct file, {b->ns, a->ns}, {a->first, b->first}, {a->process, b->process}, {a->path, b->path})
 
 int nai_stats_make_files(struct nai_stats_rows *rows, const struct nai_stats_options *options, struct nai_err *err) {
   enum { ID, START, END, TYPE, BYTES };

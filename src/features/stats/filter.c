@@ -1,6 +1,8 @@
 /* --filter-time, --filter-nvtx and --filter-projected-nvtx. */
 #include "features/stats/stats.h"
 
+#include "base/sort.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -81,10 +83,7 @@ static bool is_wanted(const struct wanted *wanted, const struct nai_stats_range 
          (strcmp(wanted->domain, "*") == 0 || strcmp(wanted->domain, domain ? domain : "") == 0);
 }
 
-static int by_start(const void *left, const void *right) {
-  const struct nai_stats_range *a = left, *b = right;
-  return a->start != b->start ? (a->start < b->start ? -1 : 1) : (a->rowid > b->rowid) - (a->rowid < b->rowid);
-}
+NAI_ORDER(by_start, struct nai_stats_range, {a->start, b->start}, {a->rowid, b->rowid})
 
 /* The range's time; of push/pop its thread, of start/end its process. On the GPU: its process. */
 static int find_range(struct nai_stats_filter *out, const char *text, bool projected, struct nai_buf *note,

@@ -50,8 +50,7 @@ static int add_operation(struct users *users, const struct nai_stats_events *e, 
   if (!nai_stats_has_times(start, end) || start <= 0)
     return NAI_OK;
   uint32_t slot = nai_keyset_add(&users->known, nai_key_pair(process, (uint32_t)e->at[DEVICE][row]), &added);
-  if (users->known.oom)
-    return nai_err_nomem(err);
+  NAI_TRY(nai_memory_check(!users->known.oom, err));
   NAI_TRY(NAI_ROOM(users->at, users->capacity, slot, &users->source->arena, err));
   struct user *user = &users->at[slot];
   if (added)
@@ -86,10 +85,7 @@ static int add_profiler(struct users *users, struct nai_err *err) {
   return NAI_OK;
 }
 
-static int by_start(const void *left, const void *right) {
-  const struct nai_interval *a = left, *b = right;
-  return NAI_COMPARE({a->start, b->start}, {a->end, b->end});
-}
+NAI_ORDER(by_start, struct nai_interval, {a->start, b->start}, {a->end, b->end})
 
 static int find_users(struct users *users, struct nai_stats_source *source, struct nai_err *err) {
   static const char *const columns[] = {"start", "end", "globalPid", "deviceId", "contextId", NULL};
@@ -127,10 +123,7 @@ static int find_gaps(struct stretches *all, uint32_t number, int64_t longer_than
   return NAI_OK;
 }
 
-static int by_length(const void *left, const void *right) {
-  const struct stretch *a = left, *b = right;
-  return NAI_COMPARE({b->ns, a->ns}, {a->start, b->start}, {a->user, b->user});
-}
+NAI_ORDER(by_length, struct stretch, {b->ns, a->ns}, {a->start, b->start}, {a->user, b->user})
 
 static void show(struct nai_stats_rows *rows, struct stretches *all, int64_t most,
                  int (*order)(const void *, const void *)) {

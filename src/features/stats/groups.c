@@ -18,8 +18,7 @@ int nai_stats_groups_begin(struct nai_stats_groups *groups, struct nai_stats_sou
 
 int nai_stats_groups_add(struct nai_stats_groups *groups, const int64_t *key, int64_t value, struct nai_err *err) {
   uint32_t group = nai_strings_add(&groups->known, (const char *)key, (size_t)groups->keys * sizeof *key);
-  if (group == NAI_NO_STRING)
-    return nai_err_nomem(err);
+  NAI_TRY(nai_memory_check(group != NAI_NO_STRING, err));
   groups->group[groups->rows] = group;
   groups->value[groups->rows++] = value;
   return NAI_OK;
@@ -116,11 +115,6 @@ int nai_stats_groups_finish(struct nai_stats_groups *groups, struct nai_stats_so
   return sort_groups(groups, ties, source, name_key, err);
 }
 
-static int by_value(const void *left, const void *right) {
-  double a = *(const double *)left, b = *(const double *)right;
-  return (a > b) - (a < b);
-}
-
 int nai_stats_groups_find_quartiles(struct nai_stats_groups *groups, struct nai_arena *arena, struct nai_err *err) {
   uint32_t *end; /* of each group among the values */
   double *values;
@@ -134,7 +128,7 @@ int nai_stats_groups_find_quartiles(struct nai_stats_groups *groups, struct nai_
   for (uint32_t g = 0; g < groups->count; g++) {
     size_t count = (size_t)groups->stats[g].count;
     double *first = values + end[g] - count;
-    qsort(first, count, sizeof *first, by_value);
+    qsort(first, count, sizeof *first, nai_by_f64);
     groups->quartiles[g][0] = nai_quantile(first, count, 0.25);
     groups->quartiles[g][1] = nai_quantile(first, count, 0.75);
   }

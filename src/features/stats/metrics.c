@@ -40,8 +40,7 @@ static int read_metrics(struct metrics *all, const char *begin, struct nai_err *
   for (uint32_t i = 0; i < e.count; i++) {
     const int64_t key[2] = {e.at[0][i], e.at[1][i]};
     uint32_t before = all->known.count, slot = nai_strings_add(&all->known, (const char *)key, sizeof key);
-    if (slot == NAI_NO_STRING)
-      return nai_err_nomem(err);
+    NAI_TRY(nai_memory_check(slot != NAI_NO_STRING, err));
     const char *name = nai_stats_text_of(all->source, e.at[2][i]);
     if (slot == before)
       all->at[slot] = (struct metric){.type = key[0],
@@ -132,11 +131,8 @@ static int sum_samples(struct nai_stats_rows *rows, struct metrics *all, int64_t
 
 /* --- under kernels, and under ranges on the GPU -------------------------------------------------------------- */
 
-static int by_length(const void *left, const void *right) {
-  const struct nai_stats_instance *a = left, *b = right;
-  return NAI_COMPARE({b->end - b->start, a->end - a->start}, {a->start, b->start}, {a->device, b->device},
-                     {a->name, b->name});
-}
+NAI_ORDER(by_length, struct nai_stats_instance, {b->end - b->start, a->end - a->start}, {a->start, b->start},
+          {a->device, b->device}, {a->name, b->name})
 
 static int find_kernels(struct nai_stats_instance **out, uint32_t *count, struct nai_stats_source *source,
                         const struct nai_stats_options *options, struct nai_err *err) {

@@ -5,7 +5,6 @@
 #include "base/sort.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /* --- sizes of messages ----------------------------------------------------------------------------------- */
 
@@ -24,11 +23,8 @@ static int add_sizes(struct nai_stats_groups *groups, struct nai_stats_source *s
   return NAI_OK;
 }
 
-static int by_count(const void *left, const void *right) {
-  const struct nai_stats_group *a = left, *b = right;
-  return NAI_COMPARE({b->stats.count, a->stats.count}, {b->stats.total, a->stats.total}, {a->key[1], b->key[1]},
-                     {a->id, b->id});
-}
+NAI_ORDER(by_count, struct nai_stats_group, {b->stats.count, a->stats.count}, {b->stats.total, a->stats.total},
+          {a->key[1], b->key[1]}, {a->id, b->id})
 
 int nai_stats_make_mpi_sizes(struct nai_stats_rows *rows, const struct nai_stats_options *options,
                              struct nai_err *err) {
@@ -88,8 +84,7 @@ static int read_ranks(struct trace *trace, struct nai_stats_source *source, stru
   for (uint32_t i = 0; i < ranks.count; i++) {
     bool added;
     uint32_t slot = nai_keyset_add(&trace->processes, ranks.at[0][i] >> NAI_STATS_PROCESS_SHIFT, &added);
-    if (trace->processes.oom)
-      return nai_err_nomem(err);
+    NAI_TRY(nai_memory_check(!trace->processes.oom, err));
     if (added)
       trace->ranks[slot] = ranks.at[1][i];
   }

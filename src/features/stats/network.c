@@ -77,10 +77,7 @@ static int add_samples(struct waits *waits, struct nai_stats_rows *rows, const s
   return NAI_OK;
 }
 
-static int by_start(const void *left, const void *right) {
-  const struct wait *a = left, *b = right;
-  return NAI_COMPARE({a->start, b->start}, {a->end, b->end}, {a->guid, b->guid}, {b->rate, a->rate});
-}
+NAI_ORDER(by_start, struct wait, {a->start, b->start}, {a->end, b->end}, {a->guid, b->guid}, {b->rate, a->rate})
 
 int nai_stats_make_congestion(struct nai_stats_rows *rows, const struct nai_stats_options *options,
                               struct nai_err *err) {

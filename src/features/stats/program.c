@@ -42,8 +42,7 @@ int nai_stats_program_start(struct nai_stats_program *programs, size_t number, c
   int ends[2];
   NAI_FREED char *copy = strdup(words);
   *program = (struct nai_stats_program){.fd = -1};
-  if (!copy)
-    return nai_err_nomem(err);
+  NAI_TRY(nai_memory_check(copy, err));
   if (pipe2(ends, O_CLOEXEC) != 0)
     return nai_err_sys(err, NAI_ELIMIT, errno, "cannot start \"%.60s\"", words);
   program->pid = fork();

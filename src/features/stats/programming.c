@@ -1,8 +1,6 @@
 /* Reports of programming models: OpenACC, OpenMP, MPI; and of video. Their events lie in several tables each. */
 #include "features/stats/stats.h"
 
-#include <string.h>
-
 static const char openacc_tables[] = "CUPTI_ACTIVITY_KIND_OPENACC_*", openmp_tables[] = "OPENMP_EVENT_KIND_*";
 
 /* Adds what lies between start and end of each row of a table, by the keys that `key_of` makes. */

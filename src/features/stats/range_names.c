@@ -43,8 +43,7 @@ static int rename_kernels(struct nai_stats_events *kernels, struct nai_stats_sou
       continue;
     const struct nai_stats_range *range = &naming->ranges->at[naming->inner[i]];
     uint32_t slot = nai_keyset_add(&known, nai_key_pair(range->name, (uint32_t)*name), &added);
-    if (known.oom)
-      return nai_err_nomem(err);
+    NAI_TRY(nai_memory_check(!known.oom, err));
     NAI_TRY(NAI_ROOM(names, capacity, slot, &source->arena, err));
     if (added)
       NAI_TRY(join_names(&names[slot], source, range, *name, err));

@@ -345,8 +345,7 @@ static int project_one_gpu(void *ctx, uint32_t range, uint32_t item, struct nai_
   int64_t start = all->launched->start[item], end = all->launched->end[item], device = all->launched->device[item];
   bool added;
   uint32_t slot = nai_keyset_add(&all->known, nai_key_pair(range, (uint32_t)device), &added);
-  if (all->known.oom)
-    return nai_err_nomem(err);
+  NAI_TRY(nai_memory_check(!all->known.oom, err));
   NAI_TRY(NAI_ROOM(all->at, all->capacity, slot, all->arena, err));
   struct nai_stats_instance *at = &all->at[slot];
   if (added)

@@ -59,8 +59,7 @@ static uint32_t domain_of(const struct nai_stats_events *rows, uint32_t row) {
 
 static int read_domain(struct naming *n, const struct nai_stats_events *rows, uint32_t row, struct nai_err *err) {
   uint32_t slot = find_domain(n, rows->at[THREAD][row], domain_of(rows, row), true);
-  if (n->processes.oom || n->domains.oom)
-    return nai_err_nomem(err);
+  NAI_TRY(nai_memory_check(!n->processes.oom && !n->domains.oom, err));
   if (slot == UINT32_MAX)
     return NAI_OK;
   NAI_TRY(NAI_ROOM(n->domain_names, n->domain_capacity, slot, &n->source->arena, err));
@@ -117,8 +116,7 @@ static int name_range(struct nai_stats_range *range, struct naming *n, struct na
   bool added;
   range->domain = slot != UINT32_MAX ? (uint32_t)n->domain_names[slot] : NAI_NO_STRING;
   uint32_t known = nai_keyset_add(&n->pairs, nai_key_pair(range->domain, range->text), &added);
-  if (n->pairs.oom)
-    return nai_err_nomem(err);
+  NAI_TRY(nai_memory_check(!n->pairs.oom, err));
   if (added) {
     NAI_TRY(NAI_ROOM(n->names, n->capacity, known, &n->source->arena, err));
     NAI_TRY(join(&n->names[known], n, range->domain, range->text, err));

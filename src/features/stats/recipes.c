@@ -170,10 +170,7 @@ struct pace {
   int64_t *until; /* summed durations up to each */
 };
 
-static int by_start(const void *left, const void *right) {
-  const struct nai_stats_moment *a = left, *b = right;
-  return NAI_COMPARE({a->start, b->start}, {a->end, b->end});
-}
+NAI_ORDER(by_start, struct nai_stats_moment, {a->start, b->start}, {a->end, b->end})
 
 /* Statistics of the durations, and of the times from start to start. */
 static int sum_pace(struct nai_stats_rows *rows, const struct nai_stats_moment *at, uint32_t count,

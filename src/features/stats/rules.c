@@ -64,10 +64,7 @@ static bool is_sync_set(const struct nai_stats_events *e, uint32_t row, const ch
 
 /* --- rows ------------------------------------------------------------------------------------------------ */
 
-static int by_time(const void *left, const void *right) {
-  const struct found *a = left, *b = right;
-  return NAI_COMPARE({b->ns, a->ns}, {a->start, b->start}, {a->row, b->row});
-}
+NAI_ORDER(by_time, struct found, {b->ns, a->ns}, {a->start, b->start}, {a->row, b->row})
 
 static void show(struct nai_stats_rows *rows, struct rule *rule, uint32_t count, int64_t most) {
   if (count)

@@ -180,8 +180,7 @@ static int read_threads(struct call_trace *trace, struct nai_stats_source *sourc
   for (uint32_t i = 0; i < trace->threads.count; i++) {
     uint32_t before = trace->known.count;
     uint32_t slot = nai_strings_add(&trace->known, (const char *)&trace->threads.at[0][i], sizeof(int64_t));
-    if (slot == NAI_NO_STRING)
-      return nai_err_nomem(err);
+    NAI_TRY(nai_memory_check(slot != NAI_NO_STRING, err));
     if (slot == before)
       trace->named[slot] = i;
     NAI_TRY(nai_stats_name(&trace->threads.at[2][i], source, trace->threads.at[2][i], err));

@@ -47,8 +47,7 @@ static int find(struct place **out, struct places *places, int64_t address, stru
                 struct nai_err *err) {
   uint32_t before = places->known.count;
   uint32_t slot = nai_strings_add(&places->known, (const char *)&address, sizeof address);
-  if (slot == NAI_NO_STRING)
-    return nai_err_nomem(err);
+  NAI_TRY(nai_memory_check(slot != NAI_NO_STRING, err));
   NAI_TRY(NAI_ROOM(places->at, places->capacity, slot, &source->arena, err));
   *out = &places->at[slot];
   if (slot == before)

@@ -43,8 +43,7 @@ static int add_kernel(struct map *map, int64_t process, int64_t device, bool of_
                       struct nai_err *err) {
   bool added;
   uint32_t slot = nai_keyset_add(&map->known, nai_key_pair(process, (uint32_t)device), &added);
-  if (map->known.oom)
-    return nai_err_nomem(err);
+  NAI_TRY(nai_memory_check(!map->known.oom, err));
   NAI_TRY(NAI_ROOM(map->users, map->user_capacity, slot, &map->source->arena, err));
   if (added)
     map->users[slot] = (struct user){.process = process, .device = device};
@@ -101,8 +100,7 @@ static int put_user(struct map *map, uint32_t number, int64_t pieces, struct nai
   nai_intervals_union(&set[ALL], map->kind == MPI ? &(struct nai_intervals){0} : &set[CLASS], &set[REST]);
   for (int t = 0; t < TIMES; t++)
     oom |= set[t].oom;
-  if (oom)
-    return nai_err_nomem(err);
+  NAI_TRY(nai_memory_check(!oom, err));
   for (int64_t i = 0; i < pieces; i++) {
     struct piece *piece = &map->pieces[number * pieces + i];
     *piece = (struct piece){.start = map->first + i * map->length, .user = number};

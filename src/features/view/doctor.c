@@ -1,11 +1,9 @@
 /* nsys-ai doctor: what this machine has of what commands use, and what to do about the rest. */
 #include "command/asking.h"
 #include "command/command.h"
-#include "features/view/screen.h"
 #include "features/view/view.h"
 #include "pipeline/analyze.h"
 
-#include "base/fs.h"
 #include "base/program.h"
 #include "base/temporary.h"
 

@@ -122,7 +122,8 @@ const struct nai_nvtx_node *nai_event_node(const struct nai_scene *scene, const 
   return call == NAI_NO_ROW ? NULL : nai_model_call_node(m, call);
 }
 
-void nai_node_path(struct nai_buf *out, const struct nai_model *m, const struct nai_nvtx_node *node) {
+/* "step > forward > attention" of a node. */
+static void put_node_path(struct nai_buf *out, const struct nai_model *m, const struct nai_nvtx_node *node) {
   enum { MOST = 256 };
   const struct nai_nvtx_node *path[MOST];
   int depth = 0;
@@ -140,7 +141,7 @@ void nai_event_path(struct nai_buf *out, const struct nai_scene *scene, const st
   uint32_t ranges[NAI_DEPTHS];
   bool range = row->kind == NAI_ROW_EVENTS && (row->lane == NAI_LANE_NVTX || row->lane == NAI_LANE_NVTX_ASYNC);
   if (!range) {
-    nai_node_path(out, scene->m, nai_event_node(scene, row, event));
+    put_node_path(out, scene->m, nai_event_node(scene, row, event));
     return;
   }
   int count = row->lane == NAI_LANE_NVTX ? ranges_around(ranges, scene, row, event) : 0;

@@ -366,8 +366,7 @@ static int check(const void *memory, const char *const *operands, size_t count, 
 
 static int open_view(const char *const *operands, const struct nai_cli_program *program, struct nai_err *err) {
   NAI_FREED void *args = calloc(1, nai_cmd_view.args_size);
-  if (!args)
-    return nai_err_nomem(err);
+  NAI_TRY(nai_memory_check(args, err));
   nai_cmd_view.init(args);
   return nai_cmd_view.run(args, operands, 1, program, err);
 }

@@ -1,5 +1,7 @@
 #include "features/view/range_lines.h"
 
+#include "base/sort.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,13 +11,9 @@ enum { KERNELS_SHOWN = 5 };
 
 static int compare_nodes(const void *pa, const void *pb, void *ctx) {
   const struct nai_nvtx_node *nodes = ctx;
-  const uint32_t *a = pa, *b = pb;
-  const struct nai_nvtx_node *x = &nodes[*a], *y = &nodes[*b];
-  if (x->inclusive_kernel_ns != y->inclusive_kernel_ns)
-    return x->inclusive_kernel_ns > y->inclusive_kernel_ns ? -1 : 1;
-  if (x->total_ns != y->total_ns)
-    return x->total_ns > y->total_ns ? -1 : 1;
-  return *a < *b ? -1 : *a > *b;
+  uint32_t a = *(const uint32_t *)pa, b = *(const uint32_t *)pb;
+  return NAI_COMPARE({nodes[b].inclusive_kernel_ns, nodes[a].inclusive_kernel_ns},
+                     {nodes[b].total_ns, nodes[a].total_ns}, {a, b});
 }
 
 /* Lists the nodes by `group` (negative: none), each group in order. */
@@ -52,10 +50,7 @@ static int link_nodes(struct nai_tree *tree, struct nai_err *err) {
 
 /* --- kernels ------------------------------------------------------------------------------------------ */
 
-static int compare_kernels(const void *pa, const void *pb) {
-  const struct nai_tree_kernel *a = pa, *b = pb;
-  return a->ns != b->ns ? (a->ns > b->ns ? -1 : 1) : (a->name > b->name) - (a->name < b->name);
-}
+NAI_ORDER(compare_kernels, struct nai_tree_kernel, {b->ns, a->ns}, {a->name, b->name})
 
 static int32_t node_of_kernel(const struct nai_model *m, uint32_t kernel) {
   uint32_t call = m->kernel_api[kernel];
@@ -167,7 +162,8 @@ static bool same_line(const struct nai_tree_line *a, const struct nai_tree_line 
   return a->kind == b->kind && a->of == b->of && a->node == b->node;
 }
 
-void nai_tree_list(struct nai_tree *tree) {
+/* Lists the lines again after something opened or closed; the selected one stays selected. Out of memory: fewer. */
+static void list_tree(struct nai_tree *tree) {
   struct nai_tree_line was = {NAI_LINE_MORE, NAI_NO_ROW, NAI_NO_ROW, 0};
   if (tree->selected < tree->line_count)
     was = tree->lines[tree->selected];
@@ -219,20 +215,20 @@ void nai_tree_toggle(struct nai_tree *tree, bool open, bool close) {
     tree->thread_closed[line.of] = !to;
   else if (line.kind == NAI_LINE_RANGE)
     tree->open[line.node] = to;
-  nai_tree_list(tree);
+  list_tree(tree);
 }
 
 void nai_tree_all(struct nai_tree *tree, bool open) {
   memset(tree->open, open, tree->m->node_count);
   memset(tree->thread_closed, 0, tree->m->thread_count);
-  nai_tree_list(tree);
+  list_tree(tree);
 }
 
 void nai_tree_to_depth(struct nai_tree *tree, int depth) {
   for (uint32_t n = 0; n < tree->m->node_count; n++)
     tree->open[n] = tree->depth[n] < depth;
   memset(tree->thread_closed, 0, tree->m->thread_count);
-  nai_tree_list(tree);
+  list_tree(tree);
 }
 
 int nai_tree_filter(struct nai_tree *tree, const char *text, struct nai_err *err) {
@@ -247,7 +243,7 @@ int nai_tree_filter(struct nai_tree *tree, const char *text, struct nai_err *err
   for (uint32_t n = m->node_count; n-- > 0;) /* what is around one that is shown is shown */
     if (!tree->hidden[n] && m->nodes[n].parent != NAI_NO_ROW)
       tree->hidden[m->nodes[n].parent] = false;
-  nai_tree_list(tree);
+  list_tree(tree);
   return NAI_OK;
 }
 
@@ -256,7 +252,7 @@ void nai_tree_select(struct nai_tree *tree, uint32_t node) {
   tree->thread_closed[m->nodes[node].thread] = false;
   for (uint32_t n = m->nodes[node].parent; n != NAI_NO_ROW; n = m->nodes[n].parent)
     tree->open[n] = true;
-  nai_tree_list(tree);
+  list_tree(tree);
   select_line(tree, NAI_LINE_RANGE, node);
 }
 

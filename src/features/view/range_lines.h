@@ -39,8 +39,6 @@ struct nai_tree {
 /* O(kernels + nodes log nodes). */
 NAI_MUST_CHECK int nai_tree_open(struct nai_tree *tree, const struct nai_model *model, struct nai_err *err);
 void nai_tree_free(struct nai_tree *tree);
-/* Lists the lines again after something opened or closed; the selected one stays selected. Out of memory: fewer. */
-void nai_tree_list(struct nai_tree *tree);
 void nai_tree_toggle(struct nai_tree *tree, bool open, bool close); /* the selected line; both: the other way */
 void nai_tree_all(struct nai_tree *tree, bool open);
 void nai_tree_to_depth(struct nai_tree *tree, int depth);

@@ -70,8 +70,6 @@ const struct nai_nvtx_node *nai_event_node(const struct nai_scene *scene, const 
 void nai_event_path(struct nai_buf *out, const struct nai_scene *scene, const struct nai_row *row, uint32_t event);
 /* "GPU 0, stream 7, grid 132 x 1 x 1", "blocking", "12.3 MiB at 20.1 GB/s". */
 void nai_event_facts(struct nai_buf *out, const struct nai_scene *scene, const struct nai_row *row, uint32_t event);
-/* "step > forward > attention" of a node. */
-void nai_node_path(struct nai_buf *out, const struct nai_model *model, const struct nai_nvtx_node *node);
 /* What a gap is due to: "host_code"; "cause not known". */
 const char *nai_gap_cause(const struct nai_scene *scene, uint32_t gpu, uint32_t event);
 /* The letter of a cause of gaps, '?' where it is not known. */

@@ -11,8 +11,7 @@ int nai_screen_new(struct nai_screen *screen, int width, int height, bool ascii,
   height = height < 1 ? 1 : height > NAI_SCREEN_MOST ? NAI_SCREEN_MOST : height;
   *screen = (struct nai_screen){.width = width, .height = height, .ascii = ascii};
   screen->cells = calloc((size_t)width * (size_t)height, sizeof *screen->cells);
-  if (!screen->cells)
-    return nai_err_nomem(err);
+  NAI_TRY(nai_memory_check(screen->cells, err));
   for (int i = 0; i < width * height; i++)
     screen->cells[i].character = ' ';
   return NAI_OK;

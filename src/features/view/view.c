@@ -82,8 +82,7 @@ static int open_view(struct nai_term *v, struct nai_err *err) {
 int nai_term_new(struct nai_term **out, const struct nai_term_options *options, struct nai_err *err) {
   struct nai_term *v = calloc(1, sizeof *v);
   *out = NULL;
-  if (!v)
-    return nai_err_nomem(err);
+  NAI_TRY(nai_memory_check(v, err));
   *v = (struct nai_term){.options = options,
                          .keys = nai_key_uses,
                          .width = 80,

@@ -11,7 +11,6 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { MAX_EACH = 8, MAX_CHANGES = MAX_EACH * NAI_CHANGE_KINDS };

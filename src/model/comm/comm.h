@@ -33,9 +33,6 @@ struct nai_comm_item {
   int64_t late_by; /* of the shortest one: by which it is shorter than the second shortest */
 };
 
-/* How far ends of collectives are in doubt whose differences deviate by `mad` from their median (median absolute
- * deviation): three times 1.4826 of it, or of a step of a GPU's clock. ns. */
-int64_t nai_comm_doubt(int64_t mad);
 /* Whether who came last to a collective is late: by 2 us, by 2 % of the transfer, and by the doubt of the ends. The one
  * that came last is the one whose kernel is the shortest, `late_by` what the second shortest is longer. */
 bool nai_comm_is_late(int64_t late_by, int64_t transfer, int64_t doubt);

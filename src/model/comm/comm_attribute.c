@@ -214,8 +214,7 @@ static int list_comms(struct sizes *s, const struct nai_comm *c, struct nai_aren
   for (uint32_t i = 0; i < c->count; i++)
     if (c->items[i].known_comm)
       nai_keyset_add(&s->comms, c->items[i].comm, &added);
-  if (s->comms.oom)
-    return nai_err_nomem(err);
+  NAI_TRY(nai_memory_check(!s->comms.oom, err));
   NAI_TRY(NAI_NEW(s->told, work, s->comms.count, err));
   return NAI_NEW(s->seen, work, s->comms.count, err);
 }

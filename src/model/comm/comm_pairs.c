@@ -17,8 +17,7 @@ static int take_init(struct own_ranks *own, const struct nai_comm_init *init, st
   bool added;
   uint32_t comm = nai_keyset_add(&own->comms, p->value[NAI_PAYLOAD_COMM], &added);
   uint32_t at = nai_keyset_add(&own->keys, nai_key_pair(init->process, comm), &added);
-  if (own->comms.oom || own->keys.oom)
-    return nai_err_nomem(err);
+  NAI_TRY(nai_memory_check(!own->comms.oom && !own->keys.oom, err));
   NAI_TRY(NAI_ROOM(own->rank, own->capacity, at, arena, err));
   int64_t rank = p->value[NAI_PAYLOAD_RANK];
   own->rank[at] = added || own->rank[at] == rank ? rank : SEVERAL;

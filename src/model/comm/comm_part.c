@@ -1,9 +1,7 @@
 /* Part COMM: the communication kernels of a trace, their streams and processes. What they did: comm_build.h. */
 #include "model/comm/comm_build.h"
 
-#include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
 enum { MAX_STREAMS = 4096 }; /* that communicate; searching more one by one would take too long */
 

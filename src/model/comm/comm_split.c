@@ -92,7 +92,9 @@ static void split_item(struct nai_comm_item *item, const struct nai_comm_line *l
   item->tail = end - start - item->wait - item->transfer;
 }
 
-int64_t nai_comm_doubt(int64_t mad) {
+/* How far ends of collectives are in doubt whose differences deviate by `mad` from their median (median absolute
+ * deviation): three times 1.4826 of it, or of a step of a GPU's clock. ns. */
+static int64_t doubt_of(int64_t mad) {
   enum { STAMP_NS = 32, TIMES = 3 };
   int64_t deviation = (int64_t)(1.4826 * (double)mad + 0.5);
   return TIMES * (deviation > STAMP_NS ? deviation : STAMP_NS);
@@ -135,7 +137,7 @@ static void split_set(struct nai_comm_cluster *k, const uint32_t *partners, int6
 }
 
 void nai_comm_split(struct nai_comm_cluster *k) {
-  int64_t mad = largest_mad(k), doubt = nai_comm_doubt(mad);
+  int64_t mad = largest_mad(k), doubt = doubt_of(mad);
   if (mad) /* the clock that the others were compared with is as doubtful as theirs */
     k->lines[0]->mad = mad;
   for (uint32_t i = 0; i < k->rows; i++)

@@ -12,8 +12,7 @@ static int peer_of(struct nai_comm_peer **out, struct nai_comm_traffic *t, struc
   uint32_t number = nai_keyset_add(&t->comms, comm, &added);
   uint32_t place = nai_keyset_add(&t->places, nai_key_pair(rank, number), &added);
   uint32_t at = nai_keyset_add(&t->peers, nai_key_pair(place, (uint32_t)peer), &added);
-  if (t->comms.oom || t->places.oom || t->peers.oom)
-    return nai_err_nomem(err);
+  NAI_TRY(nai_memory_check(!t->comms.oom && !t->places.oom && !t->peers.oom, err));
   NAI_TRY(NAI_ROOM(c->peers, c->peer_capacity, at, &m->arena, err));
   if (added)
     c->peers[at] = (struct nai_comm_peer){.rank = rank, .comm = comm, .peer = peer};

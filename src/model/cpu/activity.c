@@ -2,6 +2,7 @@
 #include "model/cpu/activity.h"
 
 #include "base/array.h"
+#include "base/sort.h"
 #include "model/idle/idle.h"
 #include "tables/threads.h"
 
@@ -176,13 +177,8 @@ void nai_activity_add(struct nai_activity *a, struct nai_moment *at, const struc
 
 static int by_layer(const void *pa, const void *pb, void *model) {
   const struct nai_activity_share *a = pa, *b = pb;
-  if (a->layer != b->layer)
-    return a->layer < b->layer ? -1 : 1;
-  if (a->ns != b->ns)
-    return a->ns > b->ns ? -1 : 1;
-  if (a->count != b->count)
-    return a->count > b->count ? -1 : 1;
-  return strcmp(nai_activity_name(model, a), nai_activity_name(model, b));
+  int order = NAI_COMPARE({a->layer, b->layer}, {b->ns, a->ns}, {b->count, a->count});
+  return order ? order : strcmp(nai_activity_name(model, a), nai_activity_name(model, b));
 }
 
 void nai_activity_finish(struct nai_activity *a, const struct nai_model *m) {

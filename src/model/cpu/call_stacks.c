@@ -95,8 +95,7 @@ static int label_of(uint32_t *label, struct nai_call_stacks *s, uint32_t row, st
   put_frame(&text, s, row);
   NAI_TRY(nai_buf_check(&text, err));
   *label = nai_strings_add(&s->labels, nai_buf_str(&text), text.len);
-  if (*label == NAI_NO_STRING)
-    return nai_err_nomem(err);
+  NAI_TRY(nai_memory_check(*label != NAI_NO_STRING, err));
   NAI_TRY(NAI_ROOM(s->label_texts, s->label_capacity, *label, s->arena, err));
   if (!s->label_texts[*label])
     s->label_texts[*label] = nai_arena_printf(s->arena, "%s", nai_buf_str(&text));
@@ -146,8 +145,7 @@ static int add_site(uint32_t *site, struct nai_call_stacks *s, const char *label
                     enum nai_site_kind kind, struct nai_err *err) {
   bool added;
   *site = nai_keyset_add(&s->site_ids, nai_key_pair(kind, number), &added);
-  if (s->site_ids.oom)
-    return nai_err_nomem(err);
+  NAI_TRY(nai_memory_check(!s->site_ids.oom, err));
   NAI_TRY(NAI_ROOM(s->sites, s->site_capacity, *site, s->arena, err));
   s->sites[*site] = (struct nai_call_site){label, kind};
   s->site_count = s->site_ids.count;
@@ -194,8 +192,7 @@ static int add_chain(struct chains *c, struct nai_call_stacks *s, uint32_t first
   for (uint32_t i = first; i < end; i++)
     hash = hash_frame(hash, s, s->rows[i]);
   uint32_t stack = 1 + nai_keyset_add(&c->hashes, (int64_t)hash, &added);
-  if (c->hashes.oom)
-    return nai_err_nomem(err);
+  NAI_TRY(nai_memory_check(!c->hashes.oom, err));
   c->ids[c->count] = nai_at(&s->frames.c.callchain_id, s->rows[first]);
   c->stacks[c->count++] = stack;
   if (!added)

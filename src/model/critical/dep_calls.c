@@ -3,8 +3,6 @@
 
 #include "base/sort.h"
 
-#include <string.h>
-
 enum {
   COPY_RETURN_NS = 2000,      /* a blocking copy returns so long after it is complete, where no wait tells */
   QUEUE_FULL_NS = 100 * 1000, /* a launch is held up by a full queue when it takes this long, */

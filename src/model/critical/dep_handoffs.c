@@ -169,10 +169,7 @@ static int try_pair(struct turns *t, uint32_t waiter, uint32_t other, struct nai
   return NAI_OK;
 }
 
-static int compare_handoffs(const void *pa, const void *pb) {
-  const struct dep_handoff *a = pa, *b = pb;
-  return NAI_COMPARE({a->call, b->call}, {a->after, b->after}, {a->from, b->from});
-}
+NAI_ORDER(compare_handoffs, struct dep_handoff, {a->call, b->call}, {a->after, b->after}, {a->from, b->from})
 
 /* Of several threads the one that was done last is waited for. */
 static void keep_last_of_each(struct dep_builder *b) {

@@ -66,8 +66,7 @@ static int name_streams(struct dep_builder *b, struct nai_err *err) {
       process[b->first_stream[g] + i] = s->process;
       b->streams[b->first_stream[g] + i].gpu = g;
     }
-  if (b->contexts.oom || b->ids.oom)
-    return nai_err_nomem(err);
+  NAI_TRY(nai_memory_check(!b->contexts.oom && !b->ids.oom, err));
   const struct nai_column by = nai_column_of_i32(process);
   return nai_groups_collect(&b->process_streams, b->stream_count, &by, m->process_count, b->arena, err);
 }

@@ -66,11 +66,8 @@ struct record {
   int64_t process, context, event, time, sync_id, stream;
 };
 
-static int compare_records(const void *pa, const void *pb) {
-  const struct record *a = pa, *b = pb;
-  return NAI_COMPARE({a->process, b->process}, {a->context, b->context}, {a->event, b->event}, {a->time, b->time},
-                     {a->stream, b->stream}, {a->sync_id, b->sync_id});
-}
+NAI_ORDER(compare_records, struct record, {a->process, b->process}, {a->context, b->context}, {a->event, b->event},
+          {a->time, b->time}, {a->stream, b->stream}, {a->sync_id, b->sync_id})
 
 static int read_records(struct record **out, uint32_t *count, const struct dep_builder *b,
                         const struct call_index *index, struct nai_err *err) {

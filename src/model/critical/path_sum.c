@@ -1,7 +1,7 @@
 #include "model/critical/path_sum.h"
 
 #include "base/buf.h"
-#include "base/fmt.h"
+#include "base/sort.h"
 #include "model/idle/gap_names.h"
 #include "table/stats.h"
 
@@ -83,7 +83,8 @@ int nai_path_sum_segment(struct nai_path_sum *s, const struct nai_model *m, cons
   return NAI_OK;
 }
 
-int nai_path_sum_add(struct nai_path_sum *s, struct nai_path path, struct nai_err *err) {
+/* Adds a path that has not been walked yet. */
+static int add_path(struct nai_path_sum *s, struct nai_path path, struct nai_err *err) {
   for (struct nai_path_segment segment; nai_path_next(&path, &segment);)
     NAI_TRY(nai_path_sum_segment(s, path.model, &segment, err));
   return NAI_OK;
@@ -92,10 +93,10 @@ int nai_path_sum_add(struct nai_path_sum *s, struct nai_path path, struct nai_er
 int nai_path_sum_scope(struct nai_path_sum *s, const struct nai_path_scope *scope, const struct nai_model *m,
                        const int64_t *times, const struct nai_scenario *scenario, struct nai_err *err) {
   if (scope->kind == NAI_SCOPE_WINDOW)
-    return nai_path_sum_add(s, nai_path_at(m, times, scenario, scope->nodes[1], nai_dep_first_start(m, times)), err);
+    return add_path(s, nai_path_at(m, times, scenario, scope->nodes[1], nai_dep_first_start(m, times)), err);
   for (uint32_t i = 0; i < scope->count; i++)
     if (!scope->counts || scope->counts[i])
-      NAI_TRY(nai_path_sum_add(s, nai_path_at(m, times, scenario, scope->nodes[i + 1], times[scope->nodes[i]]), err));
+      NAI_TRY(add_path(s, nai_path_at(m, times, scenario, scope->nodes[i + 1], times[scope->nodes[i]]), err));
   return NAI_OK;
 }
 
@@ -117,10 +118,7 @@ struct cause_time {
   int64_t ns;
 };
 
-static int compare_times(const void *pa, const void *pb) {
-  const struct cause_time *a = pa, *b = pb;
-  return a->ns != b->ns ? (a->ns < b->ns) - (a->ns > b->ns) : (int)a->cause - (int)b->cause;
-}
+NAI_ORDER(compare_times, struct cause_time, {b->ns, a->ns}, {a->cause, b->cause})
 
 /* The range that most of the host code is in, where that is at least half of it. */
 static const char *host_range(const struct nai_path_sum *s) {

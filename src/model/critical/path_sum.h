@@ -44,8 +44,6 @@ void nai_path_sum_begin(struct nai_path_sum *sum, struct nai_arena *arena);
 /* Adds a stretch of a path. */
 NAI_MUST_CHECK int nai_path_sum_segment(struct nai_path_sum *sum, const struct nai_model *model,
                                         const struct nai_path_segment *segment, struct nai_err *err);
-/* Adds a path that has not been walked yet. */
-NAI_MUST_CHECK int nai_path_sum_add(struct nai_path_sum *sum, struct nai_path path, struct nai_err *err);
 /* Adds the judged repetitions of a scope. */
 NAI_MUST_CHECK int nai_path_sum_scope(struct nai_path_sum *sum, const struct nai_path_scope *scope,
                                       const struct nai_model *model, const int64_t *times,

@@ -2,7 +2,6 @@
 #include "model/critical/whatif_edit.h"
 
 #include <math.h>
-#include <string.h>
 
 enum { LEAST_REPETITIONS = 3 };
 

@@ -44,8 +44,7 @@ static int kind_of(uint32_t *out, struct finder *f, uint32_t name, uint32_t size
   const struct nai_model *m = f->g->m;
   bool added;
   *out = nai_keyset_add(&f->kinds, nai_key_pair(name, sizes), &added);
-  if (f->kinds.oom)
-    return nai_err_nomem(err);
+  NAI_TRY(nai_memory_check(!f->kinds.oom, err));
   if (!added)
     return NAI_OK;
   NAI_TRY(NAI_ROOM(f->g->kinds, f->g->kind_capacity, *out, f->kept, err));
@@ -139,8 +138,7 @@ static int add_run(struct finder *f, const struct range *range, uint32_t kernel,
   bool replayed = nai_at_i32(&m->kernels.graph_id, kernel) != NAI_NULL_I32, added;
   int64_t key = nai_key_pair(range->row, replayed ? m->kernel_api[kernel] + 1 : 0);
   uint32_t i = nai_keyset_add(&f->runs, key, &added);
-  if (f->runs.oom)
-    return nai_err_nomem(err);
+  NAI_TRY(nai_memory_check(!f->runs.oom, err));
   if (added) {
     NAI_TRY(NAI_ROOM(g->runs, g->run_capacity, i, f->kept, err));
     g->runs[i] = (struct nai_gemm_run){.kind = range->kind, .gpu = place->gpu, .longest = kernel};

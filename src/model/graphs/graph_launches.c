@@ -45,8 +45,7 @@ static int launch_of(struct nai_graph_launch **launch, struct gather *g, const s
     return add_launch(launch, g, op, err);
   uint32_t id = nai_keyset_add(&g->correlations, correlation, &added);
   uint32_t key = nai_keyset_add(&g->keys, nai_key_pair(nai_model_op_process(g->m, op), id), &added);
-  if (g->correlations.oom || g->keys.oom)
-    return nai_err_nomem(err);
+  NAI_TRY(nai_memory_check(!g->correlations.oom && !g->keys.oom, err));
   NAI_TRY(NAI_ROOM(g->launch_of_key, g->capacity, key, g->arena, err));
   if (added) {
     g->launch_of_key[key] = g->out->count;

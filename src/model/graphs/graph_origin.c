@@ -23,8 +23,7 @@ int nai_graph_nodes_new(struct nai_graph_nodes *n, const struct nai_model *m, st
       continue;
     uint32_t id = nai_keyset_add(&n->ids, nai_at(&n->created.graph_node_id, i), &added);
     uint32_t key = nai_keyset_add(&n->keys, nai_key_pair(process, id), &added);
-    if (n->ids.oom || n->keys.oom)
-      return nai_err_nomem(err);
+    NAI_TRY(nai_memory_check(!n->ids.oom && !n->keys.oom, err));
     n->row_of_key[key] = added ? (int64_t)i : SEVERAL;
   }
   return NAI_OK;

@@ -122,8 +122,7 @@ static int add_region(struct search *s, uint32_t thread, const struct launch *v,
   for (uint32_t i = 0; i < n; i++)
     hash = mix(hash, v[i].token);
   uint32_t sequence = nai_keyset_add(&s->keys, hash, &added);
-  if (s->keys.oom)
-    return nai_err_nomem(err);
+  NAI_TRY(nai_memory_check(!s->keys.oom, err));
   NAI_TRY(NAI_ROOM(out->v, out->capacity, out->count, &out->arena, err));
   NAI_TRY(NAI_ROOM(out->sequences, out->sequence_capacity, sequence, &out->arena, err));
   if (added) {

@@ -34,10 +34,7 @@ static size_t count_pauses(const struct nai_key *by_length, size_t gaps, int64_t
   return pauses;
 }
 
-static int compare_starts(const void *pa, const void *pb) {
-  const struct nai_span *a = pa, *b = pb;
-  return (a->start > b->start) - (a->start < b->start);
-}
+NAI_ORDER(compare_starts, struct nai_span, {a->start, b->start})
 
 /* Puts the pauses, of any order, at odd places and the work around them at even ones. */
 static void arrange(struct nai_span *spans, size_t pauses, const struct nai_gpu *gpu) {

@@ -149,8 +149,7 @@ static int note_waits(struct nai_host_functions *h, const struct nai_model *m, s
                                 nai_key_pair(nai_get_i64(syncs, row, SYNC_EVENTS_correlation_id),
                                              (uint32_t)nai_get_i64(syncs, row, SYNC_EVENTS_process)),
                                 &added);
-    if (h->waits.oom)
-      return nai_err_nomem(err);
+    NAI_TRY(nai_memory_check(!h->waits.oom, err));
     if (added)
       h->wait_row[i] = (uint32_t)row;
   }

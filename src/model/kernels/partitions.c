@@ -23,8 +23,7 @@ static int add(uint32_t *number, struct nai_partitions *p, struct nai_partition 
 static int add_context(struct nai_partitions *p, struct nai_partition partition, struct nai_err *err) {
   bool added;
   uint32_t at = nai_keyset_add(&p->contexts, nai_key_pair(partition.process, (uint32_t)partition.green), &added);
-  if (p->contexts.oom)
-    return nai_err_nomem(err);
+  NAI_TRY(nai_memory_check(!p->contexts.oom, err));
   if (!added)
     return NAI_OK;
   NAI_TRY(NAI_ROOM(p->of_context, p->context_capacity, at, p->arena, err));
@@ -33,11 +32,7 @@ static int add_context(struct nai_partitions *p, struct nai_partition partition,
 
 /* Row of the process with that pid, -1 for none: ids of descriptive tables are bare. */
 static int32_t process_of(const struct nai_model *m, int64_t pid) {
-  const struct nai_table *t = m->tables[NAI_IN_PROCESSES];
-  for (int64_t i = 0; i < t->rows; i++)
-    if (nai_get_i64(t, i, PROCESSES_pid) == pid)
-      return (int32_t)i;
-  return -1;
+  return (int32_t)nai_find_i64(m->tables[NAI_IN_PROCESSES], PROCESSES_pid, pid);
 }
 
 /* A number of SMs as such; 0 for what no GPU, or not this one, can have. */
@@ -92,8 +87,7 @@ static int add_slice(struct nai_partitions *p, const struct CUDA_DEVICES_row *se
   if (!same || !smaller || process < 0)
     return NAI_OK;
   uint32_t at = nai_keyset_add(&p->slices, nai_key_pair(process, (uint32_t)gpu->device_id), &added);
-  if (p->slices.oom)
-    return nai_err_nomem(err);
+  NAI_TRY(nai_memory_check(!p->slices.oom, err));
   if (!added)
     return NAI_OK;
   struct nai_partition partition = {.process = process,

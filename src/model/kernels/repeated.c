@@ -16,8 +16,7 @@ int nai_shapes_new(struct nai_shapes *shapes, const struct nai_model *m, struct 
     for (int c = 0; c < COLUMNS; c++)
       shape[c] = nai_get_i64(configs, i, KERNEL_CONFIGS_grid_x + c);
     shapes->of_config[i] = nai_strings_add(&seen, (const char *)shape, sizeof shape);
-    if (shapes->of_config[i] == NAI_NO_STRING)
-      return nai_err_nomem(err);
+    NAI_TRY(nai_memory_check(shapes->of_config[i] != NAI_NO_STRING, err));
   }
   shapes->count = seen.count;
   return NAI_OK;
@@ -71,8 +70,7 @@ int nai_repetition_of(struct nai_repetition *out, const struct nai_model *m, con
     struct recent *last = &recent[op->type == NAI_OP_KERNEL ? nai_at_text(&m->kernels.name, op->row) : names];
     if (last->signature != key)
       *last = (struct recent){key, nai_keyset_add(&set, key, &added)};
-    if (set.oom)
-      return nai_err_nomem(err);
+    NAI_TRY(nai_memory_check(!set.oom, err));
     NAI_TRY(NAI_ROOM(tallies, capacity, last->tally, &arena, err));
     tallies[last->tally].count++;
     tallies[last->tally].ns += ns;

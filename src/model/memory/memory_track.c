@@ -39,11 +39,8 @@ struct tracker {
 enum { ALLOCATE, RELEASE, POOL_DESTROYED = 2, POOL_TRIMMED = 3 };
 
 /* At one moment releases come first: their addresses may be used again. */
-static int compare(const void *pa, const void *pb) {
-  const struct event *a = pa, *b = pb;
-  return NAI_COMPARE({a->process, b->process}, {a->time, b->time}, {a->pool, b->pool}, {b->operation, a->operation},
-                     {a->address, b->address}, {a->row, b->row});
-}
+NAI_ORDER(compare, struct event, {a->process, b->process}, {a->time, b->time}, {a->pool, b->pool},
+          {b->operation, a->operation}, {a->address, b->address}, {a->row, b->row})
 
 static void take_events(struct event *events, const struct nai_table *usage, const struct nai_table *pools) {
   uint32_t n = 0;
@@ -72,8 +69,7 @@ static int use_of(uint32_t *out, struct tracker *t, uint32_t row, struct nai_err
   int32_t kind = nai_at_i32(&t->usage.memory_kind, row);
   bool added;
   uint32_t i = nai_keyset_add(&t->use_keys, nai_key_pair(device, (uint32_t)kind & 0xffff), &added);
-  if (t->use_keys.oom)
-    return nai_err_nomem(err);
+  NAI_TRY(nai_memory_check(!t->use_keys.oom, err));
   *out = i += t->first_use;
   if (!added)
     return NAI_OK;
@@ -148,8 +144,7 @@ static int allocate(struct tracker *t, uint32_t use, const struct event *e, uint
     end_allocation(t, before, e, event);
   }
   uint32_t i = nai_keyset_add(&t->addresses, e->address, &added);
-  if (t->addresses.oom)
-    return nai_err_nomem(err);
+  NAI_TRY(nai_memory_check(!t->addresses.oom, err));
   NAI_TRY(NAI_ROOM(t->last, t->last_capacity, i, t->arena, err));
   bytes = bytes > 0 ? bytes : 0;
   t->last[i] = track->allocation_count;
@@ -186,8 +181,7 @@ static int look_at_usage(struct tracker *t, const struct event *e, uint32_t even
     NAI_TRY(allocate(t, use, e, event, err));
   if (is_pooled(t, e->row)) {
     uint32_t pool = nai_keyset_add(&t->pool_addresses, nai_at(&t->usage.pool_address, e->row), &added);
-    if (t->pool_addresses.oom)
-      return nai_err_nomem(err);
+    NAI_TRY(nai_memory_check(!t->pool_addresses.oom, err));
     NAI_TRY(NAI_ROOM(t->pool, t->pool_capacity, pool, t->arena, err));
     t->pool[pool].use = added ? use : t->pool[pool].use;
     set_pool(t, &t->pool[pool], nai_at(&t->usage.pool_bytes, e->row), nai_at(&t->usage.pool_used_bytes, e->row));

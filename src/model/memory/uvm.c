@@ -1,5 +1,6 @@
 /* When pages of unified memory move, and how often each does. */
 #include "model/memory/uvm.h"
+#include "base/sort.h"
 #include "tables/um_fault_events.h"
 
 #include <stdlib.h>
@@ -39,12 +40,7 @@ struct edge {
   int32_t to_gpu, to_host;
 };
 
-static int by_address(const void *pa, const void *pb) {
-  const struct edge *a = pa, *b = pb;
-  if (a->process != b->process)
-    return a->process < b->process ? -1 : 1;
-  return (a->address > b->address) - (a->address < b->address);
-}
+NAI_ORDER(by_address, struct edge, {a->process, b->process}, {a->address, b->address})
 
 static uint32_t take_edges(struct edge *edges, const struct nai_model *m, const struct nai_gpu *gpu) {
   const struct MEMOP_EVENTS_columns *c = &m->memops;

@@ -82,8 +82,7 @@ static int find_node(uint32_t *node, struct sweep *x, uint32_t parent, uint32_t 
   }
   bool added;
   uint32_t local = nai_keyset_add(&x->names, name, &added);
-  if (x->names.oom)
-    return nai_err_nomem(err);
+  NAI_TRY(nai_memory_check(!x->names.oom, err));
   *node = x->node_count++;
   x->slots[at] = *node + 1;
   x->progress[*node] = (struct progress){local, -1, INT64_MIN, *node};

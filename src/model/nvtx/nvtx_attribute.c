@@ -117,8 +117,7 @@ static int attribute_start_end(struct nai_model *m, uint32_t thread, const struc
       continue;
     NAI_SCOPED(nai_intervals) own = {0};
     nai_intervals_subtract(&own, &times[i].start_end, &times[i].push_pop);
-    if (own.oom)
-      return nai_err_nomem(err);
+    NAI_TRY(nai_memory_check(!own.oom, err));
     struct launched all = {0};
     for (size_t k = 0; k < own.count; k++) {
       add_launched(&all, &sums[calls_before(m, thread, own.v[k].end)], 1);

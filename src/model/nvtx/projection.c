@@ -3,8 +3,6 @@
 
 #include "base/sort.h"
 
-#include <string.h>
-
 /* A call that launched operations. */
 struct launch {
   int64_t start, end;

@@ -197,11 +197,6 @@ static void finish(struct nai_series_sum *sum, const struct nai_intervals *set) 
     sum->mean = sum->p50 = sum->max = NAN;
 }
 
-static int compare_reals(const void *pa, const void *pb) {
-  double a = *(const double *)pa, b = *(const double *)pb;
-  return (a > b) - (a < b);
-}
-
 struct nai_series_sum nai_series_during(const struct nai_metric_series *s, struct nai_coverage *set, double *room) {
   struct nai_series_sum sum = {.p50 = NAN, .max = NAN};
   int64_t covered_until = INT64_MIN;
@@ -217,7 +212,7 @@ struct nai_series_sum nai_series_during(const struct nai_metric_series *s, struc
       room[sum.count++] = s->value[i];
   }
   if (sum.count >= FEWEST_SAMPLES) {
-    qsort(room, (size_t)sum.count, sizeof *room, compare_reals);
+    qsort(room, (size_t)sum.count, sizeof *room, nai_by_f64);
     sum.p50 = room[(sum.count - 1) / 2];
     sum.max = room[sum.count - 1];
   }

@@ -88,8 +88,8 @@ double nai_step_cv_pct(const int64_t *ns, uint32_t n) {
   return n > 1 && sum > 0 ? 100 * sqrt(squares / (n - 1)) / (sum / n) : NAN;
 }
 
-int64_t nai_step_median(int64_t *room, const struct nai_step_stats *s, const struct nai_process_steps *steps,
-                        const struct nai_step_list *list, nai_step_value_fn *value) {
+static int64_t step_median(int64_t *room, const struct nai_step_stats *s, const struct nai_process_steps *steps,
+                           const struct nai_step_list *list, nai_step_value_fn *value) {
   uint32_t n = 0;
   for (uint32_t i = 0; i < list->count; i++)
     if (s->state[i] == NAI_STEP_STEADY)
@@ -105,7 +105,7 @@ static int64_t duration(const struct nai_process_steps *steps, const struct nai_
 static void measure(struct nai_step_stats *s, const struct nai_process_steps *steps, const struct nai_step_list *list,
                     int64_t *room) {
   uint32_t n = 0;
-  s->median_ns = nai_step_median(room, s, steps, list, duration);
+  s->median_ns = step_median(room, s, steps, list, duration);
   s->p90_ns = s->mad_ns = s->min_ns = s->max_ns = NAI_NULL_I64;
   s->cv_pct = NAN;
   if (s->median_ns == NAI_NULL_I64)

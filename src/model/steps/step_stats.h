@@ -41,5 +41,3 @@ static inline int64_t nai_step_ns(const struct nai_gpu_step *step) { return step
 /* Median of a whole number of steady steps, given as `value` of a step; the lower one of two. NAI_NULL_I64 without
  * steady steps. `room` has space for all steps. */
 typedef int64_t nai_step_value_fn(const struct nai_process_steps *steps, const struct nai_gpu_step *step);
-int64_t nai_step_median(int64_t *room, const struct nai_step_stats *stats, const struct nai_process_steps *steps,
-                        const struct nai_step_list *list, nai_step_value_fn *value);

@@ -5,6 +5,7 @@
  */
 #include "model/steps/steps_build.h"
 
+#include "base/sort.h"
 #include "base/text.h"
 #include "tables/nvtx_domains.h"
 
@@ -65,8 +66,7 @@ static int add_range(struct candidates *c, const struct nai_step_search *s, uint
   if (i >= c->count || c->v[i].name != name || c->v[i].domain != in) {
     bool added;
     i = c->recent[name] = nai_keyset_add(&c->keys, nai_key_pair(in, name), &added);
-    if (c->keys.oom)
-      return nai_err_nomem(err);
+    NAI_TRY(nai_memory_check(!c->keys.oom, err));
     NAI_TRY(NAI_ROOM(c->v, c->capacity, i, c->keys.arena, err));
     if (added)
       c->v[c->count++] = (struct candidate){.thread = thread, .name = name, .domain = in, .until = INT64_MIN};
@@ -99,10 +99,9 @@ static bool is_likely(const struct candidate *c, const struct nai_step_search *s
 
 static int by_total(const void *pa, const void *pb, void *texts) {
   const struct candidate *a = pa, *b = pb;
-  if (a->total_ns != b->total_ns)
-    return a->total_ns > b->total_ns ? -1 : 1;
-  int order = strcmp(nai_strings_get(texts, a->name), nai_strings_get(texts, b->name)); /* whatever the order of rows */
-  return order ? order : (a->domain > b->domain) - (a->domain < b->domain);
+  int order = NAI_COMPARE({b->total_ns, a->total_ns});
+  order = order ? order : strcmp(nai_strings_get(texts, a->name), nai_strings_get(texts, b->name));
+  return order ? order : NAI_COMPARE({a->domain, b->domain}); /* whatever the order of rows */
 }
 
 /* The likely candidates of a thread, those with the most time first. */

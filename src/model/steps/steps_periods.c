@@ -5,6 +5,8 @@
  */
 #include "model/steps/steps_periods.h"
 
+#include "base/sort.h"
+
 #include <stdlib.h>
 
 enum {
@@ -109,12 +111,7 @@ static bool is_regular(struct regular *out, const struct nai_step_sequence *q, u
 }
 
 /* By length, the largest first; then by place. */
-static int by_length(const void *pa, const void *pb) {
-  const struct regular *a = pa, *b = pb;
-  if (a->length != b->length)
-    return a->length > b->length ? -1 : 1;
-  return (a->token > b->token) - (a->token < b->token);
-}
+NAI_ORDER(by_length, struct regular, {b->length, a->length}, {a->token, b->token})
 
 /* --- periods ---------------------------------------------------------------------------------- */
 
@@ -166,17 +163,9 @@ struct group {
   uint64_t weight;       /* operations they stand for */
 };
 
-static int by_weight(const void *pa, const void *pb) {
-  const struct group *a = pa, *b = pb;
-  if (a->weight != b->weight)
-    return a->weight > b->weight ? -1 : 1;
-  return (a->first > b->first) - (a->first < b->first);
-}
+NAI_ORDER(by_weight, struct group, {b->weight, a->weight}, {a->first, b->first})
 
-static int by_place(const void *pa, const void *pb) {
-  const struct group *a = pa, *b = pb;
-  return (a->first > b->first) - (a->first < b->first);
-}
+NAI_ORDER(by_place, struct group, {a->first, b->first})
 
 /* Puts regular tokens together whose lengths differ by 2 % at most; keeps the weightiest, the largest period first. */
 static uint32_t group_tokens(struct group *groups, const struct regular *v, uint32_t n) {

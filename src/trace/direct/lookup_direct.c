@@ -99,8 +99,7 @@ static void close_direct(struct nai_lookup *lookup) {
 int nai_lookup_open_direct(struct nai_lookup **out, const struct nai_lookup *base, struct nai_err *err) {
   struct nai_pages *pages = base->trace->pages;
   struct direct_lookup *self = calloc(1, sizeof *self);
-  if (!self)
-    return nai_err_nomem(err);
+  NAI_TRY(nai_memory_check(self, err));
   *self = (struct direct_lookup){.base = *base, .arena = NAI_ARENA(NULL), .pages = pages};
   self->base.get = get_direct;
   self->base.close = close_direct;

@@ -231,8 +231,7 @@ static int gather_values(const unsigned char **data, struct nai_record_reader *r
   }
   nai_buf_clear(&reader->spill);
   char *to = nai_buf_reserve(&reader->spill, (size_t)needed + 8);
-  if (!to)
-    return nai_err_nomem(err);
+  NAI_TRY(nai_memory_check(to, err));
   for (int i = 0; i < plan->wanted_count; i++) {
     if (data[i])
       continue;

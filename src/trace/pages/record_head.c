@@ -115,8 +115,7 @@ static int gather(const unsigned char **data, struct nai_buf *memory, const stru
   struct nai_chain chain = nai_chain_start(pages, payload);
   nai_buf_clear(memory);
   char *to = nai_buf_reserve(memory, (size_t)bytes + NAI_PAGE_SLACK);
-  if (!to)
-    return nai_err_nomem(err);
+  NAI_TRY(nai_memory_check(to, err));
   memset(to + bytes, 0, NAI_PAGE_SLACK);
   *data = (const unsigned char *)to;
   return nai_chain_copy(&chain, to, 0, bytes, err);

@@ -112,8 +112,7 @@ int nai_trace_open(struct nai_trace **out, const char *path, const struct nai_tr
                    struct nai_err *err) {
   struct nai_sqlite_header header;
   NAI_OWNED(nai_trace) *trace = malloc(sizeof *trace);
-  if (!trace)
-    return nai_err_nomem(err);
+  NAI_TRY(nai_memory_check(trace, err));
   *trace = (struct nai_trace){.arena = NAI_ARENA(NULL), .fd = -1, .options = *options};
   NAI_TRY(nai_file_open(&trace->fd, &trace->stamp, &header, path, err));
   trace->size_bytes = trace->stamp.size_bytes;

@@ -28,8 +28,7 @@ static int hash_part(void *ctx, int task, struct nai_err *err) {
   struct part *part = &((struct part *)ctx)[task];
   NAI_FREED char *chunk = malloc(CHUNK_BYTES);
   NAI_OWNED(XXH3_state_s) *state = XXH3_createState();
-  if (!chunk || !state)
-    return nai_err_nomem(err);
+  NAI_TRY(nai_memory_check(chunk && state, err));
   XXH3_64bits_reset(state);
   for (uint64_t done = 0; done < part->len;) {
     uint64_t left = part->len - done;
