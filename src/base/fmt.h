@@ -21,8 +21,8 @@ void nai_fmt_duration(struct nai_buf *out, double ns);
 struct nai_time_column {
   double low, high; /* ns, of sizes over 0 */
 };
-/* Compute, exposed communication, exposed copies and idle time as a bar of up to 32 characters, which `whole` fills. Each
- * part is as long as its share, to the nearest character of the running sum. */
+/* Compute, exposed communication, exposed copies and idle time as a bar of up to 32 characters, which `whole` fills.
+ * Each part is as long as its share, to the nearest character of the running sum. */
 enum { NAI_BAR_PARTS = 4 };
 void nai_fmt_bar(struct nai_buf *out, const double parts[NAI_BAR_PARTS], double whole);
 void nai_time_column_add(struct nai_time_column *column, double ns);
