@@ -77,9 +77,13 @@ static int pack_capture(int64_t *bytes, const char *directory, bool dry_run, str
   if (lstat(directory, &st) != 0 || !S_ISDIR(st.st_mode)) /* a link leads to somebody's own run */
     return NAI_OK;
   int rc = nai_run_open(&run, directory, err);
+  if (!rc)
+    rc = nai_store_check_capture(run, err);
   if (rc)
     return rc == NAI_EINPUT ? NAI_OK : rc; /* damaged: not ours to make worse */
   NAI_TRY(nai_run_pack(&pack, run, err));
+  if (!nai_fs_is_same(nai_run_directory(run), AT_FDCWD, directory, AT_SYMLINK_NOFOLLOW))
+    return NAI_OK; /* somebody put something else there meanwhile */
   *bytes += nai_store_size_of(directory) - (int64_t)pack.len;
   return dry_run ? NAI_OK : exchange(directory, &pack, err);
 }

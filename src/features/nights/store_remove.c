@@ -2,6 +2,7 @@
 #include "base/fs.h"
 #include "base/temporary.h"
 #include "features/nights/store_internal.h"
+#include "rundir/outdir.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -37,6 +38,8 @@ static int list_capture(struct nai_strings *ours, const struct nai_store *store,
   const struct nai_strings *files = &nai_run_manifest(opened)->files;
   for (uint32_t i = 0; i <= files->count; i++) {
     const char *file = i < files->count ? nai_strings_get(files, i) : NAI_MANIFEST_PATH;
+    if (i < files->count && nai_outdir_is_of_run(file) == 0) /* a forged list makes nobody's files the store's */
+      continue;
     if ((size_t)snprintf(path, sizeof path, "captures/%d/%s", capture, file) >= sizeof path)
       return nai_err_nomem(err);
     NAI_TRY(nai_store_list(ours, path, err));
