@@ -264,7 +264,9 @@ static void put_parts(struct nai_view *view, const struct nai_index_part *part) 
 static void put_names(struct nai_view *view, const struct nai_index *index, const struct nai_index_sums *sums) {
   nai_view_put_text(view, "title", index->title);
   nai_view_put_trusted(view, "what", index->what);
-  nai_view_put_trusted(view, "what_title", strcmp(index->what, "run") == 0 ? "Run" : "Trace");
+  bool of_store = strcmp(index->what, "run") == 0;
+  nai_view_put_trusted(view, "what_title", of_store ? "Run" : "Trace");
+  nai_view_put_bool(view, "of_store", of_store);
   nai_view_put_trusted(view, "group", index->group);
   nai_view_put_bool(view, "has_series", sums->has_series);
   nai_view_put_bool(view, "has_verdict", sums->has_verdict);
