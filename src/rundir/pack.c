@@ -121,26 +121,33 @@ bool nai_pack_is(const char *path) {
   return fd >= 0 && read(fd, first, sizeof first) == MAGIC && memcmp(first, local_magic, MAGIC) == 0;
 }
 
-/* An entry of the directory, all of it; NULL: there is none. Numbers are below 4 GiB, sums are not. */
-static const char *entry_at(const struct nai_buf *pack, uint32_t i) {
-  const char *end = pack->data + pack->len - END_BYTES;
-  if (pack->len < END_BYTES || memcmp(end, end_magic, MAGIC) != 0)
-    return NULL;
+/* What is left of a directory. */
+struct entries {
+  const char *at;
+  size_t left;
+};
+
+/* Numbers are below 4 GiB, sums are not. */
+static struct entries entries_of(const struct nai_buf *pack) {
+  const char *end = pack->len < END_BYTES ? NULL : pack->data + pack->len - END_BYTES;
+  if (!end || memcmp(end, end_magic, MAGIC) != 0)
+    return (struct entries){0};
   size_t left = number_at(end + 12, 4), at = number_at(end + 16, 4);
-  if (at > pack->len - END_BYTES || left > pack->len - END_BYTES - at)
+  bool fits = at <= pack->len - END_BYTES && left <= pack->len - END_BYTES - at;
+  return (struct entries){pack->data + at, fits ? left : 0};
+}
+
+/* The next entry, all of it; NULL: there is none. */
+static const char *next_entry(struct entries *e) {
+  const char *entry = e->at;
+  if (e->left < ENTRY_BYTES || memcmp(entry, entry_magic, MAGIC) != 0)
     return NULL;
-  for (;; i--) {
-    const char *entry = pack->data + at;
-    if (left < ENTRY_BYTES || memcmp(entry, entry_magic, MAGIC) != 0)
-      return NULL;
-    size_t bytes = (size_t)ENTRY_BYTES + number_at(entry + 28, 2) + number_at(entry + 30, 2) + number_at(entry + 32, 2);
-    if (bytes > left)
-      return NULL;
-    if (!i)
-      return entry;
-    at += bytes;
-    left -= bytes;
-  }
+  size_t bytes = (size_t)ENTRY_BYTES + number_at(entry + 28, 2) + number_at(entry + 30, 2) + number_at(entry + 32, 2);
+  if (bytes > e->left)
+    return NULL;
+  e->at += bytes;
+  e->left -= bytes;
+  return entry;
 }
 
 /* Of a stream the size is known; deflate makes no more than 1,032 bytes of one. */
@@ -171,10 +178,10 @@ static bool read_member(struct nai_buf *out, const struct nai_buf *pack, const c
 }
 
 int nai_pack_read(struct nai_buf *out, const struct nai_buf *pack, const char *name, struct nai_err *err) {
-  const char *entry;
   size_t len = strlen(name);
   bool oom = false;
-  for (uint32_t i = 0; (entry = entry_at(pack, i)); i++) {
+  struct entries entries = entries_of(pack);
+  for (const char *entry; (entry = next_entry(&entries));) {
     if (number_at(entry + 28, 2) != len || memcmp(entry + ENTRY_BYTES, name, len) != 0)
       continue;
     if (read_member(out, pack, entry, &oom))
