@@ -54,22 +54,18 @@ static int create(sqlite3_stmt **insert, const struct import *import, const char
            : fail(import, "cannot make a database of it", err);
 }
 
-static void bind(sqlite3_stmt *insert, int index, const struct nai_cell *cell) {
+static int bind(sqlite3_stmt *insert, int index, const struct nai_cell *cell) {
   switch (cell->type) {
   case NAI_CELL_INT:
-    sqlite3_bind_int64(insert, index, cell->i);
-    break;
+    return sqlite3_bind_int64(insert, index, cell->i);
   case NAI_CELL_REAL:
-    sqlite3_bind_double(insert, index, cell->real);
-    break;
+    return sqlite3_bind_double(insert, index, cell->real);
   case NAI_CELL_TEXT:
-    sqlite3_bind_text(insert, index, cell->data, (int)cell->len, SQLITE_STATIC);
-    break;
+    return sqlite3_bind_text64(insert, index, cell->data, cell->len, SQLITE_STATIC, SQLITE_UTF8);
   case NAI_CELL_BLOB:
-    sqlite3_bind_blob(insert, index, cell->data, (int)cell->len, SQLITE_STATIC);
-    break;
+    return sqlite3_bind_blob64(insert, index, cell->data, cell->len, SQLITE_STATIC);
   default:
-    sqlite3_bind_null(insert, index);
+    return sqlite3_bind_null(insert, index);
   }
 }
 
@@ -79,7 +75,8 @@ static int insert_rows(const struct import *import, sqlite3_stmt *insert, struct
     for (uint32_t c = 0; c < columns; c++) {
       struct nai_cell cell;
       NAI_TRY(nai_pq_cells_next(&cell, &cells[c], err));
-      bind(insert, (int)c + 1, &cell);
+      if (bind(insert, (int)c + 1, &cell) != SQLITE_OK)
+        return fail(import, "cannot make a database of it", err);
     }
     if (row % ROWS_PER_LOOK == 0 && !nai_fs_has_room(import->out, 0))
       return nai_err_sys(err, NAI_EIO, ENOSPC, "cannot make a database of it");
