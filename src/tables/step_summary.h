@@ -12,6 +12,7 @@
   C(T, steady_steps, COUNT, "of these: neither warm-up, paused nor truncated")                                        \
   C(T, warm_up_steps, COUNT, "slower ones at the beginning")                                                          \
   C(T, truncated_steps, COUNT, "cut by the capture")                                                                  \
+  C(T, paused_steps, COUNT, "ten times as long as others for a pause of the GPU")                                     \
   C(T, outlier_steps, COUNT, "steady steps that are much longer than the median", .better = NAI_BETTER_LOWER)         \
   C(T, median_ns, TIME, "median of the steady steps: duration", .better = NAI_BETTER_LOWER)                           \
   C(T, mad_ns, TIME, "median distance of their durations from the median", .better = NAI_BETTER_LOWER)                \

@@ -259,7 +259,7 @@ class AgainstTheExport(unittest.TestCase):
                     mine = [r for r in rows if (r["pid"], r["device_id"]) == (s["pid"], s["device_id"])]
                     steady = sorted(ns_of_ms(r["duration_ms"]) for r in mine if r["state"] == "steady")
                     self.assertEqual(len(mine), int(s["steps"]))
-                    self.assertEqual(len(mine), sum(int(s[c]) for c in ("steady_steps", "warm_up_steps", "truncated_steps")))
+                    self.assertEqual(len(mine), sum(int(s[c]) for c in ("steady_steps", "warm_up_steps", "truncated_steps", "paused_steps")))
                     self.assertEqual(steady[(len(steady) - 1) // 2], ns_of_ms(s["median_ms"]))
                     self.assertEqual(sum(steady), ns_of_ms(s["steady_ms"]))
                     idle = [ns_of_ms(r["total_ms"]) for r in read_csv(directory, "step_idle")

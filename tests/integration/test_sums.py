@@ -37,7 +37,7 @@ ROWS = [
     ("unified_memory", [f"{c}_bytes" for c in ("prefetch", "fault", "speculative", "eviction", "access_counter", "other_cause")],
      "migrated_bytes"),
     ("nvtx_phases", ["kernel_time_ms", "graph_time_ms", "copy_time_ms"], "gpu_time_ms"),
-    ("step_summary", ["steady_steps", "warm_up_steps", "truncated_steps"], "steps"),
+    ("step_summary", ["steady_steps", "warm_up_steps", "truncated_steps", "paused_steps"], "steps"),
 ]
 
 # Over rows: (table, column, key, other table, its column), where the sums of both by the key are the same. A column may be
