@@ -114,7 +114,7 @@ void nai_fmt_duration(struct nai_buf *out, double ns) {
   if (ns < 999.5)
     nai_buf_printf(out, "%.0f ns", ns);
   else if (ns < 999.95e3)
-    put_significant(out, ns / 1e3), nai_buf_puts(out, " us");
+    put_significant(out, ns / 1e3), nai_buf_puts(out, " \u00b5s");
   else if (ns < 999.95e6)
     put_significant(out, ns / 1e6), nai_buf_puts(out, " ms");
   else if (ns < 119.5e9)
@@ -134,7 +134,7 @@ void nai_time_column_add(struct nai_time_column *column, double ns) {
 /* The largest that needs no more than four digits before the point; smaller where little would be left of the shortest,
  * and the longest bears it. As the page's tables do it. */
 void nai_fmt_time_in(struct nai_buf *out, const struct nai_time_column *column, double ns, bool sign) {
-  static const char *const names[] = {"ns", "us", "ms", "s"};
+  static const char *const names[] = {"ns", "\u00b5s", "ms", "s"};
   const double step = 1e3, many = 1e4, too_many = 1e6, little = 0.01;
   double size = 1;
   size_t unit = 0;

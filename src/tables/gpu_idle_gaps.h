@@ -25,8 +25,8 @@
     "the wait, with the ranges around it, that was over before and that a twentieth of the gap or more "              \
     "is charged to (queue_drained)")                                                                                  \
   C(T, other_causes, LABEL,                                                                                           \
-    "its other parts of 1 us or more, longest first, each with its cause: queue_drained 8.00 ms, "                    \
-    "in_launch_call 9.09 us")
+    "its other parts of 1 \u00b5s or more, longest first, each with its cause: queue_drained 8.00 ms, "                    \
+    "in_launch_call 9.09 \u00b5s")
 NAI_TABLE(GPU_IDLE_GAPS, gpu_idle_gaps, "Longest idle gaps",
           "One stretch of time in which a GPU ran nothing; the 10,000 longest",
           "what threads other than the launching one did; work submitted late by the driver or the operating system")

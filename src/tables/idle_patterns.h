@@ -16,5 +16,5 @@
   C(T, longest_end_ns, END, "end of the longest gap")
 NAI_TABLE(
     IDLE_PATTERNS, idle_patterns, "Repeated idle gaps",
-    "Gaps of 4 us or more within active spans of one GPU with the same cause before the same operation; the 1,000 with most time",
+    "Gaps of 4 \u00b5s or more within active spans of one GPU with the same cause before the same operation; the 1,000 with most time",
     "whether gaps of one pattern have one reason")

@@ -116,12 +116,12 @@ class Layers(unittest.TestCase):
         return done.returncode, done.stdout
 
     def test_mistakes(self):
-        header = "/* Parts.\n * Internal to\n * src/base. */\n#include <xxhash.h>\n"
+        header = "/* Parts.\n * Internal to\n * src/base. */\n#include <xxhash.h>\n#include <zlib.h>\n"
         cli = ("nai_library(cli nai_base", "nai_library(cli nai_base PkgConfig::ZLIB")
         node = "".join(f'#include "{layer}/{layer}.h"\n' for layer in ("base", "table", "tables", "config", "model")) + "NAI_ANALYSIS(a)\n"
         for files, replace, wanted in (
-                ({"base/a.c": '#include <xxhash.h>\n#include "table/table.h"\n'}, ("", ""), "src/base must not include src/table"),
-                ({"base/a.c": '#include <xxhash.h>\n#include "err.h"\n', "base/err.h": ""}, ("", ""), "write DIRECTORY/err.h"),
+                ({"base/a.c": '#include <xxhash.h>\n#include <zlib.h>\n#include "table/table.h"\n'}, ("", ""), "src/base must not include src/table"),
+                ({"base/a.c": '#include <xxhash.h>\n#include <zlib.h>\n#include "err.h"\n', "base/err.h": ""}, ("", ""), "write DIRECTORY/err.h"),
                 ({"cli/a.c": '#include "base/err.h"\n#include <yaml.h>\n'}, ("", ""), "<yaml.h> needs PkgConfig::YAML, which src/cli does not link"),
                 ({"cli/a.c": '#include "base/internal.h"\n', "base/internal.h": header}, ("", ""), "is internal to src/base"),
                 ({"cli/a.c": '#include "base/err.h"\n'}, cli, "src/cli links PkgConfig::ZLIB and includes nothing of it"),
@@ -129,7 +129,7 @@ class Layers(unittest.TestCase):
                 ({"attic/a.c": ""}, ("", ""), "attic: CMakeLists.txt does not build it"),
                 ({"analyses/one/a.c": node + '#include "analyses/other/b.h"\n'}, ("", ""), "is for src/analyses/other only"),
                 ({"analyses/one/a.c": node + "int nai_helper(int a) {\n"}, ("", ""), "nai_helper must be static"),
-                ({"base/a.c": "#include <xxhash.h>\n",
+                ({"base/a.c": "#include <xxhash.h>\n#include <zlib.h>\n",
                   "../tests/gen/a.c": '#include "base/err.h"\n#include "cli/cli.h"\n#include <jansson.h>\n#include <sqlite3.h>\n#include "table/table.h"\n'},
                  ("", ""), "tests/gen must not include src/table")):
             status, text = self.lint(files, replace)
@@ -141,7 +141,7 @@ class Layers(unittest.TestCase):
         self.assertEqual(self.lint(own)[0], 0)
 
     def test_circles(self):
-        files = {"base/err.h": "", "base/a.c": "#include <xxhash.h>\n", "cli/a.c": '#include "base/err.h"\nint b(void);\nint a(void) { return b(); }\n',
+        files = {"base/err.h": "", "base/a.c": "#include <xxhash.h>\n#include <zlib.h>\n", "cli/a.c": '#include "base/err.h"\nint b(void);\nint a(void) { return b(); }\n',
                  "cli/b.c": "int b(void) { return 1; }\n"}
         names = ("cli/a.c", "cli/b.c")
         self.assertEqual(self.lint(files, objects=names)[0], 0)

@@ -547,7 +547,7 @@ class FixedLength(unittest.TestCase):
         """Less of it fits: that is no kernel that got faster."""
         report, text, _ = compared([trace("layers")], [self.slower(1.2)])
         head = text.splitlines()[0]
-        self.assertRegex(head, r"^Repeating unit of 9 kernels [\d.]+ us -> [\d.]+ us \(\+20 %")
+        self.assertRegex(head, r"^Repeating unit of 9 kernels [\d.]+ µs -> [\d.]+ µs \(\+20 %")
         self.assertEqual(report["settings"]["per"], "gpu_and_repetition")
         whole, compute, idle = (next(p for p in report["partition"] if p["part"] == part) for part in ("whole", "compute", "idle"))
         self.assertAlmostEqual(whole["new_time_ms"] / whole["base_time_ms"], 1.2, delta=0.03)
@@ -605,7 +605,7 @@ class FixedLength(unittest.TestCase):
                 continue
             self.assertIn(f"(table {table} of the runs)", text.replace("\\", ""))
             medians = {row["median_ms"] for row in support.read_csv(sides[0], table)}
-            self.assertTrue(any(f"{float(ms):.2f} ms" in text.splitlines()[0] or f"{1000 * float(ms):.1f} us" in text.splitlines()[0]
+            self.assertTrue(any(f"{float(ms):.2f} ms" in text.splitlines()[0] or f"{1000 * float(ms):.1f} µs" in text.splitlines()[0]
                                 for ms in medians), (medians, text[:200]))
 
     def test_one_kernel(self):
@@ -1104,7 +1104,7 @@ class Budgets(unittest.TestCase):
         self.assertIn("beyond the fixed limit", done.stdout)
         text = (out / "compare.md").read_text(encoding="utf-8")
         self.assertRegex(text.splitlines()[0], r"^Step time [\d.]+ ms: regressed, limit 2\.00 ms\.$")
-        self.assertIn("| limit 2,000 us | **regressed (gate: fail)** |", text)
+        self.assertIn("| limit 2,000 µs | **regressed (gate: fail)** |", text)
         ElementTree.parse(out / "junit.xml")
 
     def test_limit_holds_without_the_metric_in_the_baseline(self):

@@ -143,7 +143,7 @@ class DominantKernel(unittest.TestCase):
 
     def test_a_simulated_saving_beside_shares_of_the_capture_says_what_it_is_of(self):
         for said in each(sibling("triangular_solves", "nsys_report__report_level")):
-            self.assertRegex(said.verdict, r"simulated saving [\d.]+ us per step \([\d.]+ %\); then grid too small")
+            self.assertRegex(said.verdict, r"simulated saving [\d.]+ µs per step \([\d.]+ %\); then grid too small")
 
     def test_it_is_said_where_nothing_else_is_wrong(self):
         said = generated("two-processes")
@@ -406,7 +406,7 @@ class Priorities(unittest.TestCase):
             self.assertAlmostEqual(said.findings["exposed-communication"]["saving_ns"] / 1e6, worst, delta=0.000001)
         for said in each(generated("bimodal"), real("fsdp_2gpu")):
             row = next(line for line in said.section("Top kernels by total GPU time").splitlines() if "`flash_fwd_kernel" in line)
-            self.assertRegex(row, r"17 calls of about [\d.]+ us and 17 of about 7\.87 ms")
+            self.assertRegex(row, r"17 calls of about [\d.]+ µs and 17 of about 7\.87 ms")
             self.assertNotIn("4.01 ms", row)
         losses = [row for row in generated("bimodal").rows("losses") if row["what"] == "bimodal"]
         self.assertTrue(losses)

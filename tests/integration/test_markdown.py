@@ -10,7 +10,7 @@ from support import SCENARIOS, SHARED, artifacts, report, trace
 
 EXTENSIONS = ("-e", "table", "-e", "autolink", "-e", "strikethrough", "-e", "tagfilter")
 NAMESPACE = "{http://commonmark.org/xml/1.0}"
-UNIT = r"[ \xa0]?(ns|us|ms|s|min|h|%|B|KB|MB|GB|TB|KiB|MiB|GiB|GB/s|/s|K|M)?(/s)?"
+UNIT = r"[ \xa0]?(ns|µs|ms|s|min|h|%|B|KB|MB|GB|TB|KiB|MiB|GiB|GB/s|/s|K|M)?(/s)?"
 ONE = r"(?:about )?[<>]?-?[\d,.]+(-[\d,.]+)?" + UNIT  # a range over GPUs: 3.10-3.12 ms
 NUMBER = re.compile(rf"^(-|{ONE}(-{ONE})?( \({ONE}( (of the \w+|to {ONE}))?\))?)?$")
 SUMMARY = re.compile(r"^<details><summary>[^<>]*</summary>$")

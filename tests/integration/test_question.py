@@ -499,12 +499,12 @@ class Truth:
         return known
 
 
-UNITS = {"": 1, "ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9, "B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "GB/s": 1e9}
+UNITS = {"": 1, "ns": 1, "µs": 1e3, "ms": 1e6, "s": 1e9, "B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "GB/s": 1e9}
 
 
 def first_number(text):
     """Its value in ns, bytes or bytes per second, and half of the last digit that is written."""
-    number, unit = re.match(r"([\d,]+(?:\.\d+)?)(?: (ns|us|ms|s|B|KiB|MiB|GiB|GB/s)\b)?", text).groups()
+    number, unit = re.match(r"([\d,]+(?:\.\d+)?)(?: (ns|µs|ms|s|B|KiB|MiB|GiB|GB/s)\b)?", text).groups()
     digits = len(number.partition(".")[2])
     return float(number.replace(",", "")) * UNITS[unit or ""], 0.51 * 10 ** -digits * UNITS[unit or ""]
 

@@ -123,7 +123,7 @@ class Answers(unittest.TestCase):
         a, b, c = rows(directory, "select total_time_ms, total_time_ns, total_time_ms * 1 from kernels order by 1 desc limit 1")[0]
         self.assertEqual((round(a * 1e6), c), (b, a))
         done = sql(directory, "select total_time_ms, total_time_ns, call_count from kernels limit 1", "--human")
-        self.assertRegex(done.stdout.splitlines()[1], r"^ *[\d.]+ (us|ms) +[\d.]+ (us|ms) +[\d,]+$")
+        self.assertRegex(done.stdout.splitlines()[1], r"^ *[\d.]+ (µs|ms) +[\d.]+ (µs|ms) +[\d,]+$")
 
     def test_functions(self):
         directory = artifacts(trace("training"))

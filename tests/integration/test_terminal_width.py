@@ -101,7 +101,7 @@ class Width(unittest.TestCase):
     def test_a_number_stays_with_its_unit(self):
         text = on_terminal("summary", artifacts(trace("training")))
         self.assertIn("active", text)
-        self.assertNotRegex(text, r"\d\n +(ms|us|s|%)\b")
+        self.assertNotRegex(text, r"\d\n +(ms|µs|s|%)\b")
 
     def test_headers_are_words(self):
         for command in ("summary", "overlap", "nccl"):

@@ -151,8 +151,8 @@ class Terminal:
         return found and (int(found[1] + found[2]), int(found[3] + found[4]))
 
     def window(self):
-        found = re.search(r"(\d+\.\d+) s \+ ([\d.]+) (ns|us|ms|s)", self.line(0))
-        return float(found[1]), float(found[2]) * {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1}[found[3]]
+        found = re.search(r"(\d+\.\d+) s \+ ([\d.]+) (ns|µs|ms|s)", self.line(0))
+        return float(found[1]), float(found[2]) * {"ns": 1e-9, "µs": 1e-6, "ms": 1e-3, "s": 1}[found[3]]
 
     def end(self):
         end = time.monotonic() + DEADLINE_S
@@ -327,7 +327,7 @@ class Keys(unittest.TestCase):
         t.press(["n"], "no filter")
         self.assertNotIn("operation", t.line(0))
         long = sum(e - s >= 300_000 for s, e in operations(self.path))
-        t.press(["m", "300", "Enter"], f">= 300 us: {long:,} operation")
+        t.press(["m", "300", "Enter"], f">= 300 µs: {long:,} operation")
         t.press(["m", "x", "Enter"], "no number of microseconds")
 
     def test_names_and_times(self):

@@ -412,8 +412,8 @@ class Ranks(unittest.TestCase):
     def alike(self, one, several, *changes):
         whole, parts = (json.loads(run("whatif", "--quiet", *sources, *changes, "--format", "json").stdout) for sources in ((one,), several))
         doubt = next(caveat for caveat in parts["caveats"] if "clocks" in caveat)
-        self.assertRegex(doubt, r"off by [0-9.]+ (us|ns)\.")
-        limit = float(doubt.split()[-2]) * (1000 if "us" in doubt else 1) + 10
+        self.assertRegex(doubt, r"off by [0-9.]+ (µs|ns)\.")
+        limit = float(doubt.split()[-2]) * (1000 if "µs" in doubt else 1) + 10
         self.assertLess(abs(whole["now_ns"] - parts["now_ns"]), limit, changes)
         self.assertLess(abs(whole["together"]["saving_ns"] - parts["together"]["saving_ns"]), limit, changes)
         self.assertEqual([whole["together"][key] for key in ("limited_by", "limited_by_pct")],

@@ -583,7 +583,7 @@ TEST(test_page_migration) {
   struct nai_table *losses = losses_of(&f);
   int64_t row = loss_row(losses, "page_migration");
   assert_int_equal(cell_int(losses, row, "time_ns"), 310000 + 100000);
-  assert_string_equal(cell_text(losses, row, "detail"), "in 310.0 us of it pages move or the GPU handles a fault");
+  assert_string_equal(cell_text(losses, row, "detail"), "in 310.0 µs of it pages move or the GPU handles a fault");
   assert_int_equal(loss_row(losses, "repeated_copies"), -1);
   nai_table_free(losses);
   fixture_free(&f);

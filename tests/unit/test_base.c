@@ -285,8 +285,8 @@ TEST(test_human_numbers) {
       {'d', 0, "0 ns"},
       {'d', 5, "5 ns"},
       {'d', 999.4, "999 ns"},
-      {'d', 999.6, "1.00 us"},
-      {'d', 7940, "7.94 us"},
+      {'d', 999.6, "1.00 µs"},
+      {'d', 7940, "7.94 µs"},
       {'d', 136355595, "136.4 ms"},
       {'d', 999949999, "999.9 ms"},
       {'d', 999950000, "1.00 s"},
@@ -296,7 +296,7 @@ TEST(test_human_numbers) {
       {'d', 119.6e9, "2 min 0 s"},
       {'d', -200e9, "-3 min 20 s"},
       {'d', -0.2, "0 ns"},
-      {'d', -7940, "-7.94 us"},
+      {'d', -7940, "-7.94 µs"},
       {'d', NAN, "-"},
       {'d', 7.2e12, "120 min 0 s"},
       {'c', 1234567, "1,234,567"},
@@ -347,14 +347,14 @@ TEST(test_time_column) {
     bool sign;
     const char *text;
   } cases[] = {
-      {2e6, 5e6, 2.633e6, false, "2,633 us"}, /* four digits fit */
+      {2e6, 5e6, 2.633e6, false, "2,633 µs"}, /* four digits fit */
       {2e6, 5e7, 2.633e6, false, "2.633 ms"},
       {2e6, 5e7, 0, true, "0 ms"},
-      {2e3, 5e7, 2653, false, "2.653 us"}, /* little would be left of it in ms */
-      {2, 5e7, 2, false, "0.002 us"},      /* the longest does not bear ns */
-      {2e3, 5e7, -154167, true, "-154.2 us"},
-      {2e3, 5e7, 154167, true, "+154.2 us"},
-      {2e3, 5e7, -0.1, true, "0.000 us"},
+      {2e3, 5e7, 2653, false, "2.653 µs"}, /* little would be left of it in ms */
+      {2, 5e7, 2, false, "0.002 µs"},      /* the longest does not bear ns */
+      {2e3, 5e7, -154167, true, "-154.2 µs"},
+      {2e3, 5e7, 154167, true, "+154.2 µs"},
+      {2e3, 5e7, -0.1, true, "0.000 µs"},
       {1e12, 9e12, 9e12, false, "9,000 s"},
       {0, 0, 0, false, "0 ns"},
       {1, 1, NAN, false, "-"},

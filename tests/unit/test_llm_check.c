@@ -50,7 +50,7 @@ static bool good(const char *text) {
   struct nai_fact_value exact = {
       .column = (char *)"idle_ns", .unit = NAI_NS, .value = {.type = NAI_I64, .i = 29634752}};
   struct nai_answer answer = {.facts = {{.table = (char *)"t", .text = (char *)"GPU 0 is idle for 29.6 ms (53.9 %)"},
-                                        {.table = (char *)"t", .text = (char *)"20 calls, 1.2 us"}},
+                                        {.table = (char *)"t", .text = (char *)"20 calls, 1.2 µs"}},
                               .fact_count = 2};
   struct nai_buf why = {0};
   answer.facts[0].values[answer.facts[0].value_count++] = exact;

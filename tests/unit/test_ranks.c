@@ -328,7 +328,7 @@ TEST(test_verdicts) {
       "One event: rank 3 comes 5.00 ms ± 32 ns late once, in collective 1; that is 10.1 % of the time. All other delays "
       "together are 0 ns.");
   judge(34, 5000 * US, NAI_RANKS_UNEVEN, "Most of the delay is one rank's");
-  judge(100, 100 * US, NAI_RANKS_BALANCED, "No rank is late: coming last costs 100.0 us, 0.20 % of the time");
+  judge(100, 100 * US, NAI_RANKS_BALANCED, "No rank is late: coming last costs 100.0 µs, 0.20 % of the time");
   judge(2, 100 * US, NAI_RANKS_PERSISTENT,
         "rank 3 is late: it arrives last in 50 of 100 collectives (95 % interval 92 to 100 %");
   judge(2, 5 * US, NAI_RANKS_BALANCED, "No rank is late");

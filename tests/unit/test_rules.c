@@ -718,7 +718,7 @@ TEST(evidence_from_several_tables) {
   assert_int_equal(r.evidence->rows, 3);
   assert_string_equal(cell(r.evidence, 0, "text"), "host_sync");
   assert_string_equal(cell(r.evidence, 1, "text"), "host_code");
-  assert_string_equal(cell(r.evidence, 2, "text"), "cudaDeviceSynchronize 900.0 us; slow");
+  assert_string_equal(cell(r.evidence, 2, "text"), "cudaDeviceSynchronize 900.0 µs; slow");
   assert_int_equal(number(r.evidence, 2, "pid"), 145);
   assert_int_equal(number(r.evidence, 2, "tid"), 146);
   result_free(&r);

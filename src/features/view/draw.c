@@ -87,7 +87,7 @@ void nai_draw_header(struct nai_screen *s, const struct nai_term *v, int y) {
   if (!v->in_tree && nai_scene_filtered(&v->scene)) {
     nai_buf_printf(&text, "  /%s", v->scene.filter.text ? v->scene.filter.text : "");
     if (v->scene.filter.min_ns)
-      nai_buf_printf(&text, " >= %d us", v->settings[NAI_SET_MIN_US]);
+      nai_buf_printf(&text, " >= %d \u00b5s", v->settings[NAI_SET_MIN_US]);
     nai_buf_puts(&text, ": ");
     nai_fmt_count(&text, (int64_t)v->scene.matches);
     nai_buf_puts(&text, v->scene.matches == 1 ? " operation" : " operations");

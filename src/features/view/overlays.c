@@ -16,7 +16,7 @@ static const struct {
     [NAI_SET_OTHER_ROWS] = {"lines of other streams", 1, 4, 1},
     [NAI_SET_TICKS] = {"ticks on the axis", 2, 20, 1},
     [NAI_SET_DEPTH] = {"depths of ranges", 0, NAI_DEPTHS, 1},
-    [NAI_SET_MIN_US] = {"shortest operation, us", 0, 1000000000, 10},
+    [NAI_SET_MIN_US] = {"shortest operation, \u00b5s", 0, 1000000000, 10},
 };
 
 int nai_term_set(struct nai_term *v, enum nai_setting setting, int value, struct nai_err *err) {

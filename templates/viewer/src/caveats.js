@@ -1,14 +1,13 @@
 /** @import { Report } from './types.js' */
 import { h, name } from './dom.js';
 import { counted, integer } from './format.js';
-import { withMicro } from './words.js';
 
 const ABSENT = 'missing-table';
 const FEW = 2;
 
 /** @param {Report['caveats'][number]} caveat */
 function item(caveat) {
-  return h('li', { class: `caveat-${caveat.severity}` }, name(withMicro(caveat.text ?? caveat.id)));
+  return h('li', { class: `caveat-${caveat.severity}` }, name(caveat.text ?? caveat.id));
 }
 
 /** What to keep in mind; tables that the export lacks take one line. @param {Report} report @param {number} events */

@@ -4,7 +4,6 @@ import { copyButton } from './copy-button.js';
 import { h, name, replace } from './dom.js';
 import { counted } from './format.js';
 import { addSavingBar, addSimulation } from './plan-bars.js';
-import { withMicro } from './words.js';
 
 /** So many findings are read whole; of the others, the minor ones are a line each until they are opened. */
 const READ_WHOLE = 2;
@@ -24,7 +23,7 @@ function evidenceButtons(app, evidence) {
           if (!app.showEvidence(evidence) && table) app.showTable(table, evidence.row ?? -1);
         },
       },
-      name(withMicro(evidence.text)),
+      name(evidence.text),
     ),
     table && app.model.table(table)
       ? h(

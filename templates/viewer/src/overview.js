@@ -14,23 +14,12 @@ import { planBars } from './plan-bars.js';
 import { columnIndex } from './table-schema.js';
 import { stepStrips } from './step-strip.js';
 import { UtilizationSums } from './timeline/utilization.js';
-import { withMicro } from './words.js';
 
 const CHART_HEIGHT = 76;
 const LINE_HEIGHT = 18;
 const CARDS_MAX = 4;
 /** A cause below this share of the idle time would read 0.0 %. */
 const LEAST_CAUSE = 0.0005;
-
-/** The page's own texts come with "us" as terminals need it. @param {Element} element */
-function spellUnits(element) {
-  const walker = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
-  for (let node = walker.nextNode(); node; node = walker.nextNode()) {
-    if (node.parentElement?.closest('pre, code')) continue;
-    const text = withMicro(node.nodeValue ?? '');
-    if (text !== node.nodeValue) node.nodeValue = text;
-  }
-}
 
 /** Verdict, utilisation and findings. The findings' text stands in the page already; this adds what needs a program. */
 export class Overview {
@@ -57,7 +46,6 @@ export class Overview {
     this.limits = limitsSection(app);
     for (const section of [this.limits, this.communicators])
       if (section) (this.steps?.element ?? document.querySelector('.rankings') ?? byId('charts')).after(section.element);
-    for (const id of ['verdict', 'view-overview']) spellUnits(byId(id));
     bringFindingsAlive(app);
     replace(byId('caveats'), ...caveatsSection(report, app.model.timeline.total_events));
     new ResizeObserver(() => this.draw()).observe(byId('charts'));

@@ -80,12 +80,7 @@ export const WORDS = [
 /** Causes of idle gaps, short and long. */
 export const CAUSES = Object.entries(CAUSE_LABELS).map(([cause, text]) => ({ word: causeName(cause), text }));
 
-/** One spelling of units, whatever wrote the text. @param {string} text */
-export function withMicro(text) {
-  return text.replace(/(\d[\u00a0 ])us\b/gu, '$1µs');
-}
-
-/** A list of causes with their times, in the page's words: "host_code 1.2 us, ...". @param {string} text */
+/** A list of causes with their times, in the page's words: "host_code 1.2 µs, ...". @param {string} text */
 export function causesText(text) {
-  return withMicro(text.replace(/[a-z_]+(?= [\d.]+ [a-z]+\b)/gu, causeName));
+  return text.replace(/[a-z_]+(?= [\d.]+ [a-zµ]+)/gu, causeName);
 }

@@ -273,7 +273,7 @@ export function analyse(plan) {
           },
           {
             ...none,
-            text: `slowest flash_fwd_kernel took ${(flash.duration / 1e3).toFixed(1)} us`,
+            text: `slowest flash_fwd_kernel took ${(flash.duration / 1e3).toFixed(1)} µs`,
             table: 'kernels',
             row: tables.kernels.rows.findIndex((row) => row[0].includes('flash_fwd') && row[1] === 0),
             start_ns: absolute(flash.start),

@@ -7,7 +7,7 @@ import { categoryColor, causeColor, causeName } from '../../../templates/viewer/
 import { displayOrder, redundantColumns } from '../../../templates/viewer/src/tables/columns.js';
 import { formatMarks, formatMeasure, parseMarks, parseMeasure } from '../../../templates/viewer/src/timeline/marks.js';
 import { shellWord, trimCommand } from '../../../templates/viewer/src/trim.js';
-import { causesText, withMicro } from '../../../templates/viewer/src/words.js';
+import { causesText } from '../../../templates/viewer/src/words.js';
 import { planModel } from '../lib/plan-model.mjs';
 
 const { model } = planModel();
@@ -73,10 +73,9 @@ test('the command for a stretch is exact and safe', () => {
 });
 
 test('causes in a list read as they do alone', () => {
-  assert.equal(causesText('in_launch_call 16.9 us, queue_drained 1.64 ms'), 'launch call 16.9 µs, starved after synchronization 1.64 ms');
+  assert.equal(causesText('in_launch_call 16.9 µs, queue_drained 1.64 ms'), 'launch call 16.9 µs, starved after synchronization 1.64 ms');
 });
 
-test('one spelling of units', () => assert.equal(withMicro('median 120.0 us, 3\u00a0us; use us'), 'median 120.0 µs, 3\u00a0µs; use us'));
 
 test('a snippet says what is selected and nothing of it is markup', () => {
   const text = toSnippet({

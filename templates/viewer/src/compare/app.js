@@ -8,7 +8,6 @@ import { Clock } from '../format.js';
 import { Shell } from '../shell.js';
 import { StateStore } from '../state.js';
 import { TablesView } from '../tables/view.js';
-import { withMicro } from '../words.js';
 import { differenceFirst } from './columns.js';
 import { buildDifferences } from './differences.js';
 import { FlameView } from './flame-view.js';
@@ -25,15 +24,6 @@ const VIEWS = [
   ['tables', 'Tables'],
   ['flame', 'Ranges'],
 ];
-
-/** The page prints plain ASCII where it works without this script. @param {HTMLElement} host */
-function useMicro(host) {
-  const walker = document.createTreeWalker(host, NodeFilter.SHOW_TEXT);
-  for (let node = walker.nextNode(); node; node = walker.nextNode()) {
-    const text = withMicro(node.nodeValue ?? '');
-    if (text !== node.nodeValue) node.nodeValue = text;
-  }
-}
 
 /** The page of a comparison. It is also what the tables view takes for its application. */
 export class CompareApp {
@@ -52,7 +42,6 @@ export class CompareApp {
     this.flame = new FlameView(this, byId('view-flame'), data.tables.compared_tree ?? null);
     this.pair = this.buildPair(byId('view-pair'));
     this.buildTree();
-    useMicro(byId('view-overview'));
     this.state.onNavigate(() => {
       this.restore();
       this.shell.refocus();
