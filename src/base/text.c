@@ -190,7 +190,8 @@ void nai_text_cut(struct nai_buf *out, const char *text, size_t len, size_t max)
 
 /* Whether the blank there stands between a number and its unit. */
 static bool is_before_unit(const char *text, size_t len, size_t blank) {
-  static const char *const units[] = {"%", "ns", "\u00b5s", "ms", "s", "min", "h", "B", "KiB", "MiB", "GiB", "TiB", "GB/s"};
+  static const char *const units[] = {"%", "ns",  "\u00b5s", "ms",  "s",   "min", "h",
+                                      "B", "KiB", "MiB",     "GiB", "TiB", "GB/s"};
   size_t end = blank + 1;
   while (end < len && text[end] != ' ' && !strchr(",;:.)", text[end]))
     end++;

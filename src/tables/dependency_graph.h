@@ -17,7 +17,7 @@
   C(T, unresolved_wait_pct, PCT, "of the time of all waits", .better = NAI_BETTER_LOWER)                              \
   C(T, event_wait_count, COUNT, "calls that let a stream wait for an event")                                          \
   C(T, event_without_record_count, COUNT, "of them: the record is not in the trace", .better = NAI_BETTER_LOWER)      \
-  C(T, unexplained_count, COUNT, "starts more than 20 \u00b5s later than all that is known allows",                        \
+  C(T, unexplained_count, COUNT, "starts more than 20 \u00b5s later than all that is known allows",                   \
     .better = NAI_BETTER_LOWER)                                                                                       \
   C(T, unexplained_ns, TIME, "these delays, summed; on the path or not", .better = NAI_BETTER_LOWER)                  \
   C(T, full_queue_count, COUNT, "launch calls that a full queue held up, by their duration")                          \

@@ -28,7 +28,7 @@
   C(T, stream_launch_p50_ns, AVERAGE,                                                                                \
     "median of the process's calls that launch a kernel outside of graphs, NULL for none")                           \
   C(T, cpu_saved_per_launch_ns, CELL(F64, NS),                                                                       \
-    "time on the CPU that a launch saves: nodes by that median (4 \u00b5s without it), minus the launch call; "           \
+    "time on the CPU that a launch saves: nodes by that median (4 \u00b5s without it), minus the launch call; "      \
     "negative where it costs more",                                                                                  \
     .role = NAI_ROLE_METRIC, .display_units = NAI_AS_US, .better = NAI_BETTER_HIGHER)                                \
   C(T, longest_start_ns, START, "start of the longest envelope")                                                     \

@@ -14,9 +14,9 @@
   C(T, p50_kernel_ns, AVERAGE, "median kernel duration")                                                  \
   C(T, p90_kernel_ns, AVERAGE, "90th percentile of kernel durations")                                     \
   C(T, p99_kernel_ns, AVERAGE, "99th percentile of kernel durations")                                     \
-  C(T, pct_under_5us, PCT, "kernels shorter than 5 \u00b5s, of all kernels")                                   \
-  C(T, pct_under_10us, PCT, "kernels shorter than 10 \u00b5s, of all kernels")                                 \
-  C(T, pct_under_20us, PCT, "kernels shorter than 20 \u00b5s, of all kernels")                                 \
+  C(T, pct_under_5us, PCT, "kernels shorter than 5 \u00b5s, of all kernels")                              \
+  C(T, pct_under_10us, PCT, "kernels shorter than 10 \u00b5s, of all kernels")                            \
+  C(T, pct_under_20us, PCT, "kernels shorter than 20 \u00b5s, of all kernels")                            \
   C(T, peak_kernels_per_10ms, COUNT, "most kernel starts in any 10 ms")                                   \
   C(T, api_p50_ns, AVERAGE, "median duration of the launch calls")                                        \
   C(T, launch_latency_p50_ns, AVERAGE,                                                                    \

@@ -27,7 +27,7 @@
     .sum = true)                                                                                                     \
   C(T, allocation_ns, TIME, "loop: part with the cause allocation", .better = NAI_BETTER_LOWER, .sum = true)         \
   C(T, cuda_call_ns, TIME, "loop: part with the cause cuda_call", .better = NAI_BETTER_LOWER, .sum = true)           \
-  C(T, host_code_ns, TIME, "loop: part with the cause host_code, of gaps with 20 \u00b5s of it or less",                  \
+  C(T, host_code_ns, TIME, "loop: part with the cause host_code, of gaps with 20 \u00b5s of it or less",             \
     .better = NAI_BETTER_LOWER, .sum = true)                                                                         \
   C(T, latency_ns, TIME, "loop: part with the cause launch_latency", .better = NAI_BETTER_LOWER, .sum = true)        \
   C(T, longest_ns, TIME, "most of idle_ns behind one wait", .better = NAI_BETTER_LOWER)                              \

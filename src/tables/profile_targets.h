@@ -21,7 +21,7 @@
   C(T, geometry, LABEL, "blocks and threads of this call, in words; NULL where the export does not tell")          \
   C(T, input_bytes, BYTES,                                                                                         \
     "copied from the host to this GPU: per call where there are as many copies as calls or more, else altogether") \
-  C(T, pass_ns, LENGTH, "for reading input_bytes once at the rate of the GPU's memory; NULL below 1 \u00b5s")           \
+  C(T, pass_ns, LENGTH, "for reading input_bytes once at the rate of the GPU's memory; NULL below 1 \u00b5s")      \
   C(T, passes, MEAN, "the call, in such passes", .better = NAI_BETTER_LOWER)                                       \
   C(T, start_ns, START, "start of this call")                                                                      \
   C(T, end_ns, END, "end of this call")
