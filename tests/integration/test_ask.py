@@ -502,7 +502,7 @@ class Explain(unittest.TestCase):
 
 
 def micro_or_milli(ns):
-    value, unit = (ns / 1e3, "us") if ns < 1e6 else (ns / 1e6, "ms")
+    value, unit = (ns / 1e3, "µs") if ns < 1e6 else (ns / 1e6, "ms")
     return f"{value:.{1 if value >= 10 else 2}f} {unit}"
 
 
