@@ -233,7 +233,7 @@ async function timelineTests(suite, path, data) {
       const { selected } = await pairState(page);
       await page.waitForFunction(() => /[#&]e=base/u.test(location.hash));
       await page.reload();
-      await settle(page);
+      await page.waitForFunction(() => globalThis.nsysAi?.ready);
       equal((await pairState(page)).selected, selected, 'after a reload');
     }),
   );
