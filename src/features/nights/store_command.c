@@ -99,6 +99,7 @@ static const struct nai_cli_option options[] = {
     NAI_CLI_OPTION(int64, keep_days, "keep-days", "N", "prune: --keep in days", NAI_CLI_RANGE(0, 36500),
                    .otherwise = "90"),
     NAI_CLI_OPTION(text, out, "out", "DIR", "get: where the run is written", .letter = 'o', .hint = NAI_CLI_FILE),
+    NAI_CLI_SWITCH(on, reports, "reports", "index: write the report of each run, too, for index and trend to lead to"),
     NAI_CLI_SWITCH(on, dry_run, "dry-run", "prune: print what would be removed"),
     NAI_CMD_EXPORT_OPTION,
     NAI_CLI_SWITCH(on, json, "json", "list: print one line of JSON"),
@@ -137,6 +138,7 @@ static int check_options(const struct store_args *a, const char *action, struct 
               {"weekly", a->weekly_days >= 0, "prune", ""},
               {"monthly", a->monthly_days >= 0, "prune", ""},
               {"json", a->json, "list", ""},
+              {"reports", a->reports, "index", ""},
               {"dry-run", a->dry_run, "prune", ""}};
   for (size_t i = 0; i < sizeof uses / sizeof *uses; i++)
     if (uses[i].given && strcmp(action, uses[i].of) != 0 && strcmp(action, uses[i].or_of) != 0)
@@ -191,6 +193,8 @@ static int act(struct nai_store *store, const struct store_args *a, const char *
     NAI_TRY(nai_store_remove(store, words + 1, count - 1, err));
   else if (strcmp(words[0], "prune") == 0)
     NAI_TRY(nai_cmd_store_prune(store, a, err));
+  else if (a->reports)
+    NAI_TRY(nai_cmd_store_reports(store, err));
   return strcmp(words[0], "prune") == 0 && a->dry_run ? NAI_OK : nai_cmd_store_write_index(store, err);
 }
 
