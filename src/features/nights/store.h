@@ -172,9 +172,15 @@ void nai_store_selection_free(struct nai_store_selection *selection);
 
 /* --- the index ---------------------------------------------------------------------------------- */
 
+/* What becomes of a run's summary that is missing or damaged, and how much of one that is there is wanted. */
+enum nai_store_summaries {
+  NAI_STORE_READ,
+  NAI_STORE_KEEP,   /* it is written */
+  NAI_STORE_METRICS /* neither findings nor kernels are wanted */
+};
 /* Fills an index with the runs that were read: from their summaries, and where one is missing or damaged from their
- * captures; with `keep` it is written then. A capture that cannot be read makes its run a failed one. */
-NAI_MUST_CHECK int nai_store_index(struct nai_index *out, const struct nai_store *store, bool keep,
+ * captures. A capture that cannot be read makes its run a failed one. */
+NAI_MUST_CHECK int nai_store_index(struct nai_index *out, const struct nai_store *store, enum nai_store_summaries how,
                                    struct nai_err *err);
 
 /* --- retention ---------------------------------------------------------------------------------- */
