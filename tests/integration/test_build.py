@@ -43,25 +43,51 @@ class Plain(unittest.TestCase):
     """What somebody does who knows cmake and not this repository: no preset, no option, the compiler that is there; of the files alone,
     with nothing beside them, in a directory with a blank."""
 
-    def check(self, compiler):
-        place = fresh_dir("plain")
-        source = copy_of_source(place / "deep" / "source of it")
-        said = build(source, place / "build", env={"CC": compiler})
-        self.assertEqual([line for line in said.splitlines() if "warning:" in line][:5], [])
-        self.assertNotIn("-Werror", (place / "build" / "compile_commands.json").read_text())
+    @classmethod
+    def setUpClass(cls):
+        compiler = "gcc" if "clang" in run("--version").stdout else "clang"  # the one that did not make the program which is tested
+        if not shutil.which(compiler):
+            raise unittest.SkipTest(f"no {compiler}")
+        cls.place = fresh_dir("plain")
+        cls.source = copy_of_source(cls.place / "deep" / "source of it")
+        cls.env = {"CC": compiler}
+        cls.said = build(cls.source, cls.place / "build", env=cls.env)
+        cls.program = shutil.copy(cls.place / "build" / "nsys-ai", cls.place / "nsys-ai")
+
+    def analyze(self, program, *options):
         out = fresh_dir() / "o"
-        done = run("analyze", trace("training"), "-q", "--out", out, program=place / "build" / "nsys-ai")
+        done = run("analyze", trace("training"), "-q", "--out", out, *options, program=program)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
-        # Not a byte that anybody is shown depends on the compiler; stages say which program made them.
-        shown = lambda files: {name: content for name, content in files.items() if not name.startswith("stages/")}
-        self.assertEqual(shown(tree(out)), shown(tree(artifacts(trace("training")))))
+        return out
+
+    def no_warnings(self, said):
+        self.assertEqual([line for line in said.splitlines() if "warning:" in line][:5], [])
 
     def test_other_compiler(self):
-        """The one that did not make the program which is tested."""
-        compiler = "gcc" if "clang" in run("--version").stdout else "clang"
-        if not shutil.which(compiler):
-            self.skipTest(f"no {compiler}")
-        self.check(compiler)
+        self.no_warnings(self.said)
+        self.assertNotIn("-Werror", (self.place / "build" / "compile_commands.json").read_text())
+        # Not a byte that anybody is shown depends on the compiler; stages say which program made them.
+        shown = lambda files: {name: content for name, content in files.items() if not name.startswith("stages/")}
+        self.assertEqual(shown(tree(self.analyze(self.program))), shown(tree(artifacts(trace("training")))))
+
+    def test_example_analysis(self):
+        """What docs/adding-an-analysis.md tells people to begin with: two files, one line, and its table comes out as it says."""
+        text = (SOURCE / "docs" / "adding-an-analysis.md").read_text()
+        example = re.search(r"```c\n(/\* How is kernel time.*?)```", text, re.S).group(1)
+        table = re.search(r"```c\n(#pragma once.*?)```", text, re.S).group(1)
+        line, after = re.search(r"```diff\n\+(.*?)\n (.*?)\n```", text).groups()
+        rule = re.search(r"```yaml\n(rules:.*?)```", text, re.S).group(1)
+        shown = re.search(r"```\n(device_id,.*?)```", text, re.S).group(1)
+        (self.source / "src" / "tables" / "streams.h").write_text(table)
+        (self.source / "src" / "analyses" / "streams.c").write_text(example)
+        registry = self.source / "src" / "analyses" / "registry.c"
+        self.assertEqual(registry.read_text().count(after + "\n"), 1)
+        registry.write_text(registry.read_text().replace(after + "\n", f"{line}\n{after}\n"))
+        self.no_warnings(build(self.source, self.place / "build", target="nsys-ai", env=self.env))
+        rules = self.place / "one-stream.yaml"
+        rules.write_text(rule)
+        out = self.analyze(self.place / "build" / "nsys-ai", "--rules", rules)
+        self.assertEqual((out / "tables" / "streams.csv").read_text().replace("\r", ""), shown)
 
 
 @support.unsanitized("once is enough")
@@ -147,30 +173,6 @@ class Layers(unittest.TestCase):
         self.assertEqual(self.lint(files, objects=names)[0], 0)
         files["cli/b.c"] = "int a(void);\nint b(void) { return a(); }\n"
         self.assertEqual(self.lint(files, objects=names), (1, "src/cli: a circle of a.c, b.c\n"))
-
-
-@support.unsanitized("once is enough")
-class Documentation(unittest.TestCase):
-    def test_example_analysis(self):
-        """What docs/adding-an-analysis.md tells people to begin with: two files, one line, and its table comes out as it says."""
-        text = (SOURCE / "docs" / "adding-an-analysis.md").read_text()
-        example = re.search(r"```c\n(/\* How is kernel time.*?)```", text, re.S).group(1)
-        table = re.search(r"```c\n(#pragma once.*?)```", text, re.S).group(1)
-        line, after = re.search(r"```diff\n\+(.*?)\n (.*?)\n```", text).groups()
-        rule = re.search(r"```yaml\n(rules:.*?)```", text, re.S).group(1)
-        shown = re.search(r"```\n(device_id,.*?)```", text, re.S).group(1)
-        source = copy_of_source(fresh_dir("example") / "source")
-        (source / "src" / "tables" / "streams.h").write_text(table)
-        (source / "src" / "analyses" / "streams.c").write_text(example)
-        registry = source / "src" / "analyses" / "registry.c"
-        self.assertEqual(registry.read_text().count(after + "\n"), 1)
-        registry.write_text(registry.read_text().replace(after + "\n", f"{line}\n{after}\n"))
-        build(source, source.parent / "build", ["-DBUILD_TESTING=OFF", "-DNAI_WERROR=ON"], "nsys-ai")
-        out, rules = fresh_dir() / "o", source.parent / "one-stream.yaml"
-        rules.write_text(rule)
-        done = run("analyze", trace("training"), "-q", "--out", out, "--rules", rules, program=source.parent / "build" / "nsys-ai")
-        self.assertEqual((done.returncode, done.stderr), (0, ""))
-        self.assertEqual((out / "tables" / "streams.csv").read_text().replace("\r", ""), shown)
 
 
 if __name__ == "__main__":

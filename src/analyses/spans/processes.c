@@ -8,25 +8,33 @@
 #include <inttypes.h>
 
 /* Older exports do not say what was run; a main thread has the name of it. NULL: nothing tells. */
-static const char *name_of(const struct nai_model *m, uint32_t process) {
+static int names_of(const struct nai_node_io *io, const char ***out, struct nai_err *err) {
+  const struct nai_model *m = io->model;
   const struct nai_table *threads = m->tables[NAI_IN_THREADS];
-  const char *name = nai_get_str(m->tables[NAI_IN_PROCESSES], process, PROCESSES_process_name);
-  for (int64_t i = 0; !*name && i < threads->rows; i++) {
-    const struct THREADS_row thread = THREADS_at(threads, i);
-    if (thread.process == (int32_t)process && thread.tid == thread.pid)
-      name = thread.thread_name;
+  const char **names;
+  NAI_TRY(NAI_NEW(names, io->arena, m->process_count, err));
+  for (uint32_t p = 0; p < m->process_count; p++) {
+    const char *name = nai_get_str(m->tables[NAI_IN_PROCESSES], p, PROCESSES_process_name);
+    names[p] = *name ? name : NULL;
   }
-  return *name ? name : NULL;
+  for (int64_t i = 0; i < threads->rows; i++) {
+    const struct THREADS_row thread = THREADS_at(threads, i);
+    if (thread.process >= 0 && thread.tid == thread.pid && !names[thread.process] && *thread.thread_name)
+      names[thread.process] = thread.thread_name;
+  }
+  *out = names;
+  return NAI_OK;
 }
 
-static void put_process(struct nai_table *table, const struct nai_model *m, uint32_t p, const struct nai_process_sum *s,
+static void put_process(struct nai_table *table, const struct nai_model *m, uint32_t p, const char *name,
                         int64_t all_ns) {
+  const struct nai_process_sum *s = &m->process_sums[p];
   NAI_SCOPED(nai_buf) devices = {0};
   const struct nai_groups *used = &m->process_gpus;
   for (uint32_t i = used->first[p]; i < used->first[p + 1]; i++)
     nai_buf_printf(&devices, "%s%" PRId32, devices.len ? " " : "", nai_model_device(m, used->order[i]));
   struct PROCESS_SUMMARY_row row =
-      NAI_ROW(PROCESS_SUMMARY, .pid = nai_model_pid(m, (int32_t)p), .process_name = name_of(m, p),
+      NAI_ROW(PROCESS_SUMMARY, .pid = nai_model_pid(m, (int32_t)p), .process_name = name,
               .devices = nai_buf_str(&devices), .kernel_count = s->kernels, .kernel_time_ns = s->kernel_ns,
               .pct_of_total_kernel_time = nai_percent((double)s->kernel_ns, (double)all_ns),
               .memcpy_bytes = s->copied_bytes, .api_calls = s->api_calls, .blocked_ns = s->blocked_ns);
@@ -80,8 +88,10 @@ static int put_kernels(const struct nai_node_io *io, int64_t all_ns, struct nai_
 static int run(const struct nai_node_io *io, struct nai_err *err) {
   const struct nai_model *m = io->model;
   int64_t all_ns = nai_total_kernel_ns(m);
+  const char **names;
+  NAI_TRY(names_of(io, &names, err));
   for (uint32_t p = 0; p < m->process_count; p++)
-    put_process(io->out[0], m, p, &m->process_sums[p], all_ns);
+    put_process(io->out[0], m, p, names[p], all_ns);
   return put_kernels(io, all_ns, err);
 }
 
