@@ -331,6 +331,32 @@ class InOneFile(Case):
                 self.assertIn((done.returncode, done.stdout), ((0, want), (3, "")), (at, done.stderr))
 
 
+    def test_one_that_is_forged(self):
+        """Sizes, places and counts that lie, in the directory's entries and at its end: as of a damaged one."""
+        self.add(artifacts(trace("minimal")), 1)
+        whole, want = self.stored(1).read_bytes(), self.call("table", self.stored(1), "kernels").stdout
+        end = len(whole) - 22
+        entry = whole.index(b"PK\1\2")
+        spoiled = self.base / "spoiled"
+        places = [(entry + at, size) for at, size in ((10, 2), (16, 4), (20, 4), (24, 4), (28, 2), (30, 2), (32, 2), (42, 4))] + [(end + at, size) for at, size in ((12, 4), (16, 4))]
+        for at, size in places:
+            for value in (0, 1, 0x7fff if size == 2 else 0x7fffffff, (1 << 8 * size) - 1):
+                spoiled.write_bytes(whole[:at] + value.to_bytes(size, "little") + whole[at + size:])
+                done = run("table", spoiled, "kernels")
+                self.assertIn((done.returncode, done.stdout), ((0, want), (3, "")), (at, value, done.stderr))
+        for names in (["stages/../../escaped.ntab", "/escaped.ntab", "stages/a/b.ntab"], ["stages/manifest.json"]):  # outside, twice
+            content = members(self.stored(1))
+            manifest = json.loads(content["stages/manifest.json"])
+            manifest["files"] += names
+            content["stages/manifest.json"] = json.dumps(manifest).encode()
+            with zipfile.ZipFile(spoiled, "w", zipfile.ZIP_DEFLATED) as packed:
+                for item in [*content.items(), *((name, b"x") for name in names if name not in content)]:
+                    packed.writestr(*item)
+            shutil.copy(spoiled, self.stored(1))
+            self.call("store", "get", "n1", "--store", self.store, "--out", self.base / "got")
+            self.assertEqual(list(self.base.rglob("escaped*")), [])
+
+
 MY_TIME = """metrics:
   - {{id: my.time, title: mine, better: lower, kind: noisy, gate: gate, definition: {0}, total: {{table: kernels, value: {0} * sum(total_time_ns)}}}}
 """
