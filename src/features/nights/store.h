@@ -183,6 +183,20 @@ enum nai_store_summaries {
 NAI_MUST_CHECK int nai_store_index(struct nai_index *out, const struct nai_store *store, enum nai_store_summaries how,
                                    struct nai_err *err);
 
+/* --- upgrading ---------------------------------------------------------------------------------- */
+
+struct nai_store_upgrading {
+  const char *const *metrics; /* files that define metrics, as runs were analyzed with */
+  size_t metric_count;
+  bool dry_run;
+  /* Of each run that is analyzed again, or `why_not`; not of those that this program analyzed so. */
+  void (*tell)(void *ctx, const struct nai_store_run *run, const char *why_not);
+  void *ctx;
+};
+/* Analyzes captures again, of the runs that were read, that another version of this program analyzed. */
+NAI_MUST_CHECK int nai_store_upgrade(const struct nai_store *store, const struct nai_store_upgrading *how,
+                                     struct nai_err *err);
+
 /* --- retention ---------------------------------------------------------------------------------- */
 
 struct nai_store_pruning {

@@ -1,4 +1,5 @@
 /* What nsys-ai store does to a store: adding runs, pruning, writing its index anew. */
+#include "base/escape.h"
 #include "base/fmt.h"
 #include "base/fs.h"
 #include "base/hash.h"
@@ -261,4 +262,36 @@ int nai_cmd_store_prune(const struct nai_store *store, const struct store_args *
   nai_fmt_bytes(&pruned.text, (double)pruned.bytes);
   nai_buf_puts(&pruned.text, a->dry_run ? " would be removed\n" : " removed\n");
   return a->quiet ? NAI_OK : nai_cmd_print(&pruned.text, err);
+}
+
+/* --- upgrading -------------------------------------------------------------------------------- */
+
+struct upgraded {
+  struct nai_buf text;
+  uint32_t again, left;
+};
+
+static void upgraded_free(struct upgraded *u) { nai_buf_free(&u->text); }
+
+static void tell_upgraded(void *ctx, const struct nai_store_run *run, const char *why_not) {
+  struct upgraded *u = ctx;
+  nai_buf_printf(&u->text, "%s %s", run->id, why_not ? "stays as it is: " : "analyzed again");
+  nai_escape_terminal(&u->text, why_not ? why_not : "", why_not ? strlen(why_not) : 0);
+  nai_buf_putc(&u->text, '\n');
+  u->left += why_not != NULL;
+  u->again += !why_not;
+}
+
+int nai_cmd_store_upgrade(const struct nai_store *store, const struct store_args *a, struct nai_err *err) {
+  NAI_SCOPED(upgraded) u = {.left = 0};
+  NAI_TRY(nai_store_upgrade(store,
+                            &(struct nai_store_upgrading){.metrics = a->metrics,
+                                                          .metric_count = a->metric_count,
+                                                          .dry_run = a->dry_run,
+                                                          .tell = tell_upgraded,
+                                                          .ctx = &u},
+                            err));
+  nai_buf_printf(&u.text, "%u of %u runs %sanalyzed again, %u cannot be\n", u.again, store->count,
+                 a->dry_run ? "would be " : "", u.left);
+  return a->quiet ? NAI_OK : nai_cmd_print(&u.text, err);
 }
