@@ -3,6 +3,7 @@ import fcntl
 import json
 import os
 import pathlib
+import re
 import shlex
 import shutil
 import subprocess
@@ -318,6 +319,35 @@ class InOneFile(Case):
             answers = [self.call(*words[:place], source, *words[place:]).stdout.replace(shlex.quote(str(source)), "RUN").replace(str(source), "RUN")
                        for source in (loop(1), self.stored(1))]
             self.assertEqual(*answers, words)
+
+    def test_pages_lead_to_its_report(self):
+        """On request: index, trend, fleet and comparison, by a relative link; the report goes when the run does, or its captures."""
+        for number in range(1, 6):
+            self.add(loop(number), number)
+        self.call("store", "add", loop(6), "--store", self.store, "--id", "n6", "--keep", "all", "--time", "2026-01-06T02:00:00Z")
+        lose_member(self.stored(4), "stages/recommend.ntab")
+        done = self.call("store", "index", "--reports", "--store", self.store)
+        self.assertIn("n4", done.stderr)
+        wanted = {self.stored(n).parents[1] / "reports/0.html" for n in (1, 2, 3, 5)}
+        self.assertEqual(set(self.store.rglob("reports/*")), wanted)
+        self.assertFalse(list(self.store.rglob("*nsys-ai-tmp*")))
+        self.assertEqual((self.stored(2).parents[1] / "reports/0.html").read_bytes(), (loop(2) / "report.html").read_bytes())
+        self.call("trend", "--store", self.store, "--out", self.base / "t")
+        self.call("trend", "--all", "--store", self.store, "--out", self.base / "f")
+        self.call("compare", self.stored(1), self.stored(2), "--out", self.base / "c")
+        whole = self.stored(6) / "report.html"
+        for page, want in (("s/index", {*wanted, whole}), ("t/trend", {*wanted, whole}), ("f/fleet", {whole}),
+                           ("c/compare", {self.stored(n).parents[1] / "reports/0.html" for n in (1, 2)})):
+            page = self.base / f"{page}.html"
+            links = set(re.findall(r'href="([^"#]+\.html)"', page.read_text(encoding="utf-8")))
+            self.assertEqual({(page.parent / way).resolve() for way in links}, {path.resolve() for path in want}, page)
+            self.assertFalse([way for way in links if way.startswith(("/", "file:"))])
+        before = {path: path.stat().st_mtime_ns for path in wanted}
+        self.call("store", "index", "--reports", "--store", self.store)
+        self.assertEqual({path: path.stat().st_mtime_ns for path in wanted}, before)
+        self.call("store", "remove", "n2", "--store", self.store)
+        self.assertEqual(set(self.store.rglob("reports/*")), {path for path in wanted if path.parts[-3] != "n2"})
+        self.call("store", "list", "--reports", "--store", self.store, expect=2)
 
     def test_one_that_is_damaged(self):
         """It is refused or read right, never anything else."""
