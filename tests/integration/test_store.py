@@ -417,6 +417,8 @@ class Upgrade(Case):
         self.add(loop(1), 3)
         self.add_old(trace("loop", "--seed", 2), 4, "--keep", "all")
         self.call("store", "index", "--store", self.store)
+        shutil.copytree(self.store, self.base / "with reports")
+        self.call("store", "index", "--reports", "--store", self.base / "with reports")
         before, fresh = tree(self.store), self.stored(3).read_bytes()
         names = ["n1 analyzed again", "n2 analyzed again", "n4 analyzed again"]
         self.assertEqual(sorted(self.upgrade("--dry-run").splitlines()[:-1]), names)
@@ -429,6 +431,8 @@ class Upgrade(Case):
         after = tree(self.store)
         self.assertEqual([name for name in after if name.startswith("index") and after[name] != before.get(name)], [])
         self.assertEqual(list(self.store.glob("**/.*")), [])
+        self.call("store", "upgrade", "--store", self.base / "with reports")
+        self.assertEqual({path.parents[1].name for path in (self.base / "with reports").rglob("reports/*")}, {"n3"})
 
     def test_what_cannot_be(self):
         """Events that were left out, and files that are not given; a damaged capture costs its own run only."""
