@@ -568,6 +568,7 @@ class Meanwhile(Case):
     def test_one_run_reads_no_other(self):
         """What one night costs, and what is said of it, does not grow with the nights that are there."""
         self.add(loop(1), 1)
+        self.call("store", "annotate", "n1", "--kind", "ignore", "--text", "t", "--store", self.store)
         first = self.stored(1).parents[1]
         counts = []
         for copies in (0, 300):
