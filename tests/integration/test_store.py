@@ -599,21 +599,24 @@ class Meanwhile(Case):
         self.assertEqual(indexes[0], indexes[2])
         self.assertEqual(indexes[1], indexes[2])
 
-    def test_adding_reads_no_other_run(self):
-        """What one night costs does not grow with the nights that are there."""
+    def test_one_run_reads_no_other(self):
+        """What one night costs, and what is said of it, does not grow with the nights that are there."""
         self.add(loop(1), 1)
+        self.call("store", "annotate", "n1", "--kind", "ignore", "--text", "t", "--store", self.store)
         first = self.stored(1).parents[1]
         counts = []
         for copies in (0, 300):
             for number in range(copies):
                 shutil.copytree(first, first.with_name(f"c{number}"), copy_function=os.link)
-            calls = self.base / "calls"
-            done = subprocess.run(["strace", "-f", "-o", calls, PROGRAM, "store", "add", loop(2), "--store", self.store, "--id", "x"],
-                                  stderr=subprocess.PIPE, check=False)
-            self.assertEqual(done.returncode, 0, done.stderr)
-            counts.append(sum("getdents" not in line for line in calls.open(errors="replace")))
-            self.call("store", "remove", "x", "--store", self.store)
-        self.assertAlmostEqual(counts[0], counts[1], delta=8)
+            counts.append([])
+            for words in (("add", loop(2), "--id", "x"), ("annotate", "x", "--kind", "ignore", "--text", "t"), ("baseline", "set", "b", "n1"),
+                          ("remove", "x")):
+                calls = self.base / "calls"
+                done = subprocess.run(["strace", "-f", "-o", calls, PROGRAM, "store", *words, "--store", self.store], capture_output=True, check=False)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                counts[-1].append(sum("getdents" not in line for line in calls.open(errors="replace")))
+        for few, many in zip(*counts):
+            self.assertAlmostEqual(few, many, delta=8)
 
     def test_killed_while_sweeping(self):
         """Whatever is left then, the next one removes."""
