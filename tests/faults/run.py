@@ -19,6 +19,7 @@ import shutil
 import sqlite3
 import subprocess
 import sys
+import tarfile
 import tempfile
 import threading
 
@@ -140,6 +141,14 @@ def store_of_years(*runs):
     return directory
 
 
+def folder():
+    """A folder of Parquet files."""
+    directory = support.fresh_dir("folder")
+    with tarfile.open(support.SOURCE / "tests/data/parquet.tar.xz") as archive:
+        archive.extractall(directory, [m for m in archive.getmembers() if m.name.startswith("./arrow-gzip-V2-0/")])
+    return next(directory.glob("*/*.sqlite"))
+
+
 def job():
     """Runs of two ranks."""
     directory = support.fresh_dir("job")
@@ -195,6 +204,7 @@ def cases():
         Case("probe", minimal, ["probe", minimal]),
         Case("exported", minimal, ["probe", "-q", stand_in(minimal)]),
         Case("wal", minimal, ["probe", live_wal(minimal)]),
+        Case("folder", minimal, ["probe", folder()], few=True),
         Case("table", minimal, ["table", same / "stages" / "analyze.ntab", "kernels"]),
         Case("compare", minimal, ["compare", same, other, "-q", "--out", "OUT"]),
         Case("check", minimal, ["check", same, "--baseline", same, "--allow", "same_content", "--budgets", budgets, "-q", "--out", "OUT"], few=True, statuses={7}),
