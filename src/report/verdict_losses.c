@@ -160,7 +160,7 @@ void nai_report_verdict_loss(struct nai_buf *out, const struct nai_report *repor
   enum { MAX_TITLE_WORDS = 14, LITTLE_PCT = 1 /* of the capture: who wants it faster looks elsewhere */ };
   const struct nai_table *findings = nai_report_table(report, "findings");
   const struct FINDINGS_row first = FINDINGS_at(findings, said->first);
-  bool little = first.pct_of_capture < LITTLE_PCT;
+  bool little = first.saving_ns != NAI_NULL_I64 && 100 * first.saving_ns < LITTLE_PCT * said->at_work;
   nai_buf_puts(out, little ? "Little to save in the GPU work: " : "");
   if (little)
     nai_report_verdict_within(out, first.title);
@@ -262,6 +262,7 @@ void nai_report_verdict_find_said(struct said *out, const struct nai_report *rep
   out->first = losses ? next_loss(findings, 0) : -1;
   out->second = out->first >= 0 ? second_loss(findings, out->first) : -1;
   out->partition = gpus && !nai_capture_course_hardly_works(&course);
+  out->at_work = nai_capture_course_at_work(&course);
   out->dominant = find_dominant(report);
   out->dominant.leads =
       out->first >= 0 && strcmp(nai_get_str(findings, out->first, FINDINGS_id), "dominant-kernel") == 0;
