@@ -113,7 +113,7 @@ struct nai_capture_main nai_capture_course_main(const struct nai_report *report,
       out.own_ns = own >= half ? own : 0;
     }
   }
-  if (phase == NAI_CAPTURE_BETWEEN && !out.function && part_ns(report, phase, "host") >= half)
+  if (phase == NAI_CAPTURE_BETWEEN && !out.function && 2 * part_ns(report, phase, "host") >= course->recorded)
     out.what = "no CUDA call";
   return out;
 }

@@ -155,17 +155,28 @@ static void put_place(struct nai_buf *out, const char *place, const struct said 
   nai_buf_putc(out, ')');
 }
 
+/* Its title, without the place that tells it from another one: that comes behind it. */
+static void put_title(struct nai_buf *out, const struct FINDINGS_row *first, bool within) {
+  enum { MAX_TITLE_WORDS = 14 };
+  NAI_SCOPED(nai_buf) title = {0};
+  size_t place = strlen(first->place), whole = strlen(first->title);
+  bool twice = place && whole > place + 2 && strcmp(first->title + whole - place, first->place) == 0;
+  nai_buf_put(&title, first->title, twice ? whole - place - 2 : whole);
+  if (within)
+    nai_report_verdict_within(out, nai_buf_str(&title));
+  else
+    nai_report_verdict_words(out, nai_buf_str(&title), MAX_TITLE_WORDS);
+  out->oom |= title.oom;
+}
+
 void nai_report_verdict_loss(struct nai_buf *out, const struct nai_report *report, const struct said *said,
                              enum loss_detail detail) {
-  enum { MAX_TITLE_WORDS = 14, LITTLE_PCT = 1 /* of the capture: who wants it faster looks elsewhere */ };
+  enum { LITTLE_PCT = 1 /* of the capture: who wants it faster looks elsewhere */ };
   const struct nai_table *findings = nai_report_table(report, "findings");
   const struct FINDINGS_row first = FINDINGS_at(findings, said->first);
   bool little = first.saving_ns != NAI_NULL_I64 && 100 * first.saving_ns < LITTLE_PCT * said->at_work;
   nai_buf_puts(out, little ? "Little to save in the GPU work: " : "");
-  if (little)
-    nai_report_verdict_within(out, first.title);
-  else
-    nai_report_verdict_words(out, first.title, MAX_TITLE_WORDS);
+  put_title(out, &first, little);
   if (detail <= WITH_PLACE)
     put_place(out, first.place, said);
   const char *before = said->partition ? "active time" : "";
