@@ -789,6 +789,14 @@ class WordsOfTheReport(unittest.TestCase):
 
 
 class WhatExpertsAskFirst(unittest.TestCase):
+    def test_findings_of_one_title_are_told_apart(self):
+        """Two kernels share the work of serving; in the report, on the terminal and for programs each is called by its name."""
+        said = generated("serving")
+        titles = [f["title"] for f in said.list]
+        self.assertEqual(len(set(titles)), len(titles))
+        self.assertEqual(sum(title.startswith("Dominant kernel: ") for title in titles), 2)
+        self.assertNotRegex(said.markdown, r"(?m)Dominant kernel$")
+
     def test_did_the_program_do_its_work(self):
         for said in each(generated("failed"), real("openacc_2021")):
             self.assertTrue(said.verdict.startswith("**High: OpenACC. Program probably failed"))
