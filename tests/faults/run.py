@@ -123,9 +123,10 @@ def may_answer(got, want):
     return len(left) == unread and len(replies) == len(want.splitlines())
 
 
-def store_of(run):
+def store_of(run, another_version=False):
     directory = support.fresh_dir("store")
-    subprocess.run([support.PROGRAM, "store", "add", run, "--store", directory / "s", "-q"], check=True)
+    program = support.another_version(directory) if another_version else support.PROGRAM
+    subprocess.run([program, "store", "add", run, "--store", directory / "s", "-q"], check=True)
     return directory / "s"
 
 
@@ -206,6 +207,8 @@ def cases():
         Case("prune", minimal, ["store", "prune", "--keep-days", "1", "--store", "OUT", "-q"], store_of_years(same, other, support.artifacts(support.trace("empty"))), few=True,
              statuses={2, 5}, unread=(b"damaged",), mend=[["store", "prune", "--keep-days", "1", "--store", "OUT", "-q"]],
              seen=lambda name: "/." not in name),  # 5: SQLite reads where it has no descriptor to write
+        Case("upgrade", minimal, ["store", "upgrade", "--store", "OUT", "-q"], store_of(minimal, another_version=True), few=True, statuses={2},
+             mend=[["store", "upgrade", "--store", "OUT", "-q"]], seen=lambda name: "/." not in name),
         Case("batch", minimal, ["batch", minimal, "--out", "OUT", "-j1", "-q"], few=True, statuses={4},
              mend=[["batch", minimal, "--out", "OUT", "-j1", "-q", "--resume", "--retry", "refused"]],
              seen=lambda name: name.startswith(("index.", "batch.md", "items/"))),

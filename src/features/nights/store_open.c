@@ -62,9 +62,9 @@ static int add_damaged(struct nai_store *store, struct nai_store_run *run, const
 /* Where a run lies is made of what its record says, so a record says no other place than the one it lies in. */
 static int read_run(struct nai_store_run *run, struct nai_store *store, const char *path, struct nai_err *err) {
   char directory[PATH_MAX], where[PATH_MAX];
-  if (!nai_fs_exists(path))
-    return nai_err_set(err, NAI_EINPUT, "\"%s\" is gone", path);
-  NAI_TRY(nai_store_read_run(run, path, &store->arena, err));
+  int rc = nai_store_read_run(run, path, &store->arena, err);
+  if (rc)
+    return nai_fs_exists(path) ? rc : nai_err_set(err, NAI_EINPUT, "\"%s\" is gone", path);
   if (nai_store_directory(directory, store, run, -1, NULL) == NAI_OK &&
       nai_store_join(where, directory, "run.json", NULL) == NAI_OK && strcmp(where, path) == 0)
     return NAI_OK;

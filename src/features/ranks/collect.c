@@ -226,6 +226,7 @@ static int new_rank(struct nai_job_rank **out, struct nai_ranks *r, const struct
   int64_t start = m->gpus[gpu].window_start;
   source->first_ns = start < source->first_ns ? start : source->first_ns;
   rank->device = m->gpus[gpu].device_id;
+  rank->window_start = start;
   rank->window_ns = m->gpus[gpu].window_end - start;
   rank->compute_ns = m->gpus[gpu].compute_ns;
   const struct nai_value name = nai_table_value(m->tables[NAI_IN_GPUS], gpu, GPUS_gpu_name);

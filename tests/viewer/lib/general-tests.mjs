@@ -79,6 +79,7 @@ export async function generalTests(suite, path, truth) {
       }
       await page.keyboard.press('?');
       check(await page.locator('dialog.help').isVisible(), 'help');
+      equal(await page.locator('dialog.help dd', { hasText: 'Overview, ' }).textContent(), (await page.locator('#views button').allInnerTexts()).join(', '));
       await page.keyboard.press('Escape');
       check(!(await page.locator('dialog.help').isVisible()), 'Escape closes it');
       // From where the dialog was, at the end of the page, the first may lead out of it, and the next back to its beginning.
