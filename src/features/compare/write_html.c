@@ -176,15 +176,15 @@ static void print_data(struct nai_buf *out, const void *ctx) {
   const struct page *page = ctx;
   struct nai_buf json = {0};
   nai_write_page_data(&json, page->c, page->timelines);
-  nai_buf_put_deflated(out, &json);
+  nai_buf_put_block(out, &json);
 }
 
 static void put_blocks(struct nai_view *root, const struct page *page) {
-  static const char *const names[NAI_SIDES][2] = {{"base_timeline_b64", "base_events_b64"},
-                                                  {"new_timeline_b64", "new_events_b64"}};
-  nai_view_put_printed(root, "data_b64", print_data, page);
+  static const char *const names[NAI_SIDES][2] = {{"base_timeline_json", "base_events_b64"},
+                                                  {"new_timeline_json", "new_events_b64"}};
+  nai_view_put_printed(root, "data_json", print_data, page);
   for (int s = 0; s < NAI_SIDES; s++) {
-    static const char *const blocks[] = {"timeline_b64", "events_b64"};
+    static const char *const blocks[] = {"timeline_json", "events_b64"};
     for (int i = 0; i < 2; i++) {
       const char *text = nai_pair_timeline_block(&page->timelines[s], blocks[i]);
       nai_view_put_borrowed(root, names[s][i], text, strlen(text));

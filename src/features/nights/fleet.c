@@ -163,7 +163,7 @@ static int find_row(void *ctx, int task, struct nai_err *err) {
   NAI_TRY(keep_labelled(&any, &store, f, err));
   if (!any)
     return NAI_OK;
-  NAI_TRY(nai_store_index(&index, &store, false, err));
+  NAI_TRY(nai_store_index(&index, &store, NAI_STORE_METRICS, err));
   NAI_TRY(nai_trend_find(&trend, &index, &store, &how, err));
   NAI_TRY(put_row(out, &trend, &trend.series[0], &f->fleet->arena, err));
   return index.unread.code ? nai_err_set(err, index.unread.code, "%s", index.unread.msg) : NAI_OK;

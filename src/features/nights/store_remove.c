@@ -144,9 +144,12 @@ int nai_store_remove(struct nai_store *store, const char *const *ids, size_t cou
   char path[PATH_MAX];
   for (size_t i = 0; i < count; i++)
     NAI_TRY(check(store, ids[i], err));
-  for (size_t i = 0; i < count; i++)
-    if (nai_store_directory(path, store, nai_store_find(store, ids[i]), -1, NULL) == NAI_OK &&
-        nai_fs_is_dir(path)) /* or named twice */
+  for (size_t i = 0; i < count; i++) {
+    const struct nai_store_run *run = nai_store_find(store, ids[i]);
+    nai_store_sweep_run(store, run);
+    if (nai_store_directory(path, store, run, -1, NULL) == NAI_OK && nai_fs_is_dir(path)) /* or named twice */
       NAI_TRY(nai_store_remove_tree(path, err));
-  return nai_store_reread(store, NULL, err);
+  }
+  store->count = 0; /* those are gone */
+  return NAI_OK;
 }

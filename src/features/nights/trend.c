@@ -68,6 +68,8 @@ static void take_rule(struct nai_trend_metric *m, const struct INDEX_METRICS_row
 static double value_of(const struct nai_table *t, const struct INDEX_METRICS_row *metric, int64_t row, int64_t end) {
   double values[NAI_STORE_MAX_CAPTURES];
   uint32_t n = 0;
+  if (!nai_get_i64(t, end - 1, INDEX_METRICS_capture)) /* of one capture names differ */
+    return metric->value;
   for (; row < end && n < NAI_STORE_MAX_CAPTURES; row++) {
     double value = nai_get_f64(t, row, INDEX_METRICS_value);
     if (isfinite(value) && strcmp(nai_get_str(t, row, INDEX_METRICS_metric), metric->metric) == 0 &&
