@@ -74,6 +74,17 @@ def scratch():
 os.environ["XDG_CACHE_HOME"] = str(scratch() / "cache")
 
 
+def another_version(directory):
+    """The program with another build id, so that its runs are of another version."""
+    content = bytearray(pathlib.Path(PROGRAM).read_bytes())
+    note = re.search(rb"\x04\0\0\0....\x03\0\0\0GNU\0", content, re.DOTALL)
+    content[note.end()] ^= 0xff
+    to = pathlib.Path(directory) / "another-version"
+    to.write_bytes(content)
+    to.chmod(0o755)
+    return to
+
+
 def fresh_dir(prefix="d"):
     return pathlib.Path(tempfile.mkdtemp(prefix=prefix + "-", dir=scratch()))
 
