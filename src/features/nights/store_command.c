@@ -102,6 +102,7 @@ static const struct nai_cli_option options[] = {
                  "upgrade: metrics that runs were analyzed with, and their definitions of now; repeatable",
                  .hint = NAI_CLI_FILE),
     NAI_CLI_OPTION(text, out, "out", "DIR", "get: where the run is written", .letter = 'o', .hint = NAI_CLI_FILE),
+    NAI_CLI_SWITCH(on, reports, "reports", "index: write the report of each run, too, for index and trend to lead to"),
     NAI_CLI_SWITCH(on, dry_run, "dry-run", "prune, upgrade: print what would be done"),
     NAI_CMD_EXPORT_OPTION,
     NAI_CLI_SWITCH(on, json, "json", "list: print one line of JSON"),
@@ -142,6 +143,7 @@ static int check_options(const struct store_args *a, const char *action, struct 
               {"monthly", a->monthly_days >= 0, "prune", ""},
               {"json", a->json, "list", ""},
               {"metrics", a->metric_count, "upgrade", ""},
+              {"reports", a->reports, "index", ""},
               {"dry-run", a->dry_run, "prune", "upgrade"}};
   for (size_t i = 0; i < sizeof uses / sizeof *uses; i++)
     if (uses[i].given && strcmp(action, uses[i].of) != 0 && strcmp(action, uses[i].or_of) != 0 &&
@@ -204,6 +206,8 @@ static int act(struct nai_store *store, const struct store_args *a, const char *
     NAI_TRY(nai_cmd_store_prune(store, a, err));
   if (is(action, "upgrade"))
     NAI_TRY(nai_cmd_store_upgrade(store, a, err));
+  else if (a->reports)
+    NAI_TRY(nai_cmd_store_reports(store, err));
   return a->dry_run ? NAI_OK : nai_cmd_store_write_index(store, err);
 }
 

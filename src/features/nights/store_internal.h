@@ -28,6 +28,7 @@ NAI_MUST_CHECK int nai_store_damage(struct nai_strings *lines, const struct nai_
 NAI_MUST_CHECK int nai_store_sort(struct nai_store *store, struct nai_err *err);
 /* store_index.c: writes the summary of a run, whose captures lie in `directory`/captures, into that directory. */
 #define NAI_STORE_SUMMARY "summary.bin"
+#define NAI_STORE_REPORTS "reports" /* N.html: the page of captures/N */
 NAI_MUST_CHECK int nai_store_summarize(const struct nai_store *store, const struct nai_store_run *run,
                                        const char *directory, struct nai_err *err);
 /* store_record.c: run.json. Nothing is written, and NAI_EUSAGE, where it could not be read back. Texts are the arena's.

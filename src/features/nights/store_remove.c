@@ -91,6 +91,8 @@ static int list_captures(struct nai_strings *ours, const struct nai_store *store
                          struct nai_err *err) {
   char path[PATH_MAX];
   for (int i = 0; i < (run->damaged ? NAI_STORE_MAX_CAPTURES : run->captures); i++) {
+    snprintf(path, sizeof path, NAI_STORE_REPORTS "/%d.html", i);
+    NAI_TRY(nai_store_list(ours, path, err));
     NAI_TRY(nai_store_directory(path, store, run, i, err));
     if (!(run->damaged || run->thinned) || nai_fs_exists(path))
       NAI_TRY(list_capture(ours, store, run, i, err));
