@@ -45,17 +45,26 @@ void nai_base64_end(struct nai_base64 *b) {
     b->out->data[b->out->len - 1 - i] = '=';
 }
 
-void nai_buf_put_deflated(struct nai_buf *out, struct nai_buf *text) {
+static void put_deflated(struct nai_buf *out, const struct nai_buf *text) {
   enum { LEVEL = 1 };
   uLongf size = compressBound(text->len);
   unsigned char *packed = malloc(size);
   struct nai_base64 b = {.out = out};
-  out->oom |=
-      text->oom || !packed || compress2(packed, &size, (const Bytef *)nai_buf_str(text), text->len, LEVEL) != Z_OK;
-  if (!out->oom) {
+  if (packed && compress2(packed, &size, (const Bytef *)text->data, text->len, LEVEL) == Z_OK) {
     nai_base64_put(&b, packed, size);
     nai_base64_end(&b);
+  } else {
+    out->oom = true;
   }
   free(packed);
-  nai_buf_free(text);
+}
+
+void nai_buf_put_block(struct nai_buf *out, struct nai_buf *json) {
+  enum { PLAIN_BYTES = 2 << 20 }; /* readable, and deflating costs more than the bytes do */
+  out->oom |= json->oom;
+  if (json->len > PLAIN_BYTES && !out->oom)
+    put_deflated(out, json);
+  else
+    nai_buf_put(out, json->data, json->len);
+  nai_buf_free(json);
 }

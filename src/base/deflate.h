@@ -1,4 +1,4 @@
-/* Base64, and texts deflated into it: the form of a page's data blocks. */
+/* The form of a page's data blocks: plain JSON, or base64 of what was deflated. */
 #pragma once
 
 #include "base/buf.h"
@@ -12,5 +12,6 @@ struct nai_base64 {
 void nai_base64_put(struct nai_base64 *b, const unsigned char *data, size_t len);
 void nai_base64_end(struct nai_base64 *b);
 
-/* Appends `text` in zlib's format (RFC 1950), as base64. Frees `text`. */
-void nai_buf_put_deflated(struct nai_buf *out, struct nai_buf *text);
+/* Appends JSON that is safe inside <script>: as it is, or, beyond 2 MiB, in zlib's format (RFC 1950) as base64. Frees
+ * `json`. */
+void nai_buf_put_block(struct nai_buf *out, struct nai_buf *json);

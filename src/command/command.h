@@ -69,6 +69,9 @@ struct nai_cmd_source {
  * Call it while the process has no threads. */
 NAI_MUST_CHECK int nai_cmd_source_open(struct nai_run **out, const char *path, const struct nai_cmd_source *how,
                                        struct nai_err *err);
+/* The same of a run that another version analyzed, by this one: from its events, NAI_EINPUT where it has none. */
+NAI_MUST_CHECK int nai_cmd_source_again(struct nai_run **out, struct nai_run *run, const struct nai_cmd_source *how,
+                                        struct nai_err *err);
 /* Whether it is the directory of a run, or a run in one file. */
 bool nai_cmd_is_run(const char *path);
 /* Whether it is a folder that nsys exported as Parquet: docs/readers.md. */

@@ -130,8 +130,11 @@ struct target {
   int column;
 };
 
-static int find_column(const struct nai_schema *schema, const char *name, enum nai_type type) {
-  for (uint32_t c = 1; c < schema->column_count; c++) {
+/* Number `at` of a table that the same version wrote is there, too. */
+static int find_column(const struct nai_schema *schema, uint64_t at, const char *name, enum nai_type type) {
+  uint32_t count = schema->column_count - 1;
+  for (uint32_t i = 0; i < count; i++) {
+    uint32_t c = 1 + (uint32_t)((at + i) % count);
     const struct nai_column_def *def = &schema->columns[c];
     bool integers = type != NAI_STR && type != NAI_F64 && def->type != NAI_STR && def->type != NAI_F64;
     if (nai_schema_is_called(def->name, def->was, name))
@@ -148,7 +151,7 @@ static uint32_t get_columns(struct target targets[MAX_COLUMNS], struct reading *
     unsigned type = get_byte(r);
     r->bad |= type != NAI_STR && type != NAI_F64 && type != NAI_I64 && type != NAI_I32;
     targets[c].type = (enum nai_type)type;
-    targets[c].column = find_column(schema, name, targets[c].type);
+    targets[c].column = find_column(schema, c, name, targets[c].type);
   }
   return r->bad ? 0 : (uint32_t)count;
 }
@@ -217,6 +220,19 @@ static void get_table(struct reading *r, struct nai_table *table, const char *ru
   }
 }
 
+/* A table that nobody asks for. */
+static void pass_table(struct reading *r, struct nai_table *table) {
+  struct target targets[MAX_COLUMNS];
+  uint32_t columns = get_columns(targets, r, table->schema);
+  uint64_t rows = get_varint(r);
+  r->bad |= rows && !columns;
+  for (uint32_t c = 0; c < columns; c++)
+    targets[c].column = -1;
+  for (uint64_t i = 0; i < rows && !r->bad; i++)
+    for (uint32_t c = 0; c < columns && !r->bad; c++)
+      get_cell(r, table, -1, &targets[c]);
+}
+
 /* The one row of runs goes into `at`, -1: nowhere. */
 static void get_run(struct reading *r, struct nai_table *runs, int64_t at) {
   struct target targets[MAX_COLUMNS];
@@ -234,8 +250,12 @@ static void get_all(struct reading *r, struct nai_index *index, int64_t row) {
   struct reading of_run = {.at = r->at, .end = r->end};
   get_run(r, index->runs, -1);
   get_table(r, index->metrics, run_id);
-  get_table(r, index->findings, run_id);
-  get_table(r, index->kernels, run_id);
+  struct nai_table *const others[] = {index->findings, index->kernels};
+  for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+    if (index->only_metrics)
+      pass_table(r, others[i]);
+    else
+      get_table(r, others[i], run_id);
   r->bad |= r->at != r->end;
   if (!r->bad)
     get_run(&of_run, index->runs, row);

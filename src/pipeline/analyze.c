@@ -91,9 +91,23 @@ static int settle_tables(struct nai_state *s, int last_stage, struct nai_err *er
   return nai_manifest_check(m, err);
 }
 
+/* Of a run that is analyzed again: what it was asked. */
+static int describe_again(struct nai_manifest *m, const struct nai_manifest *earlier, struct nai_err *err) {
+  m->trace = earlier->trace;
+  m->identity = earlier->identity;
+  for (uint32_t i = 0; i < earlier->options.count; i++) {
+    const char *option = nai_strings_get(&earlier->options, i);
+    if (nai_strings_add(&m->options, option, strlen(option)) == NAI_NO_STRING)
+      return nai_err_nomem(err);
+  }
+  return NAI_OK;
+}
+
 /* What was asked, for whoever opens the run later. */
 static int describe_run(struct nai_manifest *m, const struct nai_state *s, struct nai_err *err) {
   m->version = NAI_VERSION;
+  if (!s->trace)
+    return describe_again(m, nai_run_manifest(s->earlier), err);
   m->trace = s->trace->file_name;
   return nai_options_describe(&m->options, s->options, err);
 }
@@ -224,9 +238,10 @@ static int run_stages(struct nai_state *s, nai_progress_fn *progress, void *prog
     NAI_TRY(run_stage(s, stage, err));
     s->result->seconds[stage] = now_seconds() - start;
   }
-  NAI_TRY(nai_trace_unchanged(s->trace, err));
+  if (s->trace)
+    NAI_TRY(nai_trace_unchanged(s->trace, err));
   NAI_TRY(settle_tables(s, last, err));
-  if (s->options->keep_stages)
+  if (s->options->keep_stages && s->trace)
     NAI_TRY(write_stamp(s, err));
   NAI_TRY(write_manifests(s, err));
   if (s->home != s->out)
@@ -272,6 +287,56 @@ int nai_analyze_stages(struct nai_result *result, const struct nai_options *opti
 int nai_analyze(struct nai_result *result, const struct nai_options *options, nai_progress_fn *progress,
                 void *progress_ctx, struct nai_err *err) {
   return nai_analyze_stages(result, options, nai_stages, progress, progress_ctx, err);
+}
+
+/* --- a run without its trace -------------------------------------------------------------------- */
+
+/* Options of a run, as its manifest has them: what says which events are wanted was done when those were read. A file
+ * has to be given again. */
+static int repeat_option(struct nai_options *as, const char *option, struct nai_err *err) {
+  static const char step[] = "--step ", metrics[] = "--metrics ";
+  static const char *const done[] = {"--trim ", "--gpu ", "--show-output"};
+  bool known = false;
+  for (size_t i = 0; i < sizeof done / sizeof *done; i++)
+    known |= strncmp(option, done[i], strlen(done[i])) == 0;
+  for (size_t i = 0; i < as->metric_count && strncmp(option, metrics, strlen(metrics)) == 0; i++)
+    known |= strcmp(nai_fs_basename(as->metrics[i]), option + strlen(metrics)) == 0;
+  if (strncmp(option, step, strlen(step)) == 0)
+    as->step = option + strlen(step);
+  else if (strcmp(option, "--no-nvtx-kernel-map") == 0)
+    as->map_nvtx = false;
+  else if (!known)
+    return nai_err_set(err, NAI_EINPUT, "it was analyzed with %.200s: analyze its trace again", option);
+  return NAI_OK;
+}
+
+static int analyze_again(struct nai_state *s, struct nai_err *err) {
+  NAI_TRY(nai_state_config(s, err));
+  NAI_TRY(open_outdirs(s, err));
+  NAI_TRY(nai_run_create(&s->run, nai_outdir_work(s->home), err));
+  NAI_TRY(describe_run(nai_run_manifest_to_fill(s->run), s, err));
+  return run_stages(s, NULL, NULL, err);
+}
+
+int nai_analyze_again(bool *made, struct nai_run *run, const struct nai_options *options, struct nai_err *err) {
+  NAI_SCOPED(nai_result) result = {.worst = -1, .worst_new = -1};
+  struct nai_options as = *options;
+  const struct nai_strings *asked = &nai_run_manifest(run)->options;
+  for (uint32_t i = 0; i < asked->count; i++)
+    NAI_TRY(repeat_option(&as, nai_strings_get(asked, i), err));
+  NAI_SCOPED(nai_state)
+  s = {.options = &as,
+       .stages = nai_stages,
+       .result = &result,
+       .wanted = nai_state_wanted(nai_stages),
+       .earlier = run,
+       .lock = PTHREAD_MUTEX_INITIALIZER};
+  int rc = analyze_again(&s, err);
+  s.earlier = NULL; /* which is the caller's */
+  *made = false;
+  for (uint32_t i = 0; i < result.node_count; i++)
+    *made |= result.nodes[i].ran;
+  return rc == NAI_ESTALE ? err->code = NAI_EINPUT : rc;
 }
 
 /* --- a run that lacks its reports --------------------------------------------------------------- */

@@ -73,9 +73,15 @@ NAI_MUST_CHECK int nai_analyze_stages(struct nai_result *result, const struct na
                                       const struct nai_stage *stages, nai_progress_fn *progress, void *progress_ctx,
                                       struct nai_err *err);
 
+/* Analyzes a run with this program, from its event tables alone, as it was asked to be: into options->out, with files
+ * that define metrics. *made: that made any table. NAI_EINPUT when its events are not there, or it was asked for what
+ * lies in other files. The run loses its tables. */
+struct nai_run;
+NAI_MUST_CHECK int nai_analyze_again(bool *made, struct nai_run *run, const struct nai_options *options,
+                                     struct nai_err *err);
+
 /* Writes an artifacts directory, options->out, of a run whose reports are not there: they are rendered from its tables,
  * as `options` say. It has the files of stages that the run has. */
-struct nai_run;
 NAI_MUST_CHECK int nai_render_run(struct nai_run *run, const struct nai_options *options, struct nai_err *err);
 
 /* Everything that can be wrong with configuration files, found before a trace is opened. */

@@ -65,8 +65,7 @@ static int hold(struct job *job, struct nai_err *err) {
 /* Puts the tables of a node that has run into the run and its manifest. */
 static int keep(struct job *job, struct nai_err *err) {
   struct nai_manifest *m = nai_run_manifest_to_fill(job->s->run);
-  static const struct nai_manifest_node none;
-  nai_job_repeat_manifest(m, &job->inputs, &job->inputs, &none);
+  nai_job_add_to_manifest(job, &job->inputs, job->inputs.nodes);
   for (int o = 0; o < job->outputs; o++)
     if (job->out[o])
       nai_manifest_add_table(m, job->node->outputs[o]->name, job->node->late ? job->key : nai_table_hash(job->out[o]));
@@ -175,7 +174,7 @@ static int choose_phases(struct nai_state *s, struct nai_err *err) {
 static int open_model(struct nai_state *s, struct nai_err *err) {
   struct nai_model *model;
   int rc = nai_run_open_events(s->run, s->wanted, err);
-  NAI_TRY(rc == NAI_ESTALE ? make_events_again(s, err) : rc);
+  NAI_TRY(rc == NAI_ESTALE && s->trace ? make_events_again(s, err) : rc);
   NAI_TRY(choose_phases(s, err));
   const struct nai_model_options options = {.classes = s->classes,
                                             .workload = s->workload,

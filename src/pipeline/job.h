@@ -36,9 +36,9 @@ void nai_job_describe(struct job *job);
 NAI_MUST_CHECK int nai_job_decide(struct job *job, struct nai_err *err);
 /* Takes the node's tables out of the run. */
 void nai_job_drop_outputs(struct job *job);
-/* Adds the node of `inputs` to a manifest, with the tables that `tables` says were made. */
-void nai_job_repeat_manifest(struct nai_manifest *to, const struct nai_manifest *inputs,
-                             const struct nai_manifest *tables, const struct nai_manifest_node *made);
+/* Adds the job's node to the run's manifest, made from what `node` of `inputs` says; its tables are to follow. */
+void nai_job_add_to_manifest(const struct job *job, const struct nai_manifest *inputs,
+                             const struct nai_manifest_node *node);
 
 /* The jobs of a stage. */
 struct job_set {

@@ -171,7 +171,7 @@ int nai_state_render(struct nai_state *s, struct nai_err *err) {
   const struct nai_table *tables[NAI_REPORT_MAX_TABLES];
   const struct nai_schema *schemas[NAI_REPORT_MAX_TABLES];
   struct nai_report report = {.tables = tables, .version = NAI_VERSION, .top = s->options->top};
-  const struct nai_report_page page = {.timeline_b64 = viewer_block(s, "timeline_b64"),
+  const struct nai_report_page page = {.timeline_json = viewer_block(s, "timeline_json"),
                                        .events_b64 = viewer_block(s, "events_b64"),
                                        .script = asset_text("templates/viewer/dist/viewer.js"),
                                        .script_sha256_b64 = asset_text("templates/viewer/dist/viewer.js.sha256"),

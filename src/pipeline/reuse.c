@@ -92,15 +92,16 @@ void nai_job_drop_outputs(struct job *job) {
     nai_run_remove(job->s->run, job->node->outputs[o]->name);
 }
 
-/* Adds the node with the tables it made then to the manifest. */
-void nai_job_repeat_manifest(struct nai_manifest *to, const struct nai_manifest *inputs,
-                             const struct nai_manifest *tables, const struct nai_manifest_node *made) {
-  const struct nai_manifest_node *node = &inputs->nodes[0];
-  nai_manifest_add_node(to, nai_manifest_name(inputs, node->name), nai_manifest_name(inputs, node->stage));
+/* Without the trace nothing else than the earlier run can say what was in it. */
+static bool is_given(const struct job *job) { return !job->s->trace && job->stage <= NAI_STAGE_EXTRACT; }
+
+/* Adds the node to the manifest, with what `inputs` says that it is made from. */
+void nai_job_add_to_manifest(const struct job *job, const struct nai_manifest *inputs,
+                             const struct nai_manifest_node *node) {
+  struct nai_manifest *to = nai_run_manifest_to_fill(job->s->run);
+  nai_manifest_add_node(to, job->node->name, job->s->stages[job->stage].name);
   for (uint32_t i = node->input; i < node->input_end; i++)
     nai_manifest_add_input(to, nai_manifest_name(inputs, inputs->entries[i].name), inputs->entries[i].hash);
-  for (uint32_t i = made->table; i < made->table_end; i++)
-    nai_manifest_add_table(to, nai_manifest_name(tables, tables->entries[i].name), tables->entries[i].hash);
 }
 
 /* Takes over all tables of the node; false where one cannot be. */
@@ -108,7 +109,10 @@ static bool take_tables(struct job *job, const struct nai_manifest_node *old) {
   const struct nai_manifest *earlier = nai_run_manifest(job->s->earlier);
   struct nai_manifest *m = nai_run_manifest_to_fill(job->s->run);
   struct nai_err ignored;
-  nai_job_repeat_manifest(m, &job->inputs, earlier, old); /* tables are opened against it */
+  const struct nai_manifest *inputs = is_given(job) ? earlier : &job->inputs;
+  nai_job_add_to_manifest(job, inputs, is_given(job) ? old : inputs->nodes);
+  for (uint32_t i = old->table; i < old->table_end; i++) /* they are opened against it */
+    nai_manifest_add_table(m, nai_manifest_name(earlier, earlier->entries[i].name), earlier->entries[i].hash);
   for (int o = 0; o < job->outputs; o++) {
     const char *name = job->node->outputs[o]->name;
     if (!nai_run_has(job->s->earlier, name)) /* an optional table that the earlier run was not asked for either */
@@ -127,7 +131,7 @@ static bool take_tables(struct job *job, const struct nai_manifest_node *old) {
 static bool take_over(struct job *job) {
   const struct nai_manifest *earlier = job->s->earlier ? nai_run_manifest(job->s->earlier) : NULL;
   const struct nai_manifest_node *old = earlier ? nai_manifest_node(earlier, job->node->name) : NULL;
-  if (old && old->key == job->key)
+  if (old && (old->key == job->key || is_given(job)))
     return take_tables(job, old);
   if (old)
     find_reason(job->reason, sizeof job->reason, earlier, old, &job->inputs);
@@ -141,5 +145,6 @@ int nai_job_decide(struct job *job, struct nai_err *err) {
   nai_job_describe(job);
   NAI_TRY(nai_manifest_check(&job->inputs, err));
   job->taken = take_over(job);
-  return NAI_OK;
+  return job->taken || !is_given(job) ? NAI_OK
+                                      : nai_err_set(err, NAI_EINPUT, "its events cannot be read: %s", job->reason);
 }

@@ -12,7 +12,7 @@
 static void print_report(struct nai_buf *out, const void *report) {
   struct nai_buf json = {0};
   nai_report_json(&json, report, true);
-  nai_buf_put_deflated(out, &json);
+  nai_buf_put_block(out, &json);
 }
 
 static int print_html(struct nai_buf *out, const struct nai_output_context *context, struct nai_err *err) {
@@ -20,13 +20,13 @@ static int print_html(struct nai_buf *out, const struct nai_output_context *cont
   NAI_OWNED(nai_view) *view = nai_report_view(context->report, context->report->top, true);
   const struct {
     const char *key, *text;
-  } blocks[] = {{"timeline_b64", page->timeline_b64},
+  } blocks[] = {{"timeline_json", page->timeline_json},
                 {"events_b64", page->events_b64},
                 {"script", page->script},
                 {"style", page->style},
                 {"script_sha256_b64", page->script_sha256_b64},
                 {"style_sha256_b64", page->style_sha256_b64}};
-  nai_view_put_printed(view, "report_b64", print_report, context->report);
+  nai_view_put_printed(view, "report_json", print_report, context->report);
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
     nai_view_put_borrowed(view, blocks[i].key, blocks[i].text, strlen(blocks[i].text));
   NAI_TRY(nai_view_check(view, err));

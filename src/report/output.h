@@ -5,7 +5,7 @@
 
 /* What the page needs beside the report; all borrowed. */
 struct nai_report_page {
-  const char *timeline_b64, *events_b64;
+  const char *timeline_json, *events_b64;
   const char *script, *script_sha256_b64, *style, *style_sha256_b64;
 };
 

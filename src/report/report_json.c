@@ -196,7 +196,7 @@ static int64_t page_rows(const char *table) {
 
 void nai_report_json(struct nai_buf *out, const struct nai_report *report, bool for_page) {
   struct nai_json json;
-  nai_json_init(&json, out, false);
+  nai_json_init(&json, out, for_page);
   nai_json_begin_object(&json, NAI_JSON_LINES);
   nai_json_put_text(&json, "schema_version", "3.0");
   nai_json_put_object(&json, "generator", NAI_JSON_INLINE);

@@ -102,7 +102,7 @@ static int find_rule_hits(struct hits *hits, const struct rule *rule, const stru
   struct env env;
   nai_env_open(&env, set, rule, input);
   mine->first = hits->all.count;
-  if (!env.tables[0])
+  if (!env.tables[0] || !env.tables[0]->rows) /* nothing is looked up for nobody */
     return NAI_OK;
   nai_env_look_up(&env, rule, true);
   for (int64_t row = 0; row < env.tables[0]->rows; row++) {

@@ -189,3 +189,19 @@ void nai_kernel_name_short(struct nai_buf *out, const char *name, size_t max_cha
     nai_text_cut(out, name, len, tree.max);
   out->oom |= tree.oom || tree.words.oom;
 }
+
+void nai_function_name_short(struct nai_buf *out, const char *signature, size_t max_chars) {
+  size_t start = 0, end = strlen(signature), depth = 0;
+  for (size_t i = 0; i < end && !strstr(signature, "operator"); i++) {
+    char c = signature[i];
+    if (c == '(' && !depth && i && signature[i - 1] != ' ' && signature[i - 1] != ':')
+      end = i;
+    depth += c == '<' || c == '(';
+    depth -= (c == '>' || c == ')') && depth;
+    start = c == ' ' && !depth && i < end ? i + 1 : start;
+  }
+  NAI_SCOPED(nai_buf) name = {0};
+  nai_buf_put(&name, signature + start, end - start);
+  nai_kernel_name_short(out, end > start ? nai_buf_str(&name) : signature, max_chars);
+  out->oom |= name.oom;
+}

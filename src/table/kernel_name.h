@@ -14,6 +14,8 @@
 /* Appends the short form of `name`, at most `max_chars` (>= 16) code points. Time and memory are linear in the name.
  * Different names can have the same short form. */
 void nai_kernel_name_short(struct nai_buf *out, const char *name, size_t max_chars);
+/* The same of a C++ function, which may begin with its return type: `int* load<int>(std::string, int)` is load<int>. */
+void nai_function_name_short(struct nai_buf *out, const char *signature, size_t max_chars);
 
 /* Short forms of a set of names, different for different names: those that would be the same get what tells them apart
  * in brackets (`reduce_kernel<512, ...> [MaxOps]`), else a number (`reduce_kernel<512, ...> #2`). Depends on the set

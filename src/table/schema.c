@@ -192,7 +192,8 @@ bool nai_display_column_find(struct nai_display_column *out, const struct nai_sc
   for (struct nai_display_column p = NAI_FIRST_DISPLAY_COLUMN; nai_display_column_next(&p, schema);) {
     char shown[NAI_COLUMN_NAME_MAX];
     *out = p;
-    if (strcmp(nai_display_column_name(shown, schema, &p), name) == 0)
+    /* Units are at the end of names. */
+    if (*schema->columns[p.column].name == *name && strcmp(nai_display_column_name(shown, schema, &p), name) == 0)
       return true;
   }
   out->column = nai_schema_column(schema, name);

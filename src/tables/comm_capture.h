@@ -14,6 +14,9 @@
   C(T, payload_count, COUNT, "payloads of NCCL's ranges")                                                  \
   C(T, refused_count, COUNT, "of them: not readable")                                                      \
   C(T, refused_reason, LABEL, "why most of these were not")                                                \
+  C(T, form, LABEL,                                                                                        \
+    "how the trace tells of it: ranges (NCCL's own, by function), advanced (those of -t nccl), kernels "   \
+    "(their names only)")                                                                                  \
   C(T, missing, LABEL, "what the trace does not tell about communication; NULL: nothing")                  \
   C(T, command, LABEL, "what records that")
 NAI_TABLE(COMM_CAPTURE, comm_capture, "What is known of communication",

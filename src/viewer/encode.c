@@ -41,7 +41,7 @@ static void find_span(struct nai_encoder *e) {
 }
 
 enum { JSON, EVENTS, BLOCKS };
-static const char *const block_names[BLOCKS] = {[JSON] = "timeline_b64", [EVENTS] = "events_b64"};
+static const char *const block_names[BLOCKS] = {[JSON] = "timeline_json", [EVENTS] = "events_b64"};
 
 /* The page's two blocks. While the one is printed, the other is deflated piece by piece. */
 struct blocks {
@@ -67,7 +67,7 @@ static int make_blocks(void *ctx, int task, struct nai_err *err) {
     return nai_deflated_piece(&blocks->deflated, task - 1, err);
   NAI_SCOPED(nai_buf) json = {0};
   NAI_TRY(nai_encoder_print_json(&json, blocks->e, err));
-  nai_buf_put_deflated(&blocks->sinks[JSON].text, &json);
+  nai_buf_put_block(&blocks->sinks[JSON].text, &json);
   return NAI_OK;
 }
 

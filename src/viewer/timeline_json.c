@@ -285,7 +285,7 @@ int nai_encoder_print_json(struct nai_buf *out, const struct nai_encoder *e, str
   const struct nai_items *items = &e->items;
   NAI_SCOPED(nai_json) json = {0};
   char text[160];
-  nai_json_init(&json, out, false);
+  nai_json_init(&json, out, true);
   nai_json_begin_object(&json, NAI_JSON_LINES);
   nai_json_put_int(&json, "version", 1);
   snprintf(text, sizeof text, "%" PRId64, e->origin);

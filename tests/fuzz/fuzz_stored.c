@@ -122,7 +122,7 @@ static void use_store(void) {
       checked(nai_store_select(&selected, &store, selectors[i], &judged, &err), &err);
       nai_store_selection_free(&selected);
     }
-    if (!checked(nai_store_index(&index, &store, false, &err), &err)) {
+    if (!checked(nai_store_index(&index, &store, NAI_STORE_READ, &err), &err)) {
       struct nai_buf page = {0};
       if (!checked(nai_index_write(&index, bases_directory(), &err), &err))
         checked(nai_index_markdown(&page, &index, &err), &err);

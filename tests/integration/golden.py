@@ -1,4 +1,5 @@
 """Golden outputs: what is kept of each scenario, how it is made (`golden.py update` writes golden/ anew)."""
+import csv
 import hashlib
 import json
 import shutil
@@ -8,6 +9,8 @@ import support
 from support import SOURCE, fresh_dir, run, trace, tree
 
 GOLDEN = SOURCE / "golden"
+# Metrics of all scenarios at the last release: `golden.py release` writes them.
+RELEASED = GOLDEN / "released-metrics.csv"
 # Small amounts of work: the files are read by people. Options of the generator, then of analyze.
 CASES = {
     "inference": (("--scale", "0.05"), ("--phase-map", "inference")),
@@ -51,6 +54,29 @@ def tables_text(files):
     return text + "".join(table_text(name.removeprefix("tables/").removesuffix(".csv"), files[name]) for name in sorted(files) if name.startswith("tables/") and name != "tables/index.csv")
 
 
+def metrics():
+    """{(scenario, metric, basis): (definition, value)} of golden/."""
+    found = {}
+    for scenario in sorted(CASES):
+        text = (GOLDEN / scenario / "tables.txt").read_text(encoding="utf-8").partition("\n# metrics\n")[2].partition("\n\n")[0]
+        for row in csv.DictReader(line for line in text.splitlines() if not line.startswith("... ")):
+            found[scenario, row["metric"], row["basis"]] = (row["definition"], row["value"])
+    return found
+
+
+def released():
+    """The same of the last release."""
+    with RELEASED.open(encoding="utf-8", newline="") as rows:
+        return {(row["scenario"], row["metric"], row["basis"]): (row["definition"], row["value"]) for row in csv.DictReader(rows)}
+
+
+def redefined(then, now):
+    """A line for each metric that has another value than then and the same definition."""
+    return [f"{metric} ({basis}) of golden/{scenario} was {then[key][1]} at the last release and is {now[key][1]}"
+            for key in sorted(then.keys() & now.keys()) for scenario, metric, basis in [key]
+            if then[key][0] == now[key][0] and then[key][1] != now[key][1]]
+
+
 def make(scenario):
     """Files of one scenario's golden directory: name to bytes."""
     generator_options, options = CASES[scenario]
@@ -80,7 +106,14 @@ def update():
             path.write_bytes(content)
 
 
+def release():
+    with RELEASED.open("w", encoding="utf-8", newline="") as out:
+        rows = csv.writer(out, lineterminator="\n")
+        rows.writerow(("scenario", "metric", "basis", "definition", "value"))
+        rows.writerows((*key, *value) for key, value in sorted(metrics().items()))
+
+
 if __name__ == "__main__":
-    if sys.argv[1:] != ["update"]:
-        sys.exit("usage: golden.py update")
-    update()
+    if sys.argv[1:] not in (["update"], ["release"]):
+        sys.exit("usage: golden.py update|release")
+    update() if sys.argv[1] == "update" else release()

@@ -156,7 +156,10 @@ class Trace:
             elif kind == 2:
                 if not stacks.get(track):
                     raise Malformed("end without begin")
-                stacks[track].pop().end = ts
+                s = stacks[track].pop()
+                s.end = ts
+                for flow in event["flows"]:  # importers take them for the slice that ends
+                    self.flows.setdefault(flow, []).append(s)
             else:
                 raise Malformed("event type")
         if any(stacks.values()):

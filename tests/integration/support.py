@@ -74,6 +74,17 @@ def scratch():
 os.environ["XDG_CACHE_HOME"] = str(scratch() / "cache")
 
 
+def another_version(directory):
+    """The program with another build id, so that its runs are of another version."""
+    content = bytearray(pathlib.Path(PROGRAM).read_bytes())
+    note = re.search(rb"\x04\0\0\0....\x03\0\0\0GNU\0", content, re.DOTALL)
+    content[note.end()] ^= 0xff
+    to = pathlib.Path(directory) / "another-version"
+    to.write_bytes(content)
+    to.chmod(0o755)
+    return to
+
+
 def fresh_dir(prefix="d"):
     return pathlib.Path(tempfile.mkdtemp(prefix=prefix + "-", dir=scratch()))
 
@@ -251,7 +262,7 @@ def tree(directory):
 def page_block(page, name):
     """A block of data of a page, as bytes; without any where the page has none."""
     text = re.search(rf'id="nsys-ai-{name}">(.*?)</script>', page, re.DOTALL)[1]
-    return zlib.decompress(base64.b64decode(text, validate=True)) if text else b""
+    return text.encode() if text[:1] == "{" else zlib.decompress(base64.b64decode(text, validate=True)) if text else b""
 
 
 def contents(path):
@@ -259,7 +270,7 @@ def contents(path):
     data = pathlib.Path(path).read_bytes()
     if path.suffix != ".html":
         return data
-    return b"\n".join([data, *(zlib.decompress(base64.b64decode(text)) for text in re.findall(rb'id="nsys-ai-[a-z-]+">([^<]+)', data))])
+    return b"\n".join([data, *(zlib.decompress(base64.b64decode(text)) for text in re.findall(rb'id="nsys-ai-[a-z-]+">([^{<][^<]*)', data))])
 
 
 def _fields(data):

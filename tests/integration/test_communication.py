@@ -155,6 +155,22 @@ class Generated(unittest.TestCase):
         self.assertEqual((capture["payload_count"], capture["sized_count"], capture["refused_count"], capture["command"]),
                          (str(count), "72", "0", ""))
 
+    def test_advanced_ranges_are_told_not_guessed(self):
+        """Names of -t nccl in NCCL's domain, in place of functions: said so. The same names in another domain mean nothing."""
+        for domain, form in (("NCCL", "advanced"), ("solver", "kernels")):
+            path = support.fresh_dir("advanced") / "collectives.sqlite"
+            shutil.copyfile(trace("collectives"), path)
+            with contextlib.closing(sqlite3.connect(path)) as db, db:
+                nccl = "coalesce(text, (select value from StringIds where id = textId)) glob 'nccl*'"
+                self.assertGreater(db.execute(f"update NVTX_EVENTS set text = 'GroupLaunch', textId = null where {nccl}").rowcount, 50)
+                db.execute("update NVTX_EVENTS set text = ? where eventType = 75 and text = 'NCCL'", (domain,))
+            capture, = rows(path, "comm_capture")
+            self.assertEqual((capture["form"], capture["attributed_count"], capture["command"] != ""), (form, "0", True))
+            self.assertEqual("-t nccl" in capture["missing"], form == "advanced")
+            text = (support.artifacts(path) / "report.md").read_text(encoding="utf-8")
+            self.assertEqual("-t nccl" in text, form == "advanced")
+        self.assertEqual({r["form"] for r in rows(trace("collectives"), "comm_capture")}, {"ranges"})
+
     def test_replays_have_the_calls_that_were_captured(self):
         path = trace("collectives-graph")
         found = {(r["op"], r["calls"], r["message_bytes"]) for r in rows(path, "comm_instances")}

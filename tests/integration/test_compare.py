@@ -354,6 +354,15 @@ class Pairs(unittest.TestCase):
         (work / "budgets.yaml").write_text("version: 1\nmetrics:\n  my.time: {relative: 5%}\n", encoding="ascii")
         done, _ = checked([made[2, 1]], [made[1, 2]], "--budgets", work / "budgets.yaml")
         self.assertEqual(done.returncode, 7, done.stdout)  # what somebody asked about is not passed over
+        for definition in (1, 2):
+            (work / f"d{definition}").mkdir()
+            (work / f"d{definition}/m.yaml").write_text(text.format(definition), encoding="ascii")
+        done = run("analyze", trace("loop", "--seed", 2), "--metrics", work / "d1/m.yaml", "--out", work / "old", "-q")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        report, _, _ = compared([work / "old"], [made[2, 1]], "--metrics", work / "d2/m.yaml")  # from its events, by today's definition
+        want, _, _ = compared([made[2, 2]], [made[2, 1]])
+        self.assertEqual(report["metrics"], want["metrics"])
+        self.assertNotIn("definitions", checks(report))
         report, _, _ = compared([made[1, 2], made[2, 3]], [made[2, 1]])
         mine, = [m for m in report["metrics"] if m["id"] == "my.time"]
         self.assertNotEqual(mine["verdict"], "skipped")

@@ -69,6 +69,28 @@ class GpuMetricTimeline(unittest.TestCase):
     def test_nothing_sampled_no_rows(self):
         self.assertEqual(read_csv(artifacts(trace("healthy")), "gpu_metric_timeline"), [])
 
+    def test_ranges(self):
+        """range_metrics by SQL: what calls inside a range launched, and what of each sample's period lies in it."""
+        path = trace("sampled")
+        db = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
+        work = db.execute("""SELECT k.start, k.end FROM NVTX_EVENTS n JOIN CUPTI_ACTIVITY_KIND_RUNTIME r ON r.globalTid = n.globalTid AND r.start >= n.start
+            AND r.start < n.end JOIN CUPTI_ACTIVITY_KIND_KERNEL k ON k.correlationId = r.correlationId
+            WHERE coalesce(n.text, (SELECT value FROM StringIds WHERE id = n.textId)) = 'matmul' ORDER BY 1""").fetchall()
+        names = dict(db.execute("SELECT metricId, metricName FROM TARGET_INFO_GPU_METRICS"))
+        rows = {r["metric"]: r for r in read_csv(artifacts(path), "range_metrics") if r["range_path"] == "matmul"}
+        self.assertEqual(set(rows), set(names.values()))
+        for number, name in names.items():
+            samples = db.execute("SELECT timestamp, value FROM GPU_METRICS WHERE metricId = ? ORDER BY 1", (number,)).fetchall()
+            steps = sorted(b[0] - a[0] for a, b in zip(samples, samples[1:]))
+            period, weight, total, count = steps[len(steps) // 2], 0, 0, 0
+            for at, value in samples:
+                inside = sum(max(0, min(end, at + period) - max(start, at)) for start, end in work)
+                weight, total, count = weight + inside, total + inside * value, count + (2 * inside > period)
+            row, scale = rows[name], 1e6 if "MHz" in name else 1
+            self.assertEqual((row["state"], int(row["sample_count"]), int(row["instance_count"])), ("measured", count, 1))
+            self.assertAlmostEqual(float(row["mean"]), total / weight / scale, delta=0.001)
+            self.assertEqual(round(float(row["time_ms"]) * 1e6), sum(end - start for start, end in work))
+
 
 if __name__ == "__main__":
     support.main()

@@ -618,6 +618,25 @@ class Server(unittest.TestCase):
         for uri in ("nsys-ai://docs/../../etc/passwd", "nsys-ai://docs/nothing", "file:///etc/passwd", "nsys-ai:", "", "nsys-ai://run/../x/report.md", f"nsys-ai://run/{'0' * 40}/report.md"):
             self.assertEqual(c.error("resources/read", {"uri": uri}), -32602)
 
+    def test_a_linked_log(self):
+        """What lies beside a trace is read as part of it: never a file outside of the root."""
+        outside, log, trace_of = fresh_dir("outside"), self.root / "logged.sqlite-wal", self.root / "logged.sqlite"
+        shutil.copy(trace("minimal"), outside / "w")
+        with contextlib.closing(sqlite3.connect(outside / "w")) as db:
+            db.execute("PRAGMA journal_mode=wal")
+            shutil.copy(outside / "w", trace_of)
+            db.execute("UPDATE StringIds SET value = 'SECRET'")
+            db.commit()
+            shutil.copy(outside / "w-wal", outside / "log")
+        log.symlink_to(outside / "log")
+        for tool in ("probe", "analyze"):
+            self.assertIn("logged.sqlite-wal\" is not a regular file", self.client.refusal(tool, trace=trace_of.name))
+        log.unlink()
+        shutil.copy(outside / "log", log)
+        self.assertIn("SECRET", json.dumps(self.client.tool("analyze", trace=trace_of.name)))
+        for path in (trace_of, log):
+            path.unlink()
+
     def test_links_in_the_working_directory(self):
         """Skills there may be a stranger's: no link is followed, a wrong file costs itself, and no line of it is shown."""
         here, outside = fresh_dir("here"), fresh_dir("outside")

@@ -122,6 +122,18 @@ class Folders(unittest.TestCase):
         (folder / "META_DATA_EXPORT.parquet").unlink()
         self.assertIn("is a directory", run("analyze", folder, "--out", fresh_dir() / "run").stderr)
 
+    def test_more_values_than_rows(self):
+        """A footer that says one row less, of the file and its group: the row behind is not dropped without a word."""
+        folder = self.folder("duckdb-snappy-V1-0")
+        file = folder / "MPI_P2P_EVENTS.parquet"
+        whole = file.read_bytes()
+        count = sqlite3.connect(self.root / "mpi.sqlite").execute("select count(*) from MPI_P2P_EVENTS").fetchone()[0]
+        footer = len(whole) - 8 - int.from_bytes(whole[-8:-4], "little")
+        said, less = bytes([0x16, 2 * count]), bytes([0x16, 2 * count - 2])  # of Thrift: an i64, the next field
+        self.assertGreaterEqual(whole.count(said, footer), 2)
+        file.write_bytes(whole[:footer] + whole[footer:].replace(said, less))
+        self.assertIn("more values than its table has rows", self.refused(folder))
+
     def test_damage_never_crashes(self):
         """Any byte may be wrong: rows as they were, other rows, or exit status 3."""
         rng = random.Random(38)

@@ -3,6 +3,7 @@ import fcntl
 import json
 import os
 import pathlib
+import re
 import shlex
 import shutil
 import subprocess
@@ -82,6 +83,7 @@ int linkat(int a, const char *b, int c, const char *d, int flags) { return count
 int mkdir(const char *path, mode_t mode) { return count(), NEXT(mkdir)(path, mode); }
 int rename(const char *from, const char *to) { return count(), NEXT(rename)(from, to); }
 int renameat2(int a, const char *from, int b, const char *to, unsigned flags) { return count(), NEXT(renameat2)(a, from, b, to, flags); }
+ssize_t pwrite64(int fd, const void *data, size_t len, off_t at) { return count(), NEXT(pwrite64)(fd, data, len, at); }
 ssize_t write(int fd, const void *data, size_t len) { return count(), NEXT(write)(fd, data, len); }
 """
 
@@ -318,6 +320,35 @@ class InOneFile(Case):
                        for source in (loop(1), self.stored(1))]
             self.assertEqual(*answers, words)
 
+    def test_pages_lead_to_its_report(self):
+        """On request: index, trend, fleet and comparison, by a relative link; the report goes when the run does, or its captures."""
+        for number in range(1, 6):
+            self.add(loop(number), number)
+        self.call("store", "add", loop(6), "--store", self.store, "--id", "n6", "--keep", "all", "--time", "2026-01-06T02:00:00Z")
+        lose_member(self.stored(4), "stages/recommend.ntab")
+        done = self.call("store", "index", "--reports", "--store", self.store)
+        self.assertIn("n4", done.stderr)
+        wanted = {self.stored(n).parents[1] / "reports/0.html" for n in (1, 2, 3, 5)}
+        self.assertEqual(set(self.store.rglob("reports/*")), wanted)
+        self.assertFalse(list(self.store.rglob("*nsys-ai-tmp*")))
+        self.assertEqual((self.stored(2).parents[1] / "reports/0.html").read_bytes(), (loop(2) / "report.html").read_bytes())
+        self.call("trend", "--store", self.store, "--out", self.base / "t")
+        self.call("trend", "--all", "--store", self.store, "--out", self.base / "f")
+        self.call("compare", self.stored(1), self.stored(2), "--out", self.base / "c")
+        whole = self.stored(6) / "report.html"
+        for page, want in (("s/index", {*wanted, whole}), ("t/trend", {*wanted, whole}), ("f/fleet", {whole}),
+                           ("c/compare", {self.stored(n).parents[1] / "reports/0.html" for n in (1, 2)})):
+            page = self.base / f"{page}.html"
+            links = set(re.findall(r'href="([^"#]+\.html)"', page.read_text(encoding="utf-8")))
+            self.assertEqual({(page.parent / way).resolve() for way in links}, {path.resolve() for path in want}, page)
+            self.assertFalse([way for way in links if way.startswith(("/", "file:"))])
+        before = {path: path.stat().st_mtime_ns for path in wanted}
+        self.call("store", "index", "--reports", "--store", self.store)
+        self.assertEqual({path: path.stat().st_mtime_ns for path in wanted}, before)
+        self.call("store", "remove", "n2", "--store", self.store)
+        self.assertEqual(set(self.store.rglob("reports/*")), {path for path in wanted if path.parts[-3] != "n2"})
+        self.call("store", "list", "--reports", "--store", self.store, expect=2)
+
     def test_one_that_is_damaged(self):
         """It is refused or read right, never anything else."""
         self.add(artifacts(trace("minimal")), 1)
@@ -328,6 +359,124 @@ class InOneFile(Case):
                 spoiled.write_bytes(content)
                 done = run("table", spoiled, "kernels")
                 self.assertIn((done.returncode, done.stdout), ((0, want), (3, "")), (at, done.stderr))
+
+
+    def test_one_that_is_forged(self):
+        """Sizes, places and counts that lie, in the directory's entries and at its end: as of a damaged one."""
+        self.add(artifacts(trace("minimal")), 1)
+        whole, want = self.stored(1).read_bytes(), self.call("table", self.stored(1), "kernels").stdout
+        end = len(whole) - 22
+        entry = whole.index(b"PK\1\2")
+        spoiled = self.base / "spoiled"
+        places = [(entry + at, size) for at, size in ((10, 2), (16, 4), (20, 4), (24, 4), (28, 2), (30, 2), (32, 2), (42, 4))] + [(end + at, size) for at, size in ((12, 4), (16, 4))]
+        for at, size in places:
+            for value in (0, 1, 0x7fff if size == 2 else 0x7fffffff, (1 << 8 * size) - 1):
+                spoiled.write_bytes(whole[:at] + value.to_bytes(size, "little") + whole[at + size:])
+                done = run("table", spoiled, "kernels")
+                self.assertIn((done.returncode, done.stdout), ((0, want), (3, "")), (at, value, done.stderr))
+        for names in (["stages/../../escaped.ntab", "/escaped.ntab", "stages/a/b.ntab"], ["stages/manifest.json"]):  # outside, twice
+            content = members(self.stored(1))
+            manifest = json.loads(content["stages/manifest.json"])
+            manifest["files"] += names
+            content["stages/manifest.json"] = json.dumps(manifest).encode()
+            with zipfile.ZipFile(spoiled, "w", zipfile.ZIP_DEFLATED) as packed:
+                for item in [*content.items(), *((name, b"x") for name in names if name not in content)]:
+                    packed.writestr(*item)
+            shutil.copy(spoiled, self.stored(1))
+            self.call("store", "get", "n1", "--store", self.store, "--out", self.base / "got")
+            self.assertEqual(list(self.base.rglob("escaped*")), [])
+
+
+MY_TIME = """metrics:
+  - {{id: my.time, title: mine, better: lower, kind: noisy, gate: gate, definition: {0}, total: {{table: kernels, value: {0} * sum(total_time_ns)}}}}
+"""
+
+
+class Upgrade(Case):
+    """Captures of another version of the program are analyzed again from their events."""
+
+    def setUp(self):
+        super().setUp()
+        self.old = support.another_version(self.base)
+
+    def add_old(self, source, number, *words):
+        done = run("store", "add", source, "--store", self.store, "--id", f"n{number}", "--time", f"2026-01-{number:02}T02:00:00Z", *words,
+                   program=self.old)
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+    def upgrade(self, *words):
+        return self.call("store", "upgrade", "--store", self.store, *words).stdout
+
+    def reports(self, number):
+        return {name: content for name, content in tree(self.get(number)).items() if not name.startswith("stages/")}
+
+    def test_as_if_analyzed_now(self):
+        """Reports, tables and index are those of the same traces analyzed by this program."""
+        self.add_old(trace("minimal"), 1)
+        self.add_old(trace("loop"), 2)
+        self.add(loop(1), 3)
+        self.add_old(trace("loop", "--seed", 2), 4, "--keep", "all")
+        self.call("store", "index", "--store", self.store)
+        shutil.copytree(self.store, self.base / "with reports")
+        self.call("store", "index", "--reports", "--store", self.base / "with reports")
+        before, fresh = tree(self.store), self.stored(3).read_bytes()
+        names = ["n1 analyzed again", "n2 analyzed again", "n4 analyzed again"]
+        self.assertEqual(sorted(self.upgrade("--dry-run").splitlines()[:-1]), names)
+        self.assertEqual(tree(self.store), before)
+        self.assertEqual(sorted(self.upgrade().splitlines()[:-1]), names)
+        self.assertEqual(self.upgrade(), "0 of 4 runs analyzed again, 0 cannot be\n")
+        self.assertEqual(self.stored(3).read_bytes(), fresh)
+        for number, source in ((1, artifacts(trace("minimal"))), (2, artifacts(trace("loop"))), (4, loop(2))):
+            self.assert_same(self.reports(number), {name: content for name, content in tree(source).items() if not name.startswith("stages/")})
+        after = tree(self.store)
+        self.assertEqual([name for name in after if name.startswith("index") and after[name] != before.get(name)], [])
+        self.assertEqual(list(self.store.glob("**/.*")), [])
+        self.call("store", "upgrade", "--store", self.base / "with reports")
+        self.assertEqual({path.parents[1].name for path in (self.base / "with reports").rglob("reports/*")}, {"n3"})
+
+    def test_what_cannot_be(self):
+        """Events that were left out, and files that are not given; a damaged capture costs its own run only."""
+        self.add_old(trace("bench", "--size", "8M"), 1)
+        for number, definition in ((2, 1), (3, 2)):
+            (self.base / str(number)).mkdir()
+            (self.base / str(number) / "m.yaml").write_text(MY_TIME.format(definition), encoding="ascii")
+            out = self.base / f"run{number}"
+            done = run("analyze", trace("minimal"), "--metrics", self.base / str(number) / "m.yaml", "--out", out, "-q", program=self.old)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.add(out, number)
+        self.add_old(trace("empty"), 4)
+        self.stored(4).write_bytes(self.stored(4).read_bytes()[:-1])
+        self.add_old(trace("loop"), 5)
+        want = [self.stored(number).read_bytes() for number in range(1, 5)]
+        said = sorted(self.upgrade().splitlines()[:-1])
+        self.assertEqual([line.split(": ")[0] for line in said], [*(f"n{number} stays as it is" for number in range(1, 5)), "n5 analyzed again"])
+        self.assertIn("its events cannot be read", said[0])
+        self.assertIn("--metrics m.yaml", said[1])
+        self.assertEqual([self.stored(number).read_bytes() for number in range(1, 5)], want)
+        self.assertIn("n2 analyzed again", self.upgrade("--metrics", self.base / "3/m.yaml"))
+        row, = self.call("sql", "--store", self.store, "--format", "ndjson", "select distinct definition, value from metrics where metric = 'my.time' and run_id in ('n2', 'n3')").stdout.splitlines()
+        self.assertEqual(json.loads(row)["definition"], 2)
+
+    @support.tier("ci")
+    def test_killed(self):
+        """The next one ends where an undisturbed one does."""
+        self.add_old(trace("minimal"), 1)
+        self.add_old(trace("minimal"), 2, "--keep", "all")
+        whole = self.base / "whole"
+        shutil.copytree(self.store, whole)
+        self.call("store", "upgrade", "--store", whole)
+        want = tree(whole)
+        for source, steps in ((MAKER, range(1, 240, 40)), (KILLER, range(1, 120, 25))):
+            killer, killed = support.shim(source), 0
+            for calls in steps:
+                disturbed = self.base / "disturbed"
+                shutil.rmtree(disturbed, ignore_errors=True)
+                shutil.copytree(self.store, disturbed)
+                killed += run("store", "upgrade", "--store", disturbed, env={"LD_PRELOAD": killer, "SHIM_KILL": str(calls)}).returncode < 0
+                self.assertEqual(len(self.call("store", "list", "--store", disturbed).stdout.splitlines()), 2)
+                self.call("store", "upgrade", "--store", disturbed)
+                self.assert_same(tree(disturbed), want, calls)
+            self.assertGreater(killed, 2)
 
 
 class Meanwhile(Case):
@@ -400,6 +549,36 @@ class Meanwhile(Case):
                     self.assertEqual(list(disturbed.glob("runs/**/.*")), [])
                 self.assertGreater(killed, 3)
 
+    @support.tier("ci")
+    def test_killed_while_rebuilding(self):
+        """Until it is done, what was there before is there; the next one makes the same bytes. With summaries and without."""
+        for number in (1, 2):
+            self.add(loop(number), number)
+        self.call("store", "index", "--store", self.store)
+        before = tree(self.store)
+        self.add(loop(3), 3)
+        whole = self.base / "whole"
+        shutil.copytree(self.store, whole)
+        self.call("store", "index", "--store", whole)
+        want, killed, calls = tree(whole), 0, 0
+        for calls in range(1, 200):
+            disturbed = self.base / "disturbed"
+            shutil.rmtree(disturbed, ignore_errors=True)
+            shutil.copytree(self.store, disturbed)
+            if calls % 2:
+                for path in disturbed.glob("runs/*/*/*/summary.bin"):
+                    path.unlink()
+            done = run("store", "index", "--store", disturbed, env={"LD_PRELOAD": support.shim(MAKER), "SHIM_KILL": str(calls)})
+            killed += done.returncode < 0
+            for name in ("index.sqlite", "index.csv", "index.html"):
+                self.assertIn((disturbed / name).read_bytes(), (before[name], want[name]), calls)
+            self.call("store", "index", "--store", disturbed)
+            self.assert_same(tree(disturbed), want, calls)
+            if not done.returncode and calls % 2:
+                break
+        self.assertGreater(killed, 9)
+        self.assertEqual(done.returncode, 0)
+
     def test_many_add_at_once(self):
         """None is lost, with locks and without; the index is that of one after the other."""
         lockless = support.shim(LOCKLESS)
@@ -420,21 +599,24 @@ class Meanwhile(Case):
         self.assertEqual(indexes[0], indexes[2])
         self.assertEqual(indexes[1], indexes[2])
 
-    def test_adding_reads_no_other_run(self):
-        """What one night costs does not grow with the nights that are there."""
+    def test_one_run_reads_no_other(self):
+        """What one night costs, and what is said of it, does not grow with the nights that are there."""
         self.add(loop(1), 1)
+        self.call("store", "annotate", "n1", "--kind", "ignore", "--text", "t", "--store", self.store)
         first = self.stored(1).parents[1]
         counts = []
         for copies in (0, 300):
             for number in range(copies):
                 shutil.copytree(first, first.with_name(f"c{number}"), copy_function=os.link)
-            calls = self.base / "calls"
-            done = subprocess.run(["strace", "-f", "-o", calls, PROGRAM, "store", "add", loop(2), "--store", self.store, "--id", "x"],
-                                  stderr=subprocess.PIPE, check=False)
-            self.assertEqual(done.returncode, 0, done.stderr)
-            counts.append(sum("getdents" not in line for line in calls.open(errors="replace")))
-            self.call("store", "remove", "x", "--store", self.store)
-        self.assertAlmostEqual(counts[0], counts[1], delta=8)
+            counts.append([])
+            for words in (("add", loop(2), "--id", "x"), ("annotate", "x", "--kind", "ignore", "--text", "t"), ("baseline", "set", "b", "n1"),
+                          ("remove", "x")):
+                calls = self.base / "calls"
+                done = subprocess.run(["strace", "-f", "-o", calls, PROGRAM, "store", *words, "--store", self.store], capture_output=True, check=False)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                counts[-1].append(sum("getdents" not in line for line in calls.open(errors="replace")))
+        for few, many in zip(*counts):
+            self.assertAlmostEqual(few, many, delta=8)
 
     def test_killed_while_sweeping(self):
         """Whatever is left then, the next one removes."""

@@ -350,6 +350,20 @@ class Structure(unittest.TestCase):
         self.check_range(trace("eight-gpus"))
 
     @support.tier("ci")
+    def test_job_of_many_nodes(self):
+        """16 ranks of which one is late to every collective, and 72 GPUs."""
+        out = support.fresh_dir() / "job"
+        done = support.run("ranks", "--together", "--ranks", 16, "--straggler", "persistent", "--late-rank", 5, out, program=support.GENERATOR)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        path = out / "ranks.sqlite"
+        for check in (self.check_lead, self.check_range, self.check_steps, self.check_arrivals, self.check_projection):
+            check(path)
+        collectives = [c for one in page(path)["communicators"] for c in one["collectives"]]
+        self.assertEqual({c["last"] for c in collectives if c["skew"] >= 100000}, {5})
+        self.check_arrivals(trace("many-gpus"))
+        self.check_range(trace("many-gpus"))
+
+    @support.tier("ci")
     @unittest.skipUnless(REFERENCE.exists(), "needs shared/")
     def test_two_gpus(self):
         self.check_units(REFERENCE)

@@ -324,7 +324,8 @@ TEST(test_every_analysis) {
   }
 }
 
-/* As many processes and names as kernels: an analysis that compares each with each takes ten times the seconds that it has. */
+/* As many processes and names as kernels: an analysis that compares each with each takes ten times the seconds that it
+ * has. */
 TEST(test_many_processes) {
   enum { N = 40000 };
   struct fixture f;

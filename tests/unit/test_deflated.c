@@ -1,6 +1,7 @@
 /* The block of events, made in pieces: what zlib makes of it is what went in, whatever falls on the pieces' edges. */
 #include "model_fixture.h"
 
+#include "base/deflate.h"
 #include "viewer/deflated.h"
 
 #include <stdlib.h>
@@ -87,4 +88,60 @@ TEST(test_pieces) {
   check((size_t[COLUMNS]){1000, PIECE / 2, PIECE, 7, 7, 7, PIECE, 100}, 12345);
   check((size_t[COLUMNS]){0, 0, 0, 0, 0, 0, 0, 2 * PIECE}, PIECE);
   check((size_t[COLUMNS]){3000000, 2 * PIECE}, 0); /* a column with matches, one without */
+}
+
+/* A block of `len` bytes that repeat, or of noise. */
+static void check_block(size_t len, bool noise) {
+  struct nai_buf json = {0}, out = {0};
+  unsigned char *got = malloc(len + 1), *packed = malloc(2 * len + 64);
+  assert_true(got && packed);
+  nai_buf_puts(&out, "before");
+  uint32_t x = 1;
+  for (size_t i = 0; i < len; i++) {
+    x = x * 1664525 + 1013904223;
+    nai_buf_putc(&json, noise ? (char)(x >> 24) : "{\"key\": 1}"[i % 10]);
+  }
+  struct nai_buf copy = {0};
+  nai_buf_put(&copy, json.data, json.len);
+  nai_buf_put_block(&out, &json);
+  ok(nai_buf_check(&out, err));
+  assert_null(json.data);
+  assert_memory_equal(nai_buf_str(&out), "before", 6);
+  if (len <= 2 * PIECE) {
+    assert_int_equal(out.len - 6, len);
+    assert_memory_equal(out.data + 6, nai_buf_str(&copy), len);
+  } else {
+    uLongf size = len;
+    assert_int_equal(uncompress(got, &size, packed, (uLong)decode_base64(packed, out.data + 6, out.len - 6)), Z_OK);
+    assert_int_equal(size, len);
+    assert_memory_equal(got, copy.data, len);
+    assert_true(noise || out.len < len / 10);
+  }
+  nai_buf_free(&copy);
+  nai_buf_free(&out);
+  free(got);
+  free(packed);
+}
+
+TEST(test_json_blocks) {
+  check_block(0, false);
+  check_block(10, false);
+  check_block(2 * PIECE, false);
+  check_block(2 * PIECE + 1, false);
+  check_block(2 * PIECE + 2, true); /* which deflating makes longer */
+  check_block(3 * PIECE, true);
+}
+
+TEST(test_json_blocks_without_memory) {
+  for (int side = 0; side < 2; side++) {
+    struct nai_buf json = {0}, out = {0};
+    struct nai_err err;
+    nai_buf_fill(&json, ' ', 3 * PIECE);
+    (side ? &json : &out)->oom = true;
+    nai_buf_put_block(&out, &json);
+    assert_int_equal(nai_buf_check(&out, &err), NAI_ELIMIT);
+    assert_int_equal(out.len, 0);
+    assert_null(json.data);
+    nai_buf_free(&out);
+  }
 }

@@ -105,6 +105,24 @@ TEST(test_odd_names) {
     expect(cases[i][0], 72, cases[i][1]);
 }
 
+/* Names of CPU samples: a return type goes, too. */
+TEST(test_functions) {
+  static const char *const names[][2] = {
+      {"int* load<int>(std::string, int)", "load<int>"},
+      {"BackSub()", "BackSub"},
+      {"float std::generate_canonical<float, 24ul, std::linear_congruential_engine<unsigned long, 16807ul, 0ul, "
+       "2147483647ul> >(std::linear_congruential_engine<unsigned long, 16807ul, 0ul, 2147483647ul>&)",
+       "generate_canonical<float, 24, linear_congruential_engine<…>>"},
+      {"cudaFree", "cudaFree"},
+      {"", ""}};
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    struct nai_buf out = {0};
+    nai_function_name_short(&out, names[i][0], 60);
+    assert_string_equal(nai_buf_str(&out), names[i][1]);
+    nai_buf_free(&out);
+  }
+}
+
 TEST(test_too_long) {
   expect("abcdefghijklmnopqrstuvwxyz", 17, "abcdefgh\xe2\x80\xa6stuvwxyz");
   expect("void ns::abcdefghijklmnopqrstuvwxyz<int>(int)", 17, "abcdefgh\xe2\x80\xa6stuvwxyz");

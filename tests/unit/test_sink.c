@@ -120,7 +120,7 @@ static int load(struct nai_buf *text, void *ctx, const char *name, struct nai_er
   static const char *const texts[][2] = {
       {"report.md", "# {{title}}\n{{#tables.names.rows}}\n- 1. {{name}} {{name_code}} {{total_ns}}\n"
                     "{{/tables.names.rows}}\n{{#findings}}\n{{why}} {{{why}}}\n{{/findings}}\n"},
-      {"report.html", "<p>{{#report_b64}}{{report_b64}}{{/report_b64}}</p>{{{report_b64}}}\n{{>part}}\n"},
+      {"report.html", "<p>{{#report_json}}{{report_json}}{{/report_json}}</p>{{{report_json}}}\n{{>part}}\n"},
       {"part", "{{#tables.names.rows}}{{name}}{{name_code}}{{/tables.names.rows}}{{{script}}}{{events_b64}}"}};
   for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
     if (strcmp(texts[i][0], name) == 0)
@@ -209,7 +209,7 @@ TEST(test_printed_text_is_escaped) {
   make_sample(&s);
   assert_int_equal(print(&page, &nai_output_html, &s, &err), 0);
   nai_report_json(&json, &s.report, true);
-  nai_buf_put_deflated(&packed, &json);
+  nai_buf_put_block(&packed, &json);
   nai_escape_html(&escaped, packed.data, packed.len);
   assert_memory_equal(page.data, "<p>", 3);
   assert_memory_equal(page.data + 3, escaped.data, escaped.len);

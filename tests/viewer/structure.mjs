@@ -65,7 +65,10 @@ const inside = ranges.map((range) => {
     threads: callsByThread(model, rangeStats(model, from, to)).map(({ label, count, ns }) => [label, count, ns]),
     streams: [some.kernelCount, some.kernelNs, some.gpus.map(({ busyNs }) => busyNs)],
     split: timeline.utilization.map((data) => exactUtilization(model, data.device_id, new UtilizationSums(data)).between(from, to)),
-    idle: timeline.gpus.map(({ id }) => Object.fromEntries(idleByCause(layout.tracks.find((track) => track.gaps && track.gpu === id).gaps, from, to))),
+    idle: timeline.gpus.map(({ id }) => {
+      const own = layout.tracks.find(({ gaps, gpu }) => gaps && gpu === id);
+      return Object.fromEntries(own ? idleByCause(own.gaps, from, to) : []);
+    }),
     copies: Object.fromEntries(copiesBetween(model, from, to).map(([name, { count, bytes, ns }]) => [name, [count, bytes, ns]])),
     projected: Object.fromEntries(rangesBetween(model, projected.values(), from, to).map(([name, { count, ns }]) => [name, [count, ns]])),
   };

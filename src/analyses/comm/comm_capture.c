@@ -34,9 +34,12 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
               .unlisted_count = unlisted ? unlisted : NAI_NULL_I64,
               .payload_count = c->payloads[NAI_PAYLOAD_READ] + refused, .refused_count = refused,
               .refused_reason = refused ? nai_payload_verdict_text(most) : NULL);
+  row.form = c->advanced ? "advanced" : c->attributed ? "ranges" : "kernels";
   if (2 * c->sized < c->count) {
-    row.missing =
-        c->attributed ? "message sizes, and with them rates" : "the calls behind kernels, message sizes and rates";
+    row.missing = c->attributed ? "message sizes, and with them rates"
+                : c->advanced
+                    ? "the calls behind kernels, message sizes and rates (what -t nccl records is not read yet)"
+                    : "the calls behind kernels, message sizes and rates";
     row.command = command;
   }
   COMM_CAPTURE_add(io->out[0], &row);

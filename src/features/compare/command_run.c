@@ -45,15 +45,34 @@ static uint32_t allowed(const struct nai_cmd_compare *args) {
 
 /* --- runs ------------------------------------------------------------------------------------- */
 
+static struct nai_cmd_source source_of(const struct nai_cmd_compare *args) {
+  return (struct nai_cmd_source){
+      .reader = NAI_READER_AUTO, .quiet = true, .metrics = args->metrics, .metric_count = args->metric_count};
+}
+
 int nai_cmd_add_side(struct nai_comparison *c, enum nai_side_id side, const char *path,
                      const struct nai_cmd_compare *args, struct nai_err *err) {
-  const struct nai_cmd_source how = {
-      .reader = NAI_READER_AUTO, .quiet = true, .metrics = args->metrics, .metric_count = args->metric_count};
+  const struct nai_cmd_source how = source_of(args);
   struct nai_run *run;
   if (!nai_fs_exists(path))
     return nai_err_set(err, NAI_EINPUT, "there is no \"%s\"", path);
   NAI_TRY(nai_cmd_source_open(&run, path, &how, err));
   return nai_comparison_add(c, side, run, path, err);
+}
+
+/* Captures of different versions of this program: those with older definitions are analyzed again, where that is
+ * possible. Where it is not, their values are left out. */
+static int analyze_outdated(struct nai_comparison *c, const struct nai_cmd_compare *args, struct nai_err *err) {
+  const struct nai_cmd_source how = source_of(args);
+  for (int s = 0; s < NAI_SIDES; s++)
+    for (uint32_t i = 0; i < c->sides[s].count; i++) {
+      struct nai_capture *capture = &c->sides[s].captures[i];
+      struct nai_run *run;
+      int rc = nai_capture_is_outdated(c, capture) ? nai_cmd_source_again(&run, capture->run, &how, err) : NAI_EINPUT;
+      if (rc != NAI_EINPUT)
+        NAI_TRY(rc ? rc : nai_capture_replace(capture, run, err));
+    }
+  return NAI_OK;
 }
 
 /* --- files ------------------------------------------------------------------------------------ */
@@ -200,6 +219,7 @@ int nai_cmd_compare_run(struct nai_gate *gate, struct nai_comparison *c, const s
     NAI_TRY(load_aliases(&aliases, args->aliases, err));
   const struct nai_compare_options options = {
       .budgets = &budgets, .allow = allowed(args), .aliases = aliases, .range_numbers = args->range_numbers};
+  NAI_TRY(analyze_outdated(c, args, err));
   NAI_TRY(nai_compare(c, &options, err));
   *gate = nai_gate_of(c);
   NAI_TRY(nai_write_markdown(&markdown, c, err));

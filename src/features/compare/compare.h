@@ -121,6 +121,8 @@ struct nai_comparison {
  * the table of metrics. `path` names the run. */
 NAI_MUST_CHECK int nai_comparison_add(struct nai_comparison *c, enum nai_side_id side, struct nai_run *run,
                                       const char *path, struct nai_err *err);
+/* Whether a metric of a capture is of an older definition than another capture's. */
+bool nai_capture_is_outdated(const struct nai_comparison *c, const struct nai_capture *capture);
 /* Compares. A side may be empty: then only fixed limits are looked at. */
 NAI_MUST_CHECK int nai_compare(struct nai_comparison *c, const struct nai_compare_options *options,
                                struct nai_err *err);

@@ -99,7 +99,7 @@ static void put_side(struct nai_json *json, const struct nai_side *side, const s
 void nai_write_page_data(struct nai_buf *out, const struct nai_comparison *c,
                          const struct nai_pair_timeline timelines[NAI_SIDES]) {
   struct nai_json json;
-  nai_json_init(&json, out, false);
+  nai_json_init(&json, out, true);
   nai_json_begin_object(&json, NAI_JSON_LINES);
   nai_json_put_text(&json, "version", "1.0");
   nai_json_put_text(&json, "tool", "nsys-ai " NAI_VERSION);

@@ -174,6 +174,19 @@ static int64_t definition_of(const struct METRICS_row *row) {
   return row->definition == NAI_NULL_I64 ? 1 : row->definition;
 }
 
+bool nai_capture_is_outdated(const struct nai_comparison *c, const struct nai_capture *capture) {
+  const struct nai_table *metrics = nai_capture_table(capture, &nai_metrics_schema);
+  for (struct nai_side_rows r = nai_all_rows(c->sides, &nai_metrics_schema); nai_next_row(&r);) {
+    struct METRICS_row other = METRICS_at(r.table, r.row);
+    for (int64_t row = 0; row < metrics->rows && definition_of(&other) > 1; row++) {
+      struct METRICS_row m = METRICS_at(metrics, row);
+      if (definition_of(&m) < definition_of(&other) && is(m.metric, other.metric))
+        return true;
+    }
+  }
+  return false;
+}
+
 /* The median of a capture's ranges that are folded into one metric. */
 static double median_of_alike(const struct nai_metric_result *r, const struct nai_table *metrics) {
   double values[64];

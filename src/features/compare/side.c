@@ -161,6 +161,12 @@ int nai_comparison_add(struct nai_comparison *c, enum nai_side_id side, struct n
   return open_tables(run, err);
 }
 
+int nai_capture_replace(struct nai_capture *capture, struct nai_run *run, struct nai_err *err) {
+  nai_run_close(capture->run);
+  capture->run = run;
+  return open_tables(run, err);
+}
+
 /* --- rows ------------------------------------------------------------------------------------- */
 
 const struct nai_table *nai_capture_table(const struct nai_capture *capture, const struct nai_schema *schema) {

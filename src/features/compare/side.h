@@ -31,6 +31,8 @@ extern const struct nai_schema *const nai_compared_tables[];
  * pruned. */
 NAI_MUST_CHECK int nai_capture_open_table(const struct nai_table **table, struct nai_run *run,
                                           const struct nai_schema *schema, struct nai_err *err);
+/* Puts another run of the same trace in the place of a capture's. */
+NAI_MUST_CHECK int nai_capture_replace(struct nai_capture *capture, struct nai_run *run, struct nai_err *err);
 /* One of them, with the columns of its schema; a run of another version that lacks it has an empty one. Borrowed. */
 const struct nai_table *nai_capture_table(const struct nai_capture *capture, const struct nai_schema *schema);
 

@@ -21,7 +21,7 @@ struct nai_pair_timeline {
 NAI_MUST_CHECK int nai_pair_timeline_make(struct nai_pair_timeline *out, const struct nai_comparison *c,
                                           enum nai_side_id side, struct nai_err *err);
 void nai_pair_timeline_free(struct nai_pair_timeline *timeline);
-/* Text of a block ("timeline_b64", "events_b64"), "" when there is none. */
+/* Text of a block ("timeline_json", "events_b64"), "" when there is none. */
 const char *nai_pair_timeline_block(const struct nai_pair_timeline *timeline, const char *name);
 
 /* page_data.c: opens the tables of a run that its timeline shows beside events, so that it is known whether they can be

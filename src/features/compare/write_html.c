@@ -7,6 +7,7 @@
 #include "features/compare/document.h"
 #include "features/compare/timeline.h"
 #include "features/compare/write.h"
+#include "index/index.h"
 #include "rundir/run.h"
 #include "tables/compared_time.h"
 
@@ -175,15 +176,15 @@ static void print_data(struct nai_buf *out, const void *ctx) {
   const struct page *page = ctx;
   struct nai_buf json = {0};
   nai_write_page_data(&json, page->c, page->timelines);
-  nai_buf_put_deflated(out, &json);
+  nai_buf_put_block(out, &json);
 }
 
 static void put_blocks(struct nai_view *root, const struct page *page) {
-  static const char *const names[NAI_SIDES][2] = {{"base_timeline_b64", "base_events_b64"},
-                                                  {"new_timeline_b64", "new_events_b64"}};
-  nai_view_put_printed(root, "data_b64", print_data, page);
+  static const char *const names[NAI_SIDES][2] = {{"base_timeline_json", "base_events_b64"},
+                                                  {"new_timeline_json", "new_events_b64"}};
+  nai_view_put_printed(root, "data_json", print_data, page);
   for (int s = 0; s < NAI_SIDES; s++) {
-    static const char *const blocks[] = {"timeline_b64", "events_b64"};
+    static const char *const blocks[] = {"timeline_json", "events_b64"};
     for (int i = 0; i < 2; i++) {
       const char *text = nai_pair_timeline_block(&page->timelines[s], blocks[i]);
       nai_view_put_borrowed(root, names[s][i], text, strlen(text));
@@ -223,8 +224,7 @@ static int put_reports(const struct nai_document *d, const char *directory, stru
       char report[PATH_MAX], path[PATH_MAX];
       NAI_SCOPED(nai_buf) link = {0};
       nai_document_code(d, map, "label", capture->label);
-      if (!directory || !nai_fs_join(report, sizeof report, nai_run_path(capture->run), "report.html") ||
-          !nai_fs_exists(report))
+      if (!directory || !nai_index_find_report(report, "", nai_run_path(capture->run)))
         continue;
       NAI_TRY(nai_fs_relative(path, sizeof path, directory, report, err));
       nai_escape_url(&link, path, strlen(path));

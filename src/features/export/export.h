@@ -11,8 +11,10 @@
 
 /* A kernel of a collective that ranks of several traces have part in. */
 struct nai_export_collective {
-  int64_t end;           /* another kernel of the GPU may begin at the same time */
-  uint64_t flow;         /* the same for its kernels on all ranks; below 2^32 */
+  int64_t end; /* another kernel of the GPU may begin at the same time */
+  /* Flows: numbers below 2^32, the same on other ranks. Those that go out, or through, from its begin on; one that
+   * comes in at its end, plus 1; 0 for none. */
+  uint32_t first_flow, flow_count, ends_flow;
   int64_t wait_ns;       /* for the last rank; -1 unknown */
   const char *last_rank; /* NULL: in doubt, or nobody waits */
 };
@@ -20,7 +22,7 @@ struct nai_export_collective {
 /* Which of the traces in one file a trace is. Its time t becomes at = t - offset, less drift * (at - middle), plus
  * shift; what lies before 0 then stands at 0. */
 struct nai_export_place {
-  uint32_t number;   /* from 0 on, below NAI_EXPORT_MAX_PLACES */
+  uint32_t number;   /* from 0 on; below NAI_EXPORT_MAX_PLACES where it is whole */
   const char *label; /* before the names of its processes and GPUs */
   bool reference;    /* its clock is the file's */
   int64_t shift, offset, middle, doubt;
@@ -63,6 +65,16 @@ struct nai_export_options {
 typedef int nai_export_fn(struct nai_buf *out, const struct nai_model *model, const struct nai_export_options *options,
                           struct nai_err *err);
 NAI_MUST_CHECK nai_export_fn nai_export_perfetto, nai_export_chrome;
+
+/* Of one of several traces no events, but in percent what its GPU did: in `bins` of one length, times of the file. */
+struct nai_export_bins {
+  int64_t first_ns, width_ns;
+  uint32_t count, states;
+  const char *const *names; /* of states */
+  const int64_t *ns;        /* [bin * states + state] */
+};
+NAI_MUST_CHECK int nai_export_perfetto_bins(struct nai_buf *out, const struct nai_export_place *place,
+                                            const struct nai_export_bins *bins, struct nai_err *err);
 
 /* The rows of the same timeline as evented profiles of speedscope, each a member of the array that `json` has open;
  * names of frames are added to `frames`. Memory holds one lane. */

@@ -81,6 +81,7 @@ struct perfetto {
   int64_t shift;                                       /* added to times, so that none is negative */
   struct nai_buf packet, interned, event, part, inner; /* messages in progress, from outermost to innermost */
   uint32_t categories, names, values;                  /* texts interned so far */
+  uint32_t ends_flow; /* of the operation that was begun last: of a GPU they do not nest */
 };
 
 static void perfetto_free(struct perfetto *p) {
@@ -202,8 +203,9 @@ static void put_event(struct perfetto *p, const struct nai_track *track, int typ
     put_fixed(&p->event, last ? EVENT_LAST_FLOW : EVENT_FLOW, file_id(p, (uint64_t)s->call + 1));
   }
   const struct nai_export_collective *collective = nai_labels_collective(tl, s);
-  if (collective)
-    put_fixed(&p->event, EVENT_FLOW, COLLECTIVES | collective->flow);
+  for (uint32_t i = 0; collective && i < collective->flow_count; i++)
+    put_fixed(&p->event, EVENT_FLOW, COLLECTIVES | (collective->first_flow + i));
+  p->ends_flow = collective ? collective->ends_flow : 0;
   for (int i = 0; i < count; i++)
     put_arg(p, &args[i]);
   intern_new(p, INTERNED_CATEGORY, &p->categories, &tl->categories);
@@ -228,6 +230,9 @@ static void put_end(struct nai_timeline_writer *writer, const struct nai_track *
   struct perfetto *p = (struct perfetto *)writer;
   put_int(&p->event, EVENT_TYPE, END);
   put_int(&p->event, EVENT_TRACK, file_id(p, track->number));
+  if (p->ends_flow)
+    put_fixed(&p->event, EVENT_LAST_FLOW, COLLECTIVES | (p->ends_flow - 1));
+  p->ends_flow = 0;
   put_head(p, at, 0);
   put_message(&p->packet, PACKET_TRACK_EVENT, &p->event);
   end_packet(p);
@@ -288,6 +293,12 @@ static void put_clock_attributes(struct perfetto *p, const struct nai_export_pla
   put_attribute(p, nai_arena_printf(arena, "%s: clock_doubt_ns", place->label), NULL, place->doubt);
 }
 
+static void end_attributes(struct perfetto *p) {
+  put_head(p, p->tl->first_ns, NEEDS_INTERNED);
+  put_message(&p->packet, PACKET_TRACE_ATTRIBUTES, &p->event);
+  end_packet(p);
+}
+
 static void put_attributes(struct perfetto *p, const struct nai_table *capture) {
   const struct nai_export_place *place = p->tl->options->place;
   if (place)
@@ -299,9 +310,12 @@ static void put_attributes(struct perfetto *p, const struct nai_table *capture) 
     put_attribute(p, "schema_version", nai_get_str(capture, 0, CAPTURE_schema_version), 0);
     put_attribute(p, "added_to_times_ns", NULL, p->shift);
   }
-  put_head(p, p->tl->first_ns, NEEDS_INTERNED);
-  put_message(&p->packet, PACKET_TRACE_ATTRIBUTES, &p->event);
-  end_packet(p);
+  end_attributes(p);
+}
+
+static int check(const struct perfetto *p, struct nai_err *err) {
+  bool full = p->packet.oom || p->interned.oom || p->event.oom || p->part.oom || p->inner.oom || p->tl->arena.oom;
+  return full ? nai_err_nomem(err) : NAI_OK;
 }
 
 int nai_export_perfetto(struct nai_buf *out, const struct nai_model *model, const struct nai_export_options *options,
@@ -316,5 +330,35 @@ int nai_export_perfetto(struct nai_buf *out, const struct nai_model *model, cons
     put_clocks(&p, nai_get_i64(capture, 0, CAPTURE_utc_epoch_ns));
   put_attributes(&p, capture);
   NAI_TRY(nai_timeline_write(&tl, &p.writer, err));
-  return p.packet.oom || p.interned.oom || p.event.oom || p.part.oom || p.inner.oom ? nai_err_nomem(err) : NAI_OK;
+  return check(&p, err);
+}
+
+static void put_state(struct perfetto *p, const struct nai_track *parent, const struct nai_export_bins *bins,
+                      uint32_t state) {
+  const struct nai_track track = nai_timeline_announce(
+      p->tl, (struct nai_track){.kind = NAI_TRACK_COUNTER,
+                                .parent = parent->number,
+                                .name = nai_arena_printf(&p->tl->arena, "%s, %% of the time", bins->names[state])});
+  for (uint32_t bin = 0; bin <= bins->count; bin++) { /* nothing behind the last */
+    int64_t ns = bin < bins->count ? bins->ns[(size_t)bin * bins->states + state] : 0;
+    put_counter(&p->writer, &track, bins->first_ns + bin * bins->width_ns, 100 * (double)ns / (double)bins->width_ns);
+  }
+}
+
+int nai_export_perfetto_bins(struct nai_buf *out, const struct nai_export_place *place,
+                             const struct nai_export_bins *bins, struct nai_err *err) {
+  /* its times are those of the file already */
+  const struct nai_export_place file = {.number = place->number, .label = place->label};
+  const struct nai_export_options options = {.place = &file};
+  NAI_SCOPED(nai_timeline) tl = {.options = &options, .first_ns = bins->first_ns, .arena = NAI_ARENA(NULL)};
+  NAI_SCOPED(perfetto) p = {.writer = {put_track, put_begin, put_end, put_instant, put_counter}, .tl = &tl, .out = out};
+  tl.writer = &p.writer;
+  put_first_packet(&p);
+  put_clock_attributes(&p, place);
+  end_attributes(&p);
+  struct nai_track gpu =
+      nai_timeline_announce(&tl, (struct nai_track){.kind = NAI_TRACK_METRICS, .name = "GPU", .rank = place->number});
+  for (uint32_t state = 0; state < bins->states; state++)
+    put_state(&p, &gpu, bins, state);
+  return check(&p, err);
 }

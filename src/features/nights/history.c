@@ -22,7 +22,7 @@ static int read_store(struct history *h, const char *store, const char *series, 
   const struct nai_trend_options meant = {.series = series};
   NAI_TRY(nai_store_open(&h->store, store, false, err));
   NAI_TRY(nai_store_read(&h->store, series, err));
-  NAI_TRY(nai_store_index(&h->index, &h->store, false, err));
+  NAI_TRY(nai_store_index(&h->index, &h->store, NAI_STORE_READ, err));
   NAI_TRY(nai_trend_find(&h->trend, &h->index, &h->store, &meant, err));
   NAI_TRY(nai_table_new(&h->changes, &nai_changes_schema, err));
   return nai_trend_add_changes(h->changes, &h->trend, err);

@@ -172,10 +172,30 @@ void nai_store_selection_free(struct nai_store_selection *selection);
 
 /* --- the index ---------------------------------------------------------------------------------- */
 
+/* What becomes of a run's summary that is missing or damaged, and how much of one that is there is wanted. */
+enum nai_store_summaries {
+  NAI_STORE_READ,
+  NAI_STORE_KEEP,   /* it is written */
+  NAI_STORE_METRICS /* neither findings nor kernels are wanted */
+};
 /* Fills an index with the runs that were read: from their summaries, and where one is missing or damaged from their
- * captures; with `keep` it is written then. A capture that cannot be read makes its run a failed one. */
-NAI_MUST_CHECK int nai_store_index(struct nai_index *out, const struct nai_store *store, bool keep,
+ * captures. A capture that cannot be read makes its run a failed one. */
+NAI_MUST_CHECK int nai_store_index(struct nai_index *out, const struct nai_store *store, enum nai_store_summaries how,
                                    struct nai_err *err);
+
+/* --- upgrading ---------------------------------------------------------------------------------- */
+
+struct nai_store_upgrading {
+  const char *const *metrics; /* files that define metrics, as runs were analyzed with */
+  size_t metric_count;
+  bool dry_run;
+  /* Of each run that is analyzed again, or `why_not`; not of those that this program analyzed so. */
+  void (*tell)(void *ctx, const struct nai_store_run *run, const char *why_not);
+  void *ctx;
+};
+/* Analyzes captures again, of the runs that were read, that another version of this program analyzed. */
+NAI_MUST_CHECK int nai_store_upgrade(const struct nai_store *store, const struct nai_store_upgrading *how,
+                                     struct nai_err *err);
 
 /* --- retention ---------------------------------------------------------------------------------- */
 

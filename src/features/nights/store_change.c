@@ -1,4 +1,5 @@
 /* What nsys-ai store does to a store: adding runs, pruning, writing its index anew. */
+#include "base/escape.h"
 #include "base/fmt.h"
 #include "base/fs.h"
 #include "base/hash.h"
@@ -31,14 +32,13 @@ static void series_free(struct series *s) {
 
 typedef int series_fn(void *ctx, struct series *series, struct nai_err *err);
 
-/* Summaries that are not there are written, or with `keep` false left so. */
-static int visit_series(const char *path, const char *name, bool keep, series_fn *visit, void *ctx,
+static int visit_series(const char *path, const char *name, enum nai_store_summaries how, series_fn *visit, void *ctx,
                         struct nai_err *err) {
   static const struct nai_trend_options all = {0};
   NAI_SCOPED(series) s = {.store = {.arena = NAI_ARENA(NULL)}, .trend = {.arena = NAI_ARENA(NULL)}};
   NAI_TRY(nai_store_open(&s.store, path, false, err));
   NAI_TRY(nai_store_read(&s.store, name, err));
-  NAI_TRY(nai_store_index(&s.index, &s.store, keep, err));
+  NAI_TRY(nai_store_index(&s.index, &s.store, how, err));
   if (!s.index.runs->rows) /* removed meanwhile */
     return NAI_OK;
   NAI_TRY(nai_trend_find(&s.trend, &s.index, &s.store, &all, err));
@@ -46,11 +46,12 @@ static int visit_series(const char *path, const char *name, bool keep, series_fn
 }
 
 /* One after the other, so that memory is for one. */
-static int each_series(const struct nai_store *store, bool keep, series_fn *visit, void *ctx, struct nai_err *err) {
+static int each_series(const struct nai_store *store, enum nai_store_summaries how, series_fn *visit, void *ctx,
+                       struct nai_err *err) {
   NAI_SCOPED(nai_strings) names = {0};
   NAI_TRY(nai_store_series(&names, store, NULL, err));
   for (uint32_t i = 0; i < names.count; i++)
-    NAI_TRY(visit_series(store->path, nai_strings_get(&names, i), keep, visit, ctx, err));
+    NAI_TRY(visit_series(store->path, nai_strings_get(&names, i), how, visit, ctx, err));
   return NAI_OK;
 }
 
@@ -79,9 +80,9 @@ static int write_index(const struct nai_store *store, struct nai_err *err) {
   NAI_SCOPED(nai_index) empty = {0};
   NAI_TRY(nai_table_new(&x.changes, &nai_changes_schema, err));
   NAI_TRY(nai_index_writer_begin(&x.writer, store->path, err));
-  NAI_TRY(nai_store_index(&empty, &none, false, err)); /* a store without runs has an index, too */
+  NAI_TRY(nai_store_index(&empty, &none, NAI_STORE_READ, err)); /* a store without runs has an index, too */
   NAI_TRY(nai_index_writer_add(x.writer, &empty, err));
-  NAI_TRY(each_series(store, true, index_series, &x, err));
+  NAI_TRY(each_series(store, NAI_STORE_KEEP, index_series, &x, err));
   NAI_TRY(nai_index_writer_finish(x.writer, x.changes, err));
   return x.unread.code ? nai_err_set(err, x.unread.code, "%s", x.unread.msg) : NAI_OK;
 }
@@ -246,7 +247,7 @@ int nai_cmd_store_prune(const struct nai_store *store, const struct store_args *
   int64_t monthly = a->weekly_days >= 0 && a->monthly_days < 0 ? INT32_MAX : a->monthly_days;
   NAI_SCOPED(nai_strings) keep = {0}, near = {0};
   NAI_SCOPED(pruned) pruned = {0};
-  NAI_TRY(each_series(store, false, keep_changes, &(struct kept){&keep, &near}, err));
+  NAI_TRY(each_series(store, NAI_STORE_METRICS, keep_changes, &(struct kept){&keep, &near}, err));
   NAI_TRY(nai_store_prune(store,
                           &(struct nai_store_pruning){.keep_days = days,
                                                       .weekly_days = a->weekly_days,
@@ -261,4 +262,36 @@ int nai_cmd_store_prune(const struct nai_store *store, const struct store_args *
   nai_fmt_bytes(&pruned.text, (double)pruned.bytes);
   nai_buf_puts(&pruned.text, a->dry_run ? " would be removed\n" : " removed\n");
   return a->quiet ? NAI_OK : nai_cmd_print(&pruned.text, err);
+}
+
+/* --- upgrading -------------------------------------------------------------------------------- */
+
+struct upgraded {
+  struct nai_buf text;
+  uint32_t again, left;
+};
+
+static void upgraded_free(struct upgraded *u) { nai_buf_free(&u->text); }
+
+static void tell_upgraded(void *ctx, const struct nai_store_run *run, const char *why_not) {
+  struct upgraded *u = ctx;
+  nai_buf_printf(&u->text, "%s %s", run->id, why_not ? "stays as it is: " : "analyzed again");
+  nai_escape_terminal(&u->text, why_not ? why_not : "", why_not ? strlen(why_not) : 0);
+  nai_buf_putc(&u->text, '\n');
+  u->left += why_not != NULL;
+  u->again += !why_not;
+}
+
+int nai_cmd_store_upgrade(const struct nai_store *store, const struct store_args *a, struct nai_err *err) {
+  NAI_SCOPED(upgraded) u = {.left = 0};
+  NAI_TRY(nai_store_upgrade(store,
+                            &(struct nai_store_upgrading){.metrics = a->metrics,
+                                                          .metric_count = a->metric_count,
+                                                          .dry_run = a->dry_run,
+                                                          .tell = tell_upgraded,
+                                                          .ctx = &u},
+                            err));
+  nai_buf_printf(&u.text, "%u of %u runs %sanalyzed again, %u cannot be\n", u.again, store->count,
+                 a->dry_run ? "would be " : "", u.left);
+  return a->quiet ? NAI_OK : nai_cmd_print(&u.text, err);
 }

@@ -109,13 +109,15 @@ static int add_run(struct nai_index *index, const struct nai_store *store, const
   return keep && nai_store_summarize(store, run, directory, &ignored) == NAI_ELIMIT ? nai_err_nomem(err) : NAI_OK;
 }
 
-int nai_store_index(struct nai_index *out, const struct nai_store *store, bool keep, struct nai_err *err) {
+int nai_store_index(struct nai_index *out, const struct nai_store *store, enum nai_store_summaries how,
+                    struct nai_err *err) {
   NAI_TRY(nai_index_new(out, err));
+  out->only_metrics = how == NAI_STORE_METRICS;
   out->title = "Runs";
   out->what = "run";
   out->group = "series";
   out->directory = store->path;
   for (uint32_t i = 0; i < store->count; i++)
-    NAI_TRY(add_run(out, store, &store->runs[i], keep, err));
+    NAI_TRY(add_run(out, store, &store->runs[i], how == NAI_STORE_KEEP, err));
   return nai_index_sort(out, err);
 }

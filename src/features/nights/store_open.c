@@ -62,9 +62,9 @@ static int add_damaged(struct nai_store *store, struct nai_store_run *run, const
 /* Where a run lies is made of what its record says, so a record says no other place than the one it lies in. */
 static int read_run(struct nai_store_run *run, struct nai_store *store, const char *path, struct nai_err *err) {
   char directory[PATH_MAX], where[PATH_MAX];
-  if (!nai_fs_exists(path))
-    return nai_err_set(err, NAI_EINPUT, "\"%s\" is gone", path);
-  NAI_TRY(nai_store_read_run(run, path, &store->arena, err));
+  int rc = nai_store_read_run(run, path, &store->arena, err);
+  if (rc)
+    return nai_fs_exists(path) ? rc : nai_err_set(err, NAI_EINPUT, "\"%s\" is gone", path);
   if (nai_store_directory(directory, store, run, -1, NULL) == NAI_OK &&
       nai_store_join(where, directory, "run.json", NULL) == NAI_OK && strcmp(where, path) == 0)
     return NAI_OK;
@@ -288,10 +288,10 @@ int nai_store_open(struct nai_store *store, const char *path, bool create, struc
 int nai_store_reread(struct nai_store *store, const char *id, struct nai_err *err) {
   char path[PATH_MAX], name[NAI_STORE_NAME_MAX];
   snprintf(path, sizeof path, "%s", store->path);
-  snprintf(name, sizeof name, "%s", id ? id : ""); /* may be a text of the store's */
+  snprintf(name, sizeof name, "%s", id); /* may be a text of the store's */
   nai_store_free(store);
   NAI_TRY(nai_store_open(store, path, false, err));
-  return id ? nai_store_read_id(store, name, err) : nai_store_read(store, NULL, err);
+  return nai_store_read_id(store, name, err);
 }
 
 /* --- tidying ---------------------------------------------------------------------------------- */

@@ -146,7 +146,7 @@ static int report(const struct nai_store *store, const struct nai_store_baseline
   NAI_SCOPED(nai_buf) link = {0};
   NAI_TRY(put_link(&link, a->out, store->path, err));
   NAI_TRY(nai_buf_check(&link, err));
-  NAI_TRY(nai_store_index(&index, store, false, err));
+  NAI_TRY(nai_store_index(&index, store, NAI_STORE_READ, err));
   NAI_TRY(nai_trend_find(&trend, &index, store, &how, err));
   NAI_TRY(nai_trend_write(&trend, a->out, nai_buf_str(&link), nai_cmd_note, err));
   if (a->json)

@@ -226,6 +226,7 @@ static int new_rank(struct nai_job_rank **out, struct nai_ranks *r, const struct
   int64_t start = m->gpus[gpu].window_start;
   source->first_ns = start < source->first_ns ? start : source->first_ns;
   rank->device = m->gpus[gpu].device_id;
+  rank->window_start = start;
   rank->window_ns = m->gpus[gpu].window_end - start;
   rank->compute_ns = m->gpus[gpu].compute_ns;
   const struct nai_value name = nai_table_value(m->tables[NAI_IN_GPUS], gpu, GPUS_gpu_name);
@@ -292,6 +293,8 @@ static int read_clock(struct nai_rank_source *s, struct nai_err *err) {
   int64_t epoch = capture->rows ? nai_get_i64(capture, 0, CAPTURE_utc_epoch_ns) : NAI_NULL_I64;
   if (epoch > 0) /* NULL is below */
     s->utc = epoch;
+  s->boot = capture->rows ? nai_get_i64(capture, 0, CAPTURE_boot_utc_ns) : NAI_NULL_I64;
+  s->host = capture->rows ? nai_get_i64(capture, 0, CAPTURE_host_id) : NAI_NULL_I64;
   return NAI_OK;
 }
 

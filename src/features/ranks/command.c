@@ -154,17 +154,22 @@ static int check_place(const struct nai_ranks *ranks, const struct ranks_args *a
   return NAI_OK;
 }
 
-static int write_timeline(struct nai_ranks *ranks, const struct ranks_args *args, struct nai_err *err) {
+static int write_timeline(const struct nai_ranks_report *report, struct nai_ranks *ranks, const struct ranks_args *args,
+                          struct nai_err *err) {
   struct nai_cmd_output output;
   if (!args->timeline)
     return NAI_OK;
   uint32_t shown = nai_ranks_on_timeline(ranks);
   NAI_TRY(check_place(ranks, args, err));
   NAI_TRY(nai_cmd_output_open(&output, args->timeline, ranks->sources[0].path, err));
-  int rc = nai_ranks_put_timeline(&output.sink.text, ranks, err);
+  int rc = nai_ranks_put_timeline(&output.sink.text, report, ranks, err);
   if (!rc && shown < ranks->source_count && !args->quiet)
     fprintf(stderr, "nsys-ai: %u of %u traces are on the timeline: nothing tells the clocks of the others\n", shown,
             ranks->source_count);
+  if (!rc && shown > NAI_EXPORT_MAX_PLACES && !args->quiet)
+    fprintf(stderr,
+            "nsys-ai: of %u traces on the timeline %d have all events, the latest ones, others what their GPUs did\n",
+            shown, NAI_EXPORT_MAX_PLACES);
   return nai_cmd_output_close(&output, rc, err);
 }
 
@@ -202,14 +207,11 @@ static int run(void *memory, const char *const *operands, size_t count, const st
   for (size_t i = 0; i < count; i++)
     NAI_TRY(add(&ranks, operands[i], err));
   NAI_TRY(nai_ranks_compare(&ranks, &how, err));
-  if (args->timeline && nai_ranks_on_timeline(&ranks) > NAI_EXPORT_MAX_PLACES)
-    return nai_err_set(err, NAI_EUSAGE, "a timeline holds %d traces: give it those of the ranks that matter",
-                       NAI_EXPORT_MAX_PLACES);
   NAI_TRY(nai_ranks_report_make(&report, &ranks, err));
   report.directory = args->out;
   NAI_TRY(publish(&report, args->out, err));
   NAI_TRY(print(&report, args, err));
-  NAI_TRY(write_timeline(&ranks, args, err));
+  NAI_TRY(write_timeline(&report, &ranks, args, err));
   return nai_ranks_exit(&ranks);
 }
 

@@ -144,6 +144,7 @@ int nai_ranks_compare(struct nai_ranks *r, const struct nai_ranks_options *optio
   NAI_TRY(nai_ranks_match(r, options, err));
   nai_ranks_find_parts(r);
   NAI_TRY(nai_ranks_sum(r, err));
+  NAI_TRY(nai_ranks_find_clocks(r, err));
   NAI_TRY(nai_ranks_kernels(r, err));
   NAI_TRY(nai_ranks_explain(r, err));
   return nai_ranks_judge(r, err);

@@ -111,6 +111,15 @@ static void put_map(struct nai_view *root, const char *map, const char *most, co
   nai_view_put_value(root, most, NAI_NS, &(struct nai_value){.type = NAI_I64, .i = largest});
 }
 
+static void put_time_map(struct nai_view *root, const struct nai_ranks_report *report) {
+  NAI_SCOPED(nai_buf) svg = {0};
+  if (!report->axis.width_ns)
+    return;
+  nai_ranks_put_time_map(&svg, report->ranks, &report->axis);
+  nai_view_put_trusted(root, "time_map", nai_buf_str(&svg));
+  nai_view_inherit(root, &svg);
+}
+
 static int fill(struct nai_view *root, const struct nai_ranks_report *report, bool html, struct nai_err *err) {
   NAI_SCOPED(nai_arena) arena = NAI_ARENA(NULL);
   const struct nai_ranks *r = report->ranks;
@@ -142,6 +151,7 @@ static int fill(struct nai_view *root, const struct nai_ranks_report *report, bo
   NAI_TRY(put_rows(root, "lines", t[NAI_RANKS_LINES], NULL, 16 * MAX_LINES, NULL, err));
   nai_view_put_int(root, "per_column", r->per_bucket);
   nai_view_put_bool(root, "grouped", r->per_bucket > 1);
+  put_time_map(root, report);
   put_map(root, "late_map", "late_most", r, r->late_by, "map", "How late each rank came, over time");
   put_map(root, "wait_map", "wait_most", r, r->waited, "map wait", "How long each rank waited, over time");
   return NAI_OK;

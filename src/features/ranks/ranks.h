@@ -91,7 +91,7 @@ struct nai_job_rank {
   uint32_t step_count;
   struct nai_rank_kernel *kernels; /* compute, by name */
   uint32_t kernel_count;
-  int64_t window_ns, compute_ns; /* of its GPU */
+  int64_t window_start, window_ns, compute_ns; /* of its GPU */
   /* sums over its matched collectives; wait and what follows over those that all wait in */
   int64_t matched, matched_ns, split, wait_ns, transfer_ns, late_count, late_by_ns, caused_wait_ns;
   int64_t late_median_ns;        /* of what late_by_ns sums up; persistent stragglers only */
@@ -116,6 +116,11 @@ struct nai_rank_source {
   int64_t utc;      /* of time 0, ns since 1970; NAI_NULL_I64 unknown */
   int64_t first_ns; /* when the first operation of a GPU begins, 0 where that is later */
   uint64_t identity;
+  int64_t boot, host; /* when its host booted, and which it is; NAI_NULL_I64 unknown */
+  /* Its clock against that of the trace nai_ranks.common, as in struct nai_rank_alignment. */
+  bool timed; /* it is known */
+  int64_t ahead, middle, residual;
+  double drift;
   bool communicates; /* it has collectives */
   bool begins_part;  /* it has no collective in common with the traces before it */
   uint32_t part;     /* a trace before it that it has some in common with; its own number for none */
@@ -157,6 +162,8 @@ struct nai_ranks {
   bool by_step;
   uint32_t buckets, per_bucket; /* steps, or hundredths of the collectives, that a column stands for */
   int64_t *late_by, *waited;    /* [rank * buckets + bucket]: by how much it came last; what it waited */
+  uint32_t common;              /* the trace whose clock most others are compared with, NAI_NO_RANK for none */
+  int64_t shift;                /* added to its times, none is negative */
   /* the outcome */
   enum nai_ranks_verdict verdict;
   int64_t collectives, split, span_ns; /* matched; those that all wait in; from the first to the last, longest rank */
@@ -253,6 +260,8 @@ NAI_MUST_CHECK int nai_ranks_match(struct nai_ranks *ranks, const struct nai_ran
 void nai_ranks_find_parts(struct nai_ranks *ranks);
 /* Sums over the collectives, and the map. */
 NAI_MUST_CHECK int nai_ranks_sum(struct nai_ranks *ranks, struct nai_err *err);
+/* One clock for as many traces as can be compared. */
+NAI_MUST_CHECK int nai_ranks_find_clocks(struct nai_ranks *ranks, struct nai_err *err);
 /* What late ranks did meanwhile, from their runs. */
 NAI_MUST_CHECK int nai_ranks_explain(struct nai_ranks *ranks, struct nai_err *err);
 /* How long each rank's kernels take, against the same kernels of the others. */

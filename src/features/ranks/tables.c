@@ -9,6 +9,7 @@
 #include "tables/rank_mpi_sizes.h"
 #include "tables/rank_ops.h"
 #include "tables/rank_steps.h"
+#include "tables/rank_timeline.h"
 #include "tables/ranks.h"
 #include "tables/transfers.h"
 
@@ -161,6 +162,7 @@ int nai_ranks_report_make(struct nai_ranks_report *report, struct nai_ranks *r, 
   static const struct nai_schema *const schemas[NAI_RANKS_TABLES] = {
       [NAI_RANKS_RANKS] = &nai_ranks_schema,
       [NAI_RANKS_STEPS] = &nai_rank_steps_schema,
+      [NAI_RANKS_TIMELINE] = &nai_rank_timeline_schema,
       [NAI_RANKS_OPS] = &nai_rank_ops_schema,
       [NAI_RANKS_LINES] = &nai_rank_communicators_schema,
       [NAI_RANKS_TRANSFERS] = &nai_transfers_schema,
@@ -172,6 +174,8 @@ int nai_ranks_report_make(struct nai_ranks_report *report, struct nai_ranks *r, 
   for (int i = 0; i < NAI_RANKS_TABLES; i++)
     NAI_TRY(nai_table_new(&report->tables[i], schemas[i], err));
   fill(report->tables, r);
+  NAI_TRY(nai_ranks_make_axis(&report->axis, r, err));
+  nai_ranks_put_axis(report->tables[NAI_RANKS_TIMELINE], &report->axis, r);
   NAI_TRY(nai_ranks_put_ops(report->tables[NAI_RANKS_OPS], r, err));
   NAI_TRY(nai_ranks_put_transfers(report->tables[NAI_RANKS_TRANSFERS], r, err));
   NAI_TRY(nai_ranks_put_collectives(report->tables[NAI_RANKS_COLLECTIVES], r, err));

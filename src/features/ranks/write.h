@@ -6,6 +6,7 @@
 enum nai_ranks_table {
   NAI_RANKS_RANKS,       /* a row per rank */
   NAI_RANKS_STEPS,       /* per rank and step */
+  NAI_RANKS_TIMELINE,    /* per rank and stretch of time */
   NAI_RANKS_OPS,         /* per rank and operation */
   NAI_RANKS_LINES,       /* per rank and communicator: how it was matched, clocks */
   NAI_RANKS_TRANSFERS,   /* per communicator and kind of collective */
@@ -18,8 +19,30 @@ enum nai_ranks_table {
 enum { NAI_RANKS_MOST_COLLECTIVES = 10000 }; /* rows of that table */
 enum { NAI_RANKS_MAX_CAVEATS = 16 };
 
+/* What a GPU does; of several things at a time it is the first. */
+enum nai_ranks_state {
+  NAI_RANKS_COMPUTE,
+  NAI_RANKS_WAIT,
+  NAI_RANKS_TRANSFER,
+  NAI_RANKS_COPY,
+  NAI_RANKS_IDLE,
+  NAI_RANKS_STATES
+};
+extern const char *const nai_ranks_states[NAI_RANKS_STATES];
+/* Time by rank, bin and state, by the clock of nai_ranks.common. */
+struct nai_ranks_axis {
+  int64_t first_ns, width_ns; /* when bin 0 begins, nai_ranks.shift added; width 0: no clocks are known */
+  int64_t *bins;              /* the ranks' arena's */
+};
+static inline int64_t *nai_ranks_bin(const struct nai_ranks_axis *axis, uint32_t rank, int64_t bin) {
+  return axis->bins + ((int64_t)rank * NAI_RANKS_BUCKETS + bin) * NAI_RANKS_STATES;
+}
+NAI_MUST_CHECK int nai_ranks_make_axis(struct nai_ranks_axis *axis, struct nai_ranks *ranks, struct nai_err *err);
+void nai_ranks_put_axis(struct nai_table *table, const struct nai_ranks_axis *axis, const struct nai_ranks *ranks);
+
 struct nai_ranks_report {
   const struct nai_ranks *ranks;
+  struct nai_ranks_axis axis;
   struct nai_key *latest; /* ranks, those that are late most first; the ranks' arena's */
   struct nai_table *tables[NAI_RANKS_TABLES];
   /* In words, plain text with names of the trace in it; the ranks' arena's. */
@@ -45,6 +68,8 @@ NAI_MUST_CHECK int nai_ranks_put_mpi(struct nai_table *calls, struct nai_table *
  * bucket]. Returns the largest. */
 int64_t nai_ranks_put_map(struct nai_buf *out, const struct nai_ranks *ranks, const int64_t *values, const char *class,
                           const char *label);
+/* That of ranks and time: what each GPU did most in each bin. */
+void nai_ranks_put_time_map(struct nai_buf *out, const struct nai_ranks *ranks, const struct nai_ranks_axis *axis);
 
 /* Documents, appended. */
 typedef int nai_ranks_write_fn(struct nai_buf *out, const struct nai_ranks_report *report, struct nai_err *err);

@@ -95,6 +95,7 @@ struct nai_comm {
   struct nai_comm_init *inits; /* by thread, in order */
   uint32_t init_count, init_capacity;
   int64_t payloads[NAI_PAYLOAD_VERDICTS]; /* of NCCL's ranges, by what became of them */
+  bool advanced;                          /* of another form (nsys -t nccl), which is not read */
   int64_t attributed, in_groups;          /* kernels whose calls are known; of them launched at the end of a group */
   int64_t captured;                       /* of them: in CUDA graphs, by the calls that captured them */
   int64_t sized;                          /* kernels whose message size is known */

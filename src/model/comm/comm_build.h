@@ -5,7 +5,13 @@
 #include "model/comm/comm.h"
 
 /* A range of NCCL's on a thread. */
-enum nai_comm_call_kind { NAI_COMM_COLLECTIVE, NAI_COMM_GROUP_START, NAI_COMM_GROUP_END, NAI_COMM_INIT };
+enum nai_comm_call_kind {
+  NAI_COMM_COLLECTIVE,
+  NAI_COMM_GROUP_START,
+  NAI_COMM_GROUP_END,
+  NAI_COMM_INIT,
+  NAI_COMM_ADVANCED /* of another form, which is known by its names only */
+};
 struct nai_comm_call {
   int64_t start, end;
   const char *op; /* of a collective */

@@ -37,10 +37,15 @@ static const struct call_name known[] = {
     {"ncclCommSplit", NULL, NAI_COMM_INIT},
     {"ncclCommShrink", NULL, NAI_COMM_INIT},
     {"ncclCommGrow", NULL, NAI_COMM_INIT},
+    {"API Group", NULL, NAI_COMM_ADVANCED},
+    {"GroupLaunch", NULL, NAI_COMM_ADVANCED},
+    {"GroupRuntime", NULL, NAI_COMM_ADVANCED},
+    {"KernelLaunch", NULL, NAI_COMM_ADVANCED},
 };
 
 static const struct call_name *find_name(const char *name) {
-  for (size_t i = 0; strncmp(name, "nccl", 4) == 0 && i < sizeof known / sizeof *known; i++)
+  bool possible = strchr("nAGK", *name) && *name;
+  for (size_t i = 0; possible && i < sizeof known / sizeof *known; i++)
     if (strcmp(known[i].name, name) == 0)
       return &known[i];
   return NULL;
@@ -138,10 +143,10 @@ static void read_attached(struct reader *r, struct nai_comm_call *call, uint32_t
 /* --- calls of a thread ------------------------------------------------------------------------ */
 
 /* Ranges of NCCL's domain. A trace may not name its domains; the names of ranges then have to do. */
-static bool is_nccl(const struct nai_model *m, uint32_t range) {
+static bool is_nccl(const struct nai_model *m, uint32_t range, bool named) {
   int64_t row = domain_of(m, range);
   const char *name = row < 0 ? "" : nai_get_str(m->tables[NAI_IN_NVTX_DOMAINS], row, NVTX_DOMAINS_name);
-  return !*name || strcmp(name, "NCCL") == 0;
+  return (!*name && !named) || strcmp(name, "NCCL") == 0;
 }
 
 static int keep_init(struct nai_model *m, uint32_t thread, const struct nai_comm_call *call, struct nai_err *err) {
@@ -151,33 +156,44 @@ static int keep_init(struct nai_model *m, uint32_t thread, const struct nai_comm
   return NAI_OK;
 }
 
+/* Of a thread's calls so far: when the last one ends, the groups that are open, and the first call in them. */
+struct so_far {
+  int64_t until;
+  uint32_t depth, first;
+};
+
+static int read_call(struct so_far *at, struct reader *r, uint32_t thread, uint32_t range, const struct call_name *name,
+                     struct nai_err *err) {
+  struct nai_model *m = r->m;
+  struct nai_comm_calls *calls = &m->work->comm_calls[thread];
+  NAI_TRY(NAI_ROOM(calls->v, calls->capacity, calls->count, &m->work->arenas[NAI_PART_COMM], err));
+  struct nai_comm_call *call = &calls->v[calls->count++];
+  *call = (struct nai_comm_call){.start = nai_at(&m->nvtx.start_ns, range),
+                                 .end = nai_at(&m->nvtx.end_ns, range),
+                                 .op = name->op,
+                                 .kind = (uint8_t)name->kind};
+  at->until = call->end;
+  if (!read_dynamic(r, call, range))
+    read_attached(r, call, range);
+  if (name->kind == NAI_COMM_GROUP_START && at->depth++ == 0)
+    at->first = calls->count;
+  /* The end of a group that began before the capture: what was in it is not known. */
+  if (name->kind == NAI_COMM_GROUP_END && at->depth > 0 && --at->depth == 0)
+    call->in_group = calls->count - 1 - at->first;
+  return name->kind == NAI_COMM_INIT ? keep_init(m, thread, call, err) : NAI_OK;
+}
+
 static int read_thread(struct reader *r, uint32_t thread, struct nai_err *err) {
   struct nai_model *m = r->m;
   const struct nai_groups *g = &m->nvtx_by_thread;
-  struct nai_comm_calls *calls = &m->work->comm_calls[thread];
-  int64_t until = INT64_MIN;
-  uint32_t depth = 0, first = 0;
+  struct so_far at = {.until = INT64_MIN};
   for (uint32_t i = g->first[thread]; i < g->first[thread + 1]; i++) {
     uint32_t range = g->order[i];
     const struct call_name *name = r->names[nai_at_text(&m->nvtx.name, range)];
-    if (!name || nai_at(&m->nvtx.start_ns, range) < until || !is_nccl(m, range))
-      continue;
-    NAI_TRY(NAI_ROOM(calls->v, calls->capacity, calls->count, &m->work->arenas[NAI_PART_COMM], err));
-    struct nai_comm_call *call = &calls->v[calls->count++];
-    *call = (struct nai_comm_call){.start = nai_at(&m->nvtx.start_ns, range),
-                                   .end = nai_at(&m->nvtx.end_ns, range),
-                                   .op = name->op,
-                                   .kind = (uint8_t)name->kind};
-    until = call->end;
-    if (!read_dynamic(r, call, range))
-      read_attached(r, call, range);
-    if (name->kind == NAI_COMM_GROUP_START && depth++ == 0)
-      first = calls->count;
-    /* The end of a group that began before the capture: what was in it is not known. */
-    if (name->kind == NAI_COMM_GROUP_END && depth > 0 && --depth == 0)
-      call->in_group = calls->count - 1 - first;
-    if (name->kind == NAI_COMM_INIT)
-      NAI_TRY(keep_init(m, thread, call, err));
+    if (name && name->kind == NAI_COMM_ADVANCED)
+      m->comm->advanced |= is_nccl(m, range, true);
+    else if (name && nai_at(&m->nvtx.start_ns, range) >= at.until && is_nccl(m, range, false))
+      NAI_TRY(read_call(&at, r, thread, range, name, err));
   }
   return NAI_OK;
 }

@@ -79,23 +79,6 @@ const struct nai_activity_share *nai_activity_main(const struct nai_activity *a)
   return best;
 }
 
-/* The name in a C++ signature: `int* load<int>(std::string, int)` is load<int>. */
-static void print_function(struct nai_buf *out, const char *signature) {
-  size_t start = 0, end = strlen(signature), depth = 0;
-  for (size_t i = 0; i < end && !strstr(signature, "operator"); i++) {
-    char c = signature[i];
-    if (c == '(' && !depth && i && signature[i - 1] != ' ' && signature[i - 1] != ':')
-      end = i;
-    depth += c == '<' || c == '(';
-    depth -= (c == '>' || c == ')') && depth;
-    start = c == ' ' && !depth && i < end ? i + 1 : start;
-  }
-  NAI_SCOPED(nai_buf) name = {0};
-  nai_buf_put(&name, signature + start, end - start);
-  nai_kernel_name_short(out, end > start ? nai_buf_str(&name) : signature, NAME_CHARS);
-  out->oom |= name.oom;
-}
-
 static void separate(struct nai_buf *out, size_t from) {
   if (out->len > from)
     nai_buf_puts(out, "; ");
@@ -108,12 +91,12 @@ static void print_share(struct nai_buf *out, const struct nai_model *m, const st
   nai_fmt_percent(out, pct(a, s->ns));
   nai_buf_puts(out, " ");
   if (s->layer == NAI_ACTIVITY_SAMPLES)
-    print_function(out, nai_activity_name(m, s));
+    nai_function_name_short(out, nai_activity_name(m, s), NAME_CHARS);
   else
     nai_kernel_name_short(out, nai_activity_name(m, s), NAME_CHARS);
   if (s->caller) {
     nai_buf_puts(out, " called by ");
-    print_function(out, nai_chain_name(m, s->caller));
+    nai_function_name_short(out, nai_chain_name(m, s->caller), NAME_CHARS);
   }
 }
 

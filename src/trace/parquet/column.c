@@ -97,7 +97,7 @@ static struct nai_cell whole(const struct nai_pq_column *column, int64_t value) 
 
 static struct nai_cell bytes(const struct nai_pq_column *column, const unsigned char *at, uint64_t len) {
   return (struct nai_cell){.type = column->is_text ? NAI_CELL_TEXT : NAI_CELL_BLOB,
-                           .len = len > NAI_CELL_MAX_BYTES ? NAI_CELL_MAX_BYTES : (uint32_t)len,
+                           .len = (uint32_t)len, /* whole: who reads the database cuts, as that of an export */
                            .data = (const char *)at};
 }
 
@@ -246,7 +246,7 @@ static bool delta(struct nai_cell *cell, struct nai_pq_cells *c) {
     *cell = bytes(c->column, (const unsigned char *)nai_buf_str(&c->text), c->text.len);
   }
   c->at += number;
-  return !c->text.oom;
+  return true;
 }
 
 static bool value(struct nai_cell *cell, struct nai_pq_cells *c) {
@@ -277,7 +277,7 @@ int nai_pq_cells_next(struct nai_cell *cell, struct nai_pq_cells *c, struct nai_
   bool there = !c->column->optional || nai_pq_runs_next(&c->levels);
   if ((c->column->optional && c->levels.bad) || (there && !value(cell, c)))
     return damaged(c, "a page ends too early", err);
-  return NAI_OK;
+  return nai_buf_check(&c->text, err);
 }
 
 int nai_pq_cells_open(struct nai_pq_cells *out, const struct nai_pq_file *file, const struct nai_pq_chunk *chunk,
@@ -290,6 +290,13 @@ int nai_pq_cells_open(struct nai_pq_cells *out, const struct nai_pq_file *file, 
   return rc && err->code == NAI_EINPUT && !strstr(err->msg, "column")
            ? nai_err_wrap(err, rc, "column \"%s\"", out->column->name)
            : rc;
+}
+
+int nai_pq_cells_end(struct nai_pq_cells *c, struct nai_err *err) {
+  bool more = c->left;
+  for (; c->next_page < c->page_count; c->next_page++)
+    more |= c->pages[c->next_page].kind != DICTIONARY_PAGE && c->pages[c->next_page].values;
+  return more ? damaged(c, "it has more values than its table has rows", err) : NAI_OK;
 }
 
 void nai_pq_cells_free(struct nai_pq_cells *c) {

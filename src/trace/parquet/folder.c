@@ -84,6 +84,8 @@ static int insert_rows(const struct import *import, sqlite3_stmt *insert, struct
       return fail(import, "cannot make a database of it", err);
     sqlite3_reset(insert);
   }
+  for (uint32_t c = 0; c < columns; c++)
+    NAI_TRY(nai_pq_cells_end(&cells[c], err));
   return NAI_OK;
 }
 

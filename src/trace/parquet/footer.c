@@ -60,7 +60,7 @@ static void add_column(void *ctx, struct nai_thrift_in *in) {
 }
 
 static void add_chunk(void *ctx, struct nai_thrift_in *in) {
-  enum { PATH, PATH_LEN, CODEC, VALUES, BYTES, DATA, DICTIONARY, ENCRYPTED, SLOTS };
+  enum { PATH, PATH_LEN, CODEC, BYTES, DATA, DICTIONARY, ENCRYPTED, SLOTS };
   static const struct nai_thrift_field none[] = {{0}};
   static const struct nai_thrift_field meta[] = {
       {.id = 4, .slot = CODEC}, {.id = 7, .slot = BYTES}, {.id = 9, .slot = DATA}, {.id = 11, .slot = DICTIONARY}, {0}};

@@ -88,6 +88,8 @@ struct nai_pq_cells {
 NAI_MUST_CHECK int nai_pq_cells_open(struct nai_pq_cells *out, const struct nai_pq_file *file,
                                      const struct nai_pq_chunk *chunk, const char *spare, struct nai_err *err);
 NAI_MUST_CHECK int nai_pq_cells_next(struct nai_cell *cell, struct nai_pq_cells *cells, struct nai_err *err);
+/* Behind the last row: NAI_EINPUT when there are more. */
+NAI_MUST_CHECK int nai_pq_cells_end(struct nai_pq_cells *cells, struct nai_err *err);
 void nai_pq_cells_free(struct nai_pq_cells *cells);
 
 /* codec.c: puts what the pages of a chunk hold behind each other into `out`; their `at` becomes that in `out`. */

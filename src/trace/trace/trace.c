@@ -19,7 +19,7 @@ static int refuse_hot_journal(const char *journal_path, struct nai_err *err) {
   NAI_TRY(nai_file_stamp(&stamp, journal_path, err));
   if (!stamp.size_bytes)
     return NAI_OK;
-  NAI_CLOSED int fd = open(journal_path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  NAI_CLOSED int fd = open(journal_path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
   if (fd < 0)
     return nai_err_sys(err, NAI_EINPUT, errno, "cannot open \"%s\"", journal_path);
   ssize_t n = read(fd, head, sizeof head);

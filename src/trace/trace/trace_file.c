@@ -19,7 +19,7 @@ static struct nai_file_stamp stamp_of(const struct stat *st) {
 int nai_file_stamp(struct nai_file_stamp *stamp, const char *path, struct nai_err *err) {
   struct stat st;
   *stamp = (struct nai_file_stamp){0};
-  if (stat(path, &st) != 0)
+  if (lstat(path, &st) != 0) /* SQLite follows no links to what lies beside a database, either */
     /* A name that leaves no room for "-journal" has no such file beside it. */
     return errno == ENOENT || errno == ENAMETOOLONG
              ? NAI_OK

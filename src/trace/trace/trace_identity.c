@@ -73,7 +73,7 @@ static int hash_all(struct nai_trace *trace, int threads, struct nai_err *err) {
     return NAI_OK;
   nai_buf_printf(&path, "%s-wal", trace->real_path);
   NAI_TRY(nai_buf_check(&path, err));
-  NAI_CLOSED int fd = open(path.data, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  NAI_CLOSED int fd = open(path.data, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
   if (fd < 0)
     return nai_err_sys(err, NAI_EINPUT, errno, "cannot open \"%s\"", path.data);
   return hash_file(&trace->identity, fd, trace->wal_stamp.size_bytes, threads, err);

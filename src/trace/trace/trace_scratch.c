@@ -20,7 +20,7 @@ static int copy_file(int from, int directory, const char *to) {
 
 int nai_scratch_copy(const char **copy, struct nai_trace *trace, const char *wal_path, struct nai_err *err) {
   NAI_TRY(nai_temporary_in(&trace->scratch, nai_temporary_place(), err));
-  NAI_CLOSED int wal_fd = open(wal_path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  NAI_CLOSED int wal_fd = open(wal_path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
   int failed = wal_fd < 0 ? errno : copy_file(trace->fd, trace->scratch.fd, DATABASE);
   failed = failed ? failed : copy_file(wal_fd, trace->scratch.fd, DATABASE "-wal");
   if (failed)

@@ -39,7 +39,7 @@ export class App {
     this.views = hasIterations(model) ? [...VIEWS, ['iterations', 'Iterations']] : VIEWS;
     if (this.views.length > VIEWS.length)
       byId('view-nvtx').after(h('section', { id: 'view-iterations', class: 'view', 'aria-label': 'Iterations', hidden: true }));
-    this.help = reportHelp();
+    this.help = reportHelp(this.views);
     this.shell = new Shell(
       this.views,
       { state: this.state, open: (view) => this.open(view), themed: () => this.themeChanged() },

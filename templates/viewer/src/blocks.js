@@ -6,16 +6,17 @@ function decodeBase64(text) {
   return native.fromBase64 ? native.fromBase64(text) : Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
 }
 
-/** A block of the page inflated, null if it is empty. Its text lives on in this form only. @param {string} id */
-function inflated(id) {
+/** A block of the page, null if it is empty. Its text lives on in this form only. @param {string} id */
+function read(id) {
   const element = byId(id);
   const text = (element.textContent ?? '').trim();
   element.textContent = '';
+  if (text.startsWith('{')) return new Response(text);
   return text ? new Response(new Blob([decodeBase64(text)]).stream().pipeThrough(new DecompressionStream('deflate'))) : null;
 }
 
 /** @param {string} id @returns {Promise<any>} */
-export const readJson = async (id) => (await inflated(id)?.json()) ?? null;
+export const readJson = async (id) => (await read(id)?.json()) ?? null;
 
 /** @param {string} id */
-export const readBytes = async (id) => new Uint8Array((await inflated(id)?.arrayBuffer()) ?? new ArrayBuffer(0));
+export const readBytes = async (id) => new Uint8Array((await read(id)?.arrayBuffer()) ?? new ArrayBuffer(0));

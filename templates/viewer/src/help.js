@@ -1,33 +1,33 @@
 import { h } from './dom.js';
 import { HelpDialog, keySection, wordList, wordSection } from './help-dialog.js';
 import { TIMELINE_KEYS } from './timeline/keys.js';
-import { mouseChoice } from './timeline/mouse-habit.js';
+import { pointerSection } from './timeline/mouse-habit.js';
 import { CAUSES, WORDS } from './words.js';
 
-/** @type {[string, string][]} */
-const GENERAL = [
-  ['1  2  3  4  5', 'Overview, timeline, tables, NVTX, iterations'],
-  ['/', 'Search or filter'],
-  ['?', 'This help'],
-];
-
-/** @type {[string, string][]} */
-const POINTER = [
-  ['Ctrl + wheel, pinch, wheel on the ruler', 'Zoom at the pointer'],
-  ['Wheel', 'Scroll the tracks'],
-  ['Drag', 'Select a time range: top kernels, busy time, launches'],
-  ['Shift + drag, a finger', 'Move in time and through the tracks'],
+/** @param {boolean} zooms  the wheel, and a drag moves @returns {[string, string][]} */
+const pointer = (zooms) => [
+  [zooms ? 'Wheel  Pinch' : 'Ctrl + wheel  Pinch', 'Zoom at the pointer'],
+  ['Wheel on the ruler or the strip above', 'Zoom'],
+  [zooms ? 'Alt + wheel' : 'Wheel', 'Scroll the tracks'],
   ['Shift + wheel', 'Move in time'],
+  [zooms ? 'Drag  Finger' : 'Shift + drag  Finger', 'Move in time and through the tracks'],
+  [zooms ? 'Shift + drag' : 'Drag', 'Select a time range; from one track to another, of these tracks alone'],
+  ['Drag on the ruler', 'Select a time range of all tracks'],
+  ['Drag on the strip above', 'Move the window, or one of its edges'],
+  ['Click', 'Select an event, a gap or a step'],
   ['Double click', 'Zoom to the selection'],
 ];
 
-/** The help of a report's page. */
-export function reportHelp() {
+/** The help of a report's page. @param {[string, string][]} views  keys and labels */
+export function reportHelp(views) {
   const help = new HelpDialog(
     keySection('Timeline', TIMELINE_KEYS),
-    keySection('Pointer', POINTER),
-    mouseChoice(),
-    keySection('Everywhere', GENERAL),
+    ...pointerSection(pointer),
+    keySection('Everywhere', [
+      [views.map((_, index) => index + 1).join('  '), views.map(([, label]) => label).join(', ')],
+      ['/', 'Search or filter'],
+      ['?', 'This help'],
+    ]),
     wordSection(
       WORDS.map(({ word, text, where }) => [
         word,

@@ -143,6 +143,16 @@ async function timelineTests(suite, path, data) {
       const after = await pairState(page);
       check(after.to - after.from < before.to - before.from, 'zoomed');
       after.windows.forEach(([from], index) => near(from - after.places[index], after.from, 1, 'one axis'));
+      const canvas = await page.locator('#view-pair canvas.tl-canvas').first().boundingBox();
+      await page.mouse.move(canvas.x + 100, canvas.y + 40);
+      await page.mouse.wheel(0, 120);
+      await settle(page);
+      const scrolled = await pairState(page);
+      equal([scrolled.from, scrolled.to], [after.from, after.to], 'the wheel scrolls, as on the page of a report');
+      await page.mouse.down();
+      await page.mouse.move(canvas.x + 150, canvas.y + 40, { steps: 3 });
+      await page.mouse.up();
+      check((await pairState(page)).from < after.from, 'a drag moves');
       await page.keyboard.press('0');
       const whole = await pairState(page);
       data.timelines.forEach((timeline, index) => {

@@ -81,7 +81,8 @@ export function encodeEvents(lanes) {
   return { lanes: headers, columns, events: index, raw_bytes: raw.length, base64: deflateSync(raw).toString('base64') };
 }
 
-/** JSON as the page holds it. */
+/** JSON that is safe inside a script element, or deflated, as large blocks are. */
+const plain = (value) => JSON.stringify(value).replace(/[<>&]/g, (character) => `\\u00${character.charCodeAt(0).toString(16)}`);
 const packed = (value) => deflateSync(JSON.stringify(value)).toString('base64');
 
 const SEVERITY_LABELS = { high: 'High', medium: 'Medium', low: 'Low', info: 'Info' };
@@ -107,8 +108,8 @@ export function renderReport(report, timeline, lanes) {
     script: dist('viewer.js'),
     style_sha256_b64: dist('viewer.css.sha256'),
     script_sha256_b64: dist('viewer.js.sha256'),
-    report_b64: packed(report),
-    timeline_b64: packed({
+    report_json: packed(report),
+    timeline_json: plain({
       ...timeline,
       ...encoded,
       embedded_events: encoded.events,

@@ -9,7 +9,10 @@ function block(html, id) {
   return html.slice(begin, html.indexOf('</script>', begin));
 }
 
-export const blockBytes = (html, id) => inflateSync(Buffer.from(block(html, id), 'base64'));
+export function blockBytes(html, id) {
+  const text = block(html, id);
+  return text.startsWith('{') ? Buffer.from(text) : inflateSync(Buffer.from(text, 'base64'));
+}
 export const blockJson = (html, id) => (block(html, id) ? JSON.parse(blockBytes(html, id)) : null);
 
 /** Rows in place of packed columns. */

@@ -213,7 +213,10 @@ export async function timelineTests(suite, path, truth) {
       await selects();
       await moves('Shift');
       await page.keyboard.press('?');
+      const scrolls = () => page.locator('dialog.help dd', { hasText: 'Scroll the tracks' }).locator('xpath=preceding-sibling::dt[1]').last().innerText();
+      equal(await scrolls(), 'Wheel');
       await page.getByLabel('Mouse in the timeline').selectOption('zoom');
+      equal(await scrolls(), 'Alt + wheel', 'the help says what is chosen');
       await page.keyboard.press('Escape');
       await moves();
       await selects('Shift');

@@ -1,4 +1,5 @@
 import { HelpDialog, keySection, wordSection } from '../help-dialog.js';
+import { pointerSection } from '../timeline/mouse-habit.js';
 
 /** @type {[string, [string, string][]][]} */
 const SECTIONS = [
@@ -13,14 +14,24 @@ const SECTIONS = [
   [
     'Timelines, both together',
     [
-      ['W  S', 'Zoom in, out'],
-      ['A  D', 'Move left, right'],
+      ['W  S  +  −', 'Zoom in, out'],
+      ['A  D  ←  →', 'Move left, right'],
       ['↑  ↓', 'Scroll the tracks of one side'],
       ['F', 'Zoom to the selection'],
       ['0', 'All of it'],
       ['Esc', 'Select nothing'],
     ],
   ],
+];
+
+/** @param {boolean} zooms @returns {[string, string][]} */
+const pointer = (zooms) => [
+  [zooms ? 'Wheel  Pinch' : 'Ctrl + wheel  Pinch', 'Zoom at the pointer'],
+  [zooms ? 'Alt + wheel' : 'Wheel', 'Scroll the tracks of one side'],
+  ['Shift + wheel', 'Move in time'],
+  ['Drag', 'Move in time, and through the tracks of one side'],
+  ['Click', 'Select an event'],
+  ['Double click', 'Zoom to the selection'],
 ];
 
 /** The help of a comparison's page. */
@@ -33,5 +44,6 @@ export function compareHelp() {
       ['95 % interval', 'Where the true difference lies with 95 % confidence, as far as captures differ from each other.'],
     ]),
     ...SECTIONS.map(([title, rows]) => keySection(title, rows)),
+    ...pointerSection(pointer),
   );
 }

@@ -8,6 +8,7 @@ import { EventColors } from '../colors.js';
 import { fitCanvas, h, name } from '../dom.js';
 import { Search } from '../search.js';
 import { listenForGestures } from '../timeline/gestures.js';
+import { mouseZooms } from '../timeline/mouse-habit.js';
 import { Gutter } from '../timeline/gutter.js';
 import { Layout } from '../timeline/layout.js';
 import { Painter } from '../timeline/painter.js';
@@ -94,8 +95,7 @@ export class Lanes {
         this.scrollTo(this.scrollTop - dy);
         if (dx !== 0) pair.pan(-dx / this.width);
       },
-      selectRange: () => {},
-      selecting: () => false,
+      zooms: () => mouseZooms(),
       click: (x, y) => this.clickAt(x, y),
       doubleClick: () => pair.zoomToSelection(this),
       hover: (x, y) => this.hoverAt(x, y),

@@ -10,12 +10,12 @@ const PINCH_ZOOM = 6 * WHEEL_ZOOM;
  * @typedef {object} GestureHandlers
  * @property {(factor: number, x: number) => void} zoom
  * @property {(dx: number, dy: number) => void} pan  px
- * @property {(fromX: number, toX: number, done: boolean, fromY: number, toY: number) => void} selectRange
+ * @property {(fromX: number, toX: number, done: boolean, fromY: number, toY: number) => void} [selectRange]  without it dragging moves
  * @property {(x: number, y: number) => void} click
  * @property {(x: number, y: number) => void} doubleClick
  * @property {(x: number, y: number, event: PointerEvent) => void} hover
  * @property {() => void} leave
- * @property {() => boolean} selecting  dragging selects instead of panning
+ * @property {() => boolean} [selecting]  dragging selects instead of panning
  * @property {() => boolean} [zooms]  the plain wheel zooms, and a mouse that drags moves; else Ctrl + wheel and Shift + drag do
  */
 
@@ -28,7 +28,7 @@ export function listenForGestures(element, handlers) {
 
   const zooms = () => handlers.zooms?.() ?? true;
   /** Fingers move what they touch; of a mouse it is the reader's choice. @param {PointerEvent} event */
-  const selects = (event) => handlers.selecting() || (event.pointerType === 'touch' ? false : event.shiftKey === zooms());
+  const selects = (event) => !!handlers.selectRange && (handlers.selecting?.() || (event.pointerType !== 'touch' && event.shiftKey === zooms()));
 
   /** @param {MouseEvent} event */
   const place = (event) => {
@@ -71,7 +71,7 @@ export function listenForGestures(element, handlers) {
       handlers.pan(at.x - before.x, at.y - before.y);
     } else if (drag.mode === 'range' && Math.abs(at.x - drag.x) >= DRAG_START_PX) {
       handlers.leave();
-      handlers.selectRange(drag.x, at.x, false, drag.y, at.y);
+      handlers.selectRange?.(drag.x, at.x, false, drag.y, at.y);
     }
   });
   let lastClick = { x: NaN, y: NaN, time: -Infinity };
@@ -88,7 +88,7 @@ export function listenForGestures(element, handlers) {
     if (!pointers.delete(event.pointerId) || !drag) return;
     const at = place(event);
     const cancelled = event.type === 'pointercancel';
-    if (drag.mode === 'range' && Math.abs(at.x - drag.x) >= DRAG_START_PX) handlers.selectRange(drag.x, at.x, true, drag.y, at.y);
+    if (drag.mode === 'range' && Math.abs(at.x - drag.x) >= DRAG_START_PX) handlers.selectRange?.(drag.x, at.x, true, drag.y, at.y);
     else if ((drag.mode === 'wait' || drag.mode === 'range') && !cancelled) click(at, event.timeStamp);
     drag = null;
   };

@@ -1,4 +1,5 @@
 import { h } from '../dom.js';
+import { keySection } from '../help-dialog.js';
 
 const KEY = 'nsys-ai-mouse';
 let zooms = stored() === 'zoom';
@@ -15,8 +16,9 @@ function stored() {
 /** Whether the plain wheel zooms and dragging moves; else the wheel scrolls and dragging selects, as in Perfetto. */
 export const mouseZooms = () => zooms;
 
-/** The choice between the two. */
-export function mouseChoice() {
+/** What the pointer does, and the choice between the two. @param {(zooms: boolean) => [string, string][]} rows  of the help */
+export function pointerSection(rows) {
+  const list = h('div', {}, ...keySection('Pointer', rows(zooms)));
   const select = h(
     'select',
     {
@@ -28,11 +30,12 @@ export function mouseChoice() {
         } catch {
           // The choice then lasts as long as the page.
         }
+        list.replaceChildren(...keySection('Pointer', rows(zooms)));
       },
     },
-    h('option', { value: 'scroll' }, 'Wheel scrolls, drag selects (Ctrl + wheel zooms, Shift + drag moves)'),
-    h('option', { value: 'zoom' }, 'Wheel zooms, drag moves (Alt + wheel scrolls, Shift + drag selects)'),
+    h('option', { value: 'scroll' }, 'Wheel scrolls, as in Perfetto and Nsight Systems'),
+    h('option', { value: 'zoom' }, 'Wheel zooms'),
   );
   select.value = zooms ? 'zoom' : 'scroll';
-  return h('p', { class: 'mouse-choice' }, select);
+  return [list, h('p', { class: 'mouse-choice' }, select)];
 }
