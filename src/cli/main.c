@@ -50,9 +50,30 @@ static int print(const struct nai_cli_program *program, const struct nai_buf *te
   return finish(program, rc, &err);
 }
 
-static int print_version(const struct nai_cli_program *program) {
+/* The same for programs; `about` is lists of words without quotes. */
+static int print_version_json(const struct nai_cli_program *program, const char *commit) {
+  NAI_SCOPED(nai_buf) text = {0}, about = {0};
+  if (program->about)
+    program->about(&about);
+  nai_buf_printf(&text, "{\"name\":\"%s\",\"version\":\"%s\",\"commit\":\"%s\",\"built_with\":[", program->name,
+                 program->version, commit);
+  const char *word = nai_buf_str(&about);
+  for (const char *separator = ""; *word; separator = ",") {
+    size_t length = strcspn(word, ",\n");
+    nai_buf_printf(&text, "%s\"%.*s\"", separator, (int)length, word);
+    word += length;
+    word += strspn(word, ", \n");
+  }
+  nai_buf_puts(&text, "]}\n");
+  text.oom |= about.oom;
+  return print(program, &text);
+}
+
+static int print_version(const struct nai_cli_program *program, bool json) {
   const char *commit = program->commit ? program->commit : "";
   NAI_SCOPED(nai_buf) text = {0};
+  if (json)
+    return print_version_json(program, commit);
   nai_buf_printf(&text, "%s %s%s%s%s\n", program->name, program->version, *commit ? " (" : "", commit,
                  *commit ? ")" : "");
   if (program->about)
@@ -95,7 +116,7 @@ static int run_command(const struct nai_cli_program *program, const struct nai_c
     return rc < 0 && command->failed_status ? command->failed_status : status;
   }
   if (call.version)
-    return print_version(program);
+    return print_version(program, false);
   nai_cli_help(&text, program, command);
   return print(program, &text);
 }
@@ -157,7 +178,7 @@ int nai_cli_main(const struct nai_cli_program *program, int argc, char **argv) {
   if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 || strcmp(word, "help") == 0)
     return help(program, argc > 2 && argv[2][0] != '-' ? argv[2] : NULL);
   if (strcmp(word, "--version") == 0 || strcmp(word, "-V") == 0 || strcmp(word, "version") == 0)
-    return print_version(program);
+    return print_version(program, argc > 2 && strcmp(argv[2], "--json") == 0);
   if (strcmp(word, "--man") == 0) {
     const struct nai_cli_command *of = argc > 2 ? nai_cli_find(program, argv[2]) : NULL;
     if (argc > 2 && !of)

@@ -18,6 +18,8 @@ static int read_int(int64_t *out, const struct nai_cli_option *o, const char *te
   errno = 0;
   long long v = strtoll(text, &end, 10);
   if (errno || end == text || *end || v < o->min || v > o->max) {
+    if (o->max >= INT32_MAX && o->min < 0) /* -1 is what some exports call an unknown one */
+      return nai_err_set(err, NAI_EUSAGE, "--%s %.60s: expected a whole number", o->name, text);
     if (o->max >= INT32_MAX)
       return nai_err_set(err, NAI_EUSAGE, "--%s %.60s: expected a whole number, at least %" PRId64, o->name, text,
                          o->min);

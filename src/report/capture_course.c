@@ -2,6 +2,7 @@
 
 #include "base/fmt.h"
 #include "tables/active_spans.h"
+#include "tables/cpu_threads.h"
 #include "tables/gap_activity.h"
 #include "tables/gap_functions.h"
 
@@ -29,9 +30,14 @@ void nai_capture_course_of(struct nai_capture_course *out, const struct nai_repo
   }
 }
 
+int64_t nai_capture_course_at_work(const struct nai_capture_course *course) {
+  return course->recorded - course->ns[NAI_CAPTURE_BETWEEN];
+}
+
 bool nai_capture_course_hardly_works(const struct nai_capture_course *course) {
   enum { MIN_BUSY_PCT = 5 };
-  return course->ns[NAI_CAPTURE_GPU] && 100.0 * (double)course->busy < MIN_BUSY_PCT * (double)course->recorded;
+  return course->ns[NAI_CAPTURE_GPU] &&
+         100.0 * (double)course->busy < MIN_BUSY_PCT * (double)nai_capture_course_at_work(course);
 }
 
 /* What a pause of `least` ns or more is recorded as. */
@@ -45,6 +51,19 @@ static const char *main_pause(const struct nai_report *report, int64_t least) {
   return NULL;
 }
 
+/* What the threads that another one waits for in a stretch mostly run. */
+static const char *threads_function(const struct nai_report *report, const struct nai_table *stretches, int64_t row) {
+  const struct nai_table *threads = nai_report_table(report, "cpu_threads");
+  const struct GAP_ACTIVITY_row stretch = GAP_ACTIVITY_at(stretches, row);
+  for (int64_t i = 0; i < threads->rows; i++) { /* those that ran longest come first */
+    const struct CPU_THREADS_row thread = CPU_THREADS_at(threads, i);
+    if (thread.pid == stretch.pid && thread.tid != stretch.tid && *thread.function &&
+        thread.first_ns >= stretch.start_ns && thread.last_ns <= stretch.end_ns)
+      return thread.function;
+  }
+  return "threads";
+}
+
 /* The function of a layer that takes `least` ns or more in a stretch that gap_activity calls so. */
 static const char *main_function(int64_t *ns, const struct nai_report *report, const char *scope, const char *layer,
                                  int64_t least) {
@@ -56,37 +75,47 @@ static const char *main_function(int64_t *ns, const struct nai_report *report, c
     if (there && strcmp(row.layer, layer) == 0 &&
         strcmp(nai_get_str(stretches, row.subject, GAP_ACTIVITY_scope), scope) == 0) {
       *ns = row.time_ns;
-      return strcmp(row.function, "pthread_join") == 0 ? "threads" : row.function;
+      return strcmp(row.function, "pthread_join") == 0 ? threads_function(report, stretches, row.subject) : row.function;
     }
   }
   return NULL;
 }
 
-/* Whether the profiler takes `least` ns or more of a phase. */
-static bool profiler_takes(const struct nai_report *report, enum nai_capture_phase phase, int64_t least) {
+/* The time of a part of a phase. */
+static int64_t part_ns(const struct nai_report *report, enum nai_capture_phase phase, const char *name) {
   const struct nai_table *parts = nai_report_table(report, "capture_time");
   for (int64_t i = 0; i < parts->rows; i++) {
     const struct CAPTURE_TIME_row part = CAPTURE_TIME_at(parts, i);
-    if (phase_of(part.phase) == (int)phase && strcmp(part.part, "profiler") == 0)
-      return part.duration_ns >= least;
+    if (phase_of(part.phase) == (int)phase && strcmp(part.part, name) == 0)
+      return part.duration_ns;
   }
-  return false;
+  return 0;
 }
 
-const char *nai_capture_course_main(int64_t *part_ns, const struct nai_report *report,
-                                    const struct nai_capture_course *course, enum nai_capture_phase phase) {
+struct nai_capture_main nai_capture_course_main(const struct nai_report *report,
+                                                const struct nai_capture_course *course, enum nai_capture_phase phase) {
   static const char *const scopes[NAI_CAPTURE_PHASE_COUNT] = {
       [NAI_CAPTURE_BEFORE] = "set_up", [NAI_CAPTURE_SET_UP] = "before_work", [NAI_CAPTURE_AFTER] = "after_work"};
   static const char *const layers[] = {"cuda_api", "os_runtime", "samples"};
+  enum { CUDA_API = 0 };
   int64_t half = course->ns[phase] / 2 + 1, ns = 0;
-  *part_ns = 0;
-  if (profiler_takes(report, phase, half))
-    return "profiler";
-  const char *found = phase == NAI_CAPTURE_BETWEEN ? main_pause(report, half) : NULL;
-  for (size_t i = 0; scopes[phase] && !found && i < sizeof layers / sizeof *layers; i++)
-    found = main_function(&ns, report, scopes[phase], layers[i], half / 2);
-  *part_ns = found && ns < half ? ns : 0;
-  return found;
+  struct nai_capture_main out = {0};
+  if (part_ns(report, phase, "profiler") >= half)
+    out.what = "profiler";
+  else if (phase == NAI_CAPTURE_SET_UP && part_ns(report, phase, "first_use") >= half)
+    out.what = "CUDA initialization";
+  out.function = phase == NAI_CAPTURE_BETWEEN ? main_pause(report, half) : NULL;
+  for (size_t i = 0; scopes[phase] && !out.what && !out.function && i < sizeof layers / sizeof *layers; i++) {
+    out.function = main_function(&ns, report, scopes[phase], layers[i], half / 2);
+    if (out.function && ns < half) {
+      int64_t own = i == CUDA_API ? part_ns(report, phase, "host") : 0;
+      out.function_ns = ns;
+      out.own_ns = own >= half ? own : 0;
+    }
+  }
+  if (phase == NAI_CAPTURE_BETWEEN && !out.function && 2 * part_ns(report, phase, "host") >= course->recorded)
+    out.what = "no CUDA call";
+  return out;
 }
 
 /* How a part is called within its phase; "" for the rest of one. */

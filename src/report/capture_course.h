@@ -10,14 +10,20 @@ struct nai_capture_course {
   int64_t total, recorded;             /* the capture; without what is not recorded */
 };
 void nai_capture_course_of(struct nai_capture_course *out, const struct nai_report *report);
-/* Whether GPUs did work in it, but less than 5 % of what was recorded. */
+/* What was recorded, without pauses: no work of the GPU could fill those. */
+int64_t nai_capture_course_at_work(const struct nai_capture_course *course);
+/* Whether GPUs did work in it, but less than 5 % of that. */
 bool nai_capture_course_hardly_works(const struct nai_capture_course *course);
 
-/* What fills half of a phase of the host or more: "profiler", a CUDA call, an OS runtime call, a function, what a pause
- * is recorded as; a name of the trace's. A call or function from a quarter on, of less than half with its time, else
- * *part_ns is 0. NULL: nothing that is known. */
-const char *nai_capture_course_main(int64_t *part_ns, const struct nai_report *report,
-                                    const struct nai_capture_course *course, enum nai_capture_phase phase);
+/* What fills half of a phase of the host or more. */
+struct nai_capture_main {
+  const char *what;     /* in our words, such as "profiler"; NULL for none */
+  const char *function; /* the trace's: a CUDA call, an OS runtime call, a function, what a pause is recorded as */
+  int64_t function_ns;  /* from a quarter to half of it; 0: more */
+  int64_t own_ns;       /* half or more is the program's own code, outside of such a CUDA call; 0: not, or unknown */
+};
+struct nai_capture_main nai_capture_course_main(const struct nai_report *report,
+                                                const struct nai_capture_course *course, enum nai_capture_phase phase);
 /* " (646.9 ms profiler)": parts of a phase that are at least 1 % of the capture; "" for none. */
 void nai_capture_course_parts(struct nai_buf *out, const struct nai_report *report, enum nai_capture_phase phase);
 /* "1.16 s: 832.0 ms before CUDA (646.9 ms profiler), 308.0 ms setup (303.9 ms first use), ...; besides 287.6 ms

@@ -34,7 +34,16 @@ static void put_more(struct nai_view *view, int64_t rows, int64_t shown) {
     nai_view_put_value(view, "more", NAI_COUNT, &more);
 }
 
-/* {"rows": the first `top`, "more": how many follow, "total", "any"} */
+/* Idle gaps that are too short for the table of the longest. */
+static int64_t short_gaps(const struct nai_report *report, const struct nai_table *table) {
+  const struct nai_table *gpus = nai_report_table(report, "gpu_utilization");
+  int64_t all = 0;
+  for (int64_t i = 0; table->schema == &nai_gpu_idle_gaps_schema && i < gpus->rows; i++)
+    all += nai_get_i64(gpus, i, GPU_UTILIZATION_gap_count);
+  return table->rows < NAI_MAX_IDLE_GAPS ? 0 : all - table->rows;
+}
+
+/* {"rows": the first `top`, "more": how many follow, "not_listed": what the table lacks, "total", "any"} */
 static void put_table(struct nai_view *tables, const struct nai_report *report, const struct nai_table *table,
                       int top) {
   struct nai_view *view = nai_view_put_map(tables, table->schema->name);
@@ -42,7 +51,9 @@ static void put_table(struct nai_view *tables, const struct nai_report *report, 
   nai_view_put_int(view, "total", table->rows);
   nai_view_put_bool(view, "any", table->rows > 0);
   put_more(view, table->rows, top);
-  nai_view_put_bool(view, "has_all", table->schema != &nai_gpu_idle_gaps_schema || table->rows < NAI_MAX_IDLE_GAPS);
+  struct nai_value not_listed = {.type = NAI_I64, .i = short_gaps(report, table)};
+  if (not_listed.i > 0)
+    nai_view_put_value(view, "not_listed", NAI_COUNT, &not_listed);
   struct nai_view *rows = nai_view_put_list(view, "rows");
   for (int64_t i = 0; i < table->rows && i < top; i++)
     nai_report_put_row(nai_view_add_map(rows), report, table, i);

@@ -14,19 +14,26 @@ enum { NAME_CHARS = 72 };
 /* " (getc)", " (getc 1.20 s)": what the host did there most, a function without its template arguments. */
 static void put_main(struct nai_buf *out, const struct nai_report *report, const struct nai_capture_course *course,
                      enum nai_capture_phase phase) {
-  int64_t ns;
-  const char *name = nai_capture_course_main(&ns, report, course, phase);
-  if (!name)
+  const struct nai_capture_main most = nai_capture_course_main(report, course, phase);
+  if (!most.what && !most.function)
     return;
   NAI_SCOPED(nai_buf) function = {0};
-  nai_function_name_short(&function, name, NAME_CHARS);
-  size_t bare = strcspn(nai_buf_str(&function), "<");
   nai_buf_puts(out, " (");
-  nai_buf_put(out, nai_buf_str(&function), bare ? bare : function.len);
-  out->oom |= function.oom;
-  if (ns) {
+  if (most.what) {
+    nai_buf_puts(out, most.what);
+  } else {
+    nai_function_name_short(&function, most.function, NAME_CHARS);
+    size_t bare = strcspn(nai_buf_str(&function), "<");
+    nai_buf_put(out, nai_buf_str(&function), bare ? bare : function.len);
+    out->oom |= function.oom;
+  }
+  if (most.function_ns) {
     nai_buf_putc(out, ' ');
-    nai_fmt_duration(out, (double)ns);
+    nai_fmt_duration(out, (double)most.function_ns);
+  }
+  if (most.own_ns) {
+    nai_buf_puts(out, ", own code ");
+    nai_fmt_duration(out, (double)most.own_ns);
   }
   nai_buf_putc(out, ')');
 }

@@ -125,12 +125,26 @@ static bool is_larger(const struct FINDINGS_row *finding, const struct FINDINGS_
          finding->pct_of_active > (said->simulated ? first->simulated_pct : 0);
 }
 
+/* A title, without the place that tells it from another one. */
+static void put_title(struct nai_buf *out, const struct FINDINGS_row *finding, bool within) {
+  enum { MAX_TITLE_WORDS = 14 };
+  NAI_SCOPED(nai_buf) title = {0};
+  size_t place = strlen(finding->place), whole = strlen(finding->title);
+  bool twice = place && whole > place + 2 && strcmp(finding->title + whole - place, finding->place) == 0;
+  nai_buf_put(&title, finding->title, twice ? whole - place - 2 : whole);
+  if (within)
+    nai_report_verdict_within(out, nai_buf_str(&title));
+  else
+    nai_report_verdict_words(out, nai_buf_str(&title), MAX_TITLE_WORDS);
+  out->oom |= title.oom;
+}
+
 /* "; then title (place, 12 %)", behind a share of `before`; a larger one that was rated lower is uncertain. */
 static void put_second(struct nai_buf *out, const struct FINDINGS_row *second, const struct FINDINGS_row *first,
                        const struct said *said, const char *before) {
   const char *place = strcmp(second->scope, "run") == 0 ? second->place : "";
   nai_buf_puts(out, "; then ");
-  nai_report_verdict_within(out, second->title);
+  put_title(out, second, true);
   if (second->saving_ns == NAI_NULL_I64 && strcmp(second->simulated_state, "ok") != 0)
     return;
   nai_buf_puts(out, " (");
@@ -157,15 +171,12 @@ static void put_place(struct nai_buf *out, const char *place, const struct said 
 
 void nai_report_verdict_loss(struct nai_buf *out, const struct nai_report *report, const struct said *said,
                              enum loss_detail detail) {
-  enum { MAX_TITLE_WORDS = 14, LITTLE_PCT = 1 /* of the capture: who wants it faster looks elsewhere */ };
+  enum { LITTLE_PCT = 1 /* of the capture: who wants it faster looks elsewhere */ };
   const struct nai_table *findings = nai_report_table(report, "findings");
   const struct FINDINGS_row first = FINDINGS_at(findings, said->first);
-  bool little = first.pct_of_capture < LITTLE_PCT;
+  bool little = first.saving_ns != NAI_NULL_I64 && 100 * first.saving_ns < LITTLE_PCT * said->at_work;
   nai_buf_puts(out, little ? "Little to save in the GPU work: " : "");
-  if (little)
-    nai_report_verdict_within(out, first.title);
-  else
-    nai_report_verdict_words(out, first.title, MAX_TITLE_WORDS);
+  put_title(out, &first, little);
   if (detail <= WITH_PLACE)
     put_place(out, first.place, said);
   const char *before = said->partition ? "active time" : "";
@@ -206,7 +217,7 @@ void nai_report_verdict_larger(struct nai_buf *out, const struct nai_table *find
     return;
   const struct FINDINGS_row larger = FINDINGS_at(findings, at);
   nai_buf_puts(out, loss < 0 ? " Less certain: " : " Larger but less certain: ");
-  nai_report_verdict_within(out, larger.title);
+  put_title(out, &larger, true);
   nai_buf_puts(out, " (");
   const char *before = said->simulated ? SIMULATED : base_of(&larger, said);
   put_part(out, &larger, said, loss < 0 ? said->partition ? "active time" : "" : before);
@@ -262,6 +273,7 @@ void nai_report_verdict_find_said(struct said *out, const struct nai_report *rep
   out->first = losses ? next_loss(findings, 0) : -1;
   out->second = out->first >= 0 ? second_loss(findings, out->first) : -1;
   out->partition = gpus && !nai_capture_course_hardly_works(&course);
+  out->at_work = nai_capture_course_at_work(&course);
   out->dominant = find_dominant(report);
   out->dominant.leads =
       out->first >= 0 && strcmp(nai_get_str(findings, out->first, FINDINGS_id), "dominant-kernel") == 0;

@@ -156,6 +156,20 @@ static int complete(struct finding *finding, const struct evaluation *e) {
   return NAI_OK;
 }
 
+/* The place tells findings of one title apart. */
+static int tell_apart(struct evaluation *e) {
+  struct finding *all = e->findings.at;
+  const char **titles;
+  NAI_TRY(NAI_NEW(titles, e->arena, e->findings.count, e->err));
+  for (uint32_t i = 0; i < e->findings.count; i++)
+    titles[i] = all[i].title;
+  for (uint32_t i = 0; i < e->findings.count; i++)
+    for (uint32_t j = 0; *all[i].place && all[i].title == titles[i] && j < e->findings.count; j++)
+      if (i != j && strcmp(titles[i], titles[j]) == 0)
+        all[i].title = nai_arena_printf(e->arena, "%s: %s", titles[i], all[i].place);
+  return NAI_OK;
+}
+
 static int by_importance(const void *a, const void *b) {
   const struct finding *x = a, *y = b;
   const struct hit *p = x->hits[0], *q = y->hits[0];
@@ -264,6 +278,7 @@ static int evaluate(struct nai_table *findings, struct evaluation *e) {
     NAI_TRY(add_rule(e, e->set->rules.at[i]));
   for (uint32_t i = 0; i < e->findings.count; i++)
     NAI_TRY(complete(&e->findings.at[i], e));
+  NAI_TRY(tell_apart(e));
   put_in_order(e);
   NAI_TRY(simulate(e));
   for (uint32_t i = 0; i < e->findings.count; i++) {

@@ -50,6 +50,13 @@ class Usage(unittest.TestCase):
         self.assertRegex(lines[2], "^" + ", ".join(f"{name} {number}" for name in names) + "$")
         self.assertEqual(lines[3:], [""])
         self.assertEqual({run(word).stdout for word in ("-V", "version", "--version")}, {run("--version").stdout})
+        said = json.loads(run("version", "--json").stdout)
+        self.assertEqual(lines[0], f"{said['name']} {said['version']}" + (f" ({said['commit']})" if said["commit"] else ""))
+        self.assertEqual(said["built_with"], ", ".join(lines[1:3]).split(", "))
+
+    def test_a_gpu_that_is_no_number(self):
+        self.assertEqual(run("summary", "x", "--gpu", "x").stderr,
+                         "nsys-ai: --gpu x: expected a whole number (see nsys-ai summary --help)\n")
 
     def test_a_first_word_that_is_a_path(self):
         """A run means its summary; other directories, addresses and typos lead to what would work."""

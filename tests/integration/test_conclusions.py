@@ -116,8 +116,8 @@ class DominantKernel(unittest.TestCase):
 
     def test_what_the_verdict_names_of_a_phase(self):
         """A call that takes a third of what follows the work, with its time; threads that are waited for by what they are."""
-        for found, words in ((real("tensorrt_inference"), r"1\.36 s afterwards \(cuModuleUnload 479\.4 ms\)"),
-                             (real("unified_memory"), r"setup \(threads\)"), (real("windows_wddm_cc120"), r": CUDA program, 10 min")):
+        for found, words in ((real("tensorrt_inference"), r"1\.36 s afterwards \(cuModuleUnload 479\.4 ms, own code 847\.1 ms\)"),
+                             (real("unified_memory"), r"setup \(drand\)"), (real("windows_wddm_cc120"), r"of 10 min 18 s \(10 min 16 s pauses \(no CUDA call\)\)")):
             if found:
                 self.assertRegex(found.verdict, words)
                 self.assertNotIn("Start with `pthread_join`", found.advice)
@@ -789,6 +789,14 @@ class WordsOfTheReport(unittest.TestCase):
 
 
 class WhatExpertsAskFirst(unittest.TestCase):
+    def test_findings_of_one_title_are_told_apart(self):
+        """Two kernels share the work of serving; in the report, on the terminal and for programs each is called by its name."""
+        said = generated("serving")
+        titles = [f["title"] for f in said.list]
+        self.assertEqual(len(set(titles)), len(titles))
+        self.assertEqual(sum(title.startswith("Dominant kernel: ") for title in titles), 2)
+        self.assertNotRegex(said.markdown, r"(?m)Dominant kernel$")
+
     def test_did_the_program_do_its_work(self):
         for said in each(generated("failed"), real("openacc_2021")):
             self.assertTrue(said.verdict.startswith("**High: OpenACC. Program probably failed"))

@@ -398,6 +398,13 @@ def one_thread():
     return edited("healthy", KERNEL.format(end=151 * MS))
 
 
+def slow_start():
+    """Two libraries create what they need in a call each, before anything else."""
+    call = ("INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME (start, end, eventClass, globalTid, correlationId, nameId, returnValue) "
+            "SELECT start - {0}, start - {1}, eventClass, globalTid, 900000 + {1}, 900000, 0 FROM CUPTI_ACTIVITY_KIND_RUNTIME ORDER BY start LIMIT 1")
+    return edited("healthy", "INSERT INTO StringIds (id, value) VALUES (900000, 'cudaFree_v3020')", call.format(120 * MS, 50 * MS), call.format(35 * MS, 5 * MS))
+
+
 def half_warps():
     return edited("healthy", KERNEL.format(end=151 * MS).replace("32, 1, 1, 1, 1, 1, 1,", "32, 132000, 1, 1, 16, 1, 1,"))
 
@@ -478,6 +485,7 @@ PAIRS = [
 ]
 # The same where the time lies outside of the active spans: what is cut out is won.
 OUTSIDE = [
+    ("cuda-initialization", slow_start, lambda e: e.calls("cudaFree"), 1.05),
     ("host-after-work", "shapes", behind_gpu_work, 1.05),
     ("host-before-work", "serving-eager", before_gpu_work, 1.05),
     ("host-set-up-dominates", "cpu-work", before_calls, 1.05),

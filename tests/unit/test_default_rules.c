@@ -42,6 +42,7 @@ static const char *const ids[] = {"no-gpu-activity-recorded",
                                   "program-failed",
                                   "host-set-up-dominates",
                                   "host-before-work",
+                                  "cuda-initialization",
                                   "host-after-work",
                                   "pause-dominates",
                                   "one-cold-pass",
@@ -305,7 +306,7 @@ TEST(each_rule_fires) {
       {"host-before-work/info",
        {{"capture_time", "phase=set_up;part=host;duration_ns=199000000"},
         {"capture_time", "phase=gpu;part=compute;duration_ns=801000000"}}},
-      {"", /* most of it is paid once */
+      {"cuda-initialization/low", /* most of it is paid once */
        {{"capture_time", "phase=set_up;part=host;duration_ns=49000000"},
         {"capture_time", "phase=set_up;part=first_use;duration_ns=951000000"}}},
       {"host-after-work/low", /* of what is recorded */

@@ -77,23 +77,8 @@ static void put_saving(struct nai_buf *out, const struct nai_result_finding *fin
     nai_buf_printf(out, " of %s", finding->share_of);
 }
 
-/* The place tells findings of one title apart; a part says of which row, so that nobody adds the two. */
-static void put_title(struct nai_buf *out, const struct nai_result *result, const struct nai_result_finding *finding) {
-  bool repeats = false;
-  for (size_t i = 0; i < result->list_count; i++)
-    repeats |= &result->list[i] != finding && strcmp(result->list[i].title, finding->title) == 0;
-  nai_escape_terminal(out, finding->title, strlen(finding->title));
-  if (repeats && *finding->place) {
-    nai_buf_puts(out, ": ");
-    nai_escape_terminal(out, finding->place, strlen(finding->place));
-  }
-  if (finding->part_of)
-    nai_buf_printf(out, " (in #%u)", finding->part_of);
-}
-
 /* Severity, saving, what it is about, what --known says of it, title. */
-static void put_finding(struct nai_buf *out, const struct nai_result *result, const struct nai_result_finding *finding,
-                        int saving_width, bool color) {
+static void put_finding(struct nai_buf *out, const struct nai_result_finding *finding, int saving_width, bool color) {
   static const char *const colors[SEVERITIES] = {"", "", "\033[33m", "\033[31m"}; /* of terminals: yellow, red */
   enum { MARGIN = 2, SCOPE_WIDTH = 10 };
   const char *severity = nai_severity_name(finding->severity), *begin = color ? colors[finding->severity] : "";
@@ -105,7 +90,9 @@ static void put_finding(struct nai_buf *out, const struct nai_result *result, co
   if (finding->state)
     nai_buf_printf(&line, "%-5s  ", finding->state);
   int indent = (int)nai_text_chars(nai_buf_str(&line), line.len);
-  put_title(&line, result, finding);
+  nai_escape_terminal(&line, finding->title, strlen(finding->title));
+  if (finding->part_of) /* so that nobody adds the two */
+    nai_buf_printf(&line, " (in #%u)", finding->part_of);
   nai_cmd_put_wrapped(&lines, nai_buf_str(&line), line.len, indent);
   nai_buf_printf(out, "%*s%s%s%s", MARGIN, "", begin, severity, *begin ? "\033[0m" : "");
   nai_buf_puts(out, lines.len ? nai_buf_str(&lines) + MARGIN + strlen(severity) : "");
@@ -126,7 +113,7 @@ static void put_findings(struct nai_buf *out, const struct nai_result *result) {
   bool color = nai_cmd_color();
   int width = widest_saving(result);
   for (size_t i = 0; i < result->list_count && i < MAX_LISTED; i++)
-    put_finding(out, result, &result->list[i], width, color);
+    put_finding(out, &result->list[i], width, color);
   if (result->list_count > MAX_LISTED)
     nai_buf_printf(out, "  ... and %zu more, in the reports\n", result->list_count - MAX_LISTED);
   if (result->list_count)

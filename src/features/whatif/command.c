@@ -378,7 +378,10 @@ static int simulate(const struct nai_model *m, void *ctx, struct nai_err *err) {
       all[i] = &c->v[i];
     NAI_TRY(NAI_NEW(a->plan, &c->arena, c->count, err));
     NAI_TRY(nai_whatif_plan(a->plan, &a->chosen, &a->whatif, c->v, NULL, c->count, err));
-    NAI_TRY(nai_whatif_try(&a->together, &a->whatif, all, c->count, err));
+    if (a->chosen == c->count)
+      a->together = a->plan[a->chosen - 1].after;
+    else
+      NAI_TRY(nai_whatif_try(&a->together, &a->whatif, all, c->count, err));
   }
   return find_caveats(a, m, err);
 }

@@ -64,6 +64,23 @@ static void look_before_work(uint32_t *longest, const int64_t *first_work, const
   }
 }
 
+/* That and its like before the first work: libraries and GPUs are each set up in a call of their own. */
+static int add_before_work(struct search *s, const uint32_t *longest, const int64_t *first_work, uint32_t thread,
+                           struct nai_err *err) {
+  const struct nai_model *m = s->m;
+  const struct nai_groups *g = &m->api_by_thread;
+  int32_t p = m->thread_process[thread];
+  for (uint32_t k = g->first[thread]; p >= 0 && longest[p] != NAI_NO_ROW && k < g->first[thread + 1]; k++) {
+    uint32_t api = g->order[k];
+    bool alike = nai_at_text(&m->apis.name, api) == nai_at_text(&m->apis.name, longest[p]);
+    if (nai_at(&m->apis.start_ns, api) >= first_work[p])
+      break;
+    if (alike && nai_call_ns(m, api) >= MIN_CONTEXT_NS)
+      NAI_TRY(add_call(s, api, err));
+  }
+  return NAI_OK;
+}
+
 /* Creation of the context is billed to some call before the first work. */
 static int look_for_contexts(struct nai_first_use *out, struct search *s, struct nai_err *err) {
   const struct nai_model *m = s->m;
@@ -87,8 +104,9 @@ static int look_for_contexts(struct nai_first_use *out, struct search *s, struct
       out->context_call = nai_model_api_name(m, longest[p]);
       out->context_ns = nai_call_ns(m, longest[p]);
     }
-    NAI_TRY(add_call(s, longest[p], err));
   }
+  for (uint32_t t = 0; t < m->thread_count; t++)
+    NAI_TRY(add_before_work(s, longest, first_work, t, err));
   return NAI_OK;
 }
 
