@@ -219,7 +219,7 @@ static bool exceeds_bound(const struct finding *finding, const struct evaluation
 /* No change that a finding names makes the program slower by more than the model may err. */
 static bool is_loss(const struct nai_rules_simulated *simulated) {
   enum { MODEL_ERROR_PCT = 4 };
-  return -100 * simulated->ns > MODEL_ERROR_PCT * simulated->now_ns;
+  return -100.0 * (double)simulated->ns > MODEL_ERROR_PCT * (double)simulated->now_ns;
 }
 
 bool nai_simulation_fails(const struct finding *finding, const struct evaluation *e) {

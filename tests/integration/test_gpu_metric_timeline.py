@@ -1,6 +1,7 @@
 """gpu_metric_timeline against a recount of the samples, and that the page has all of it."""
 import bisect
 import collections
+import contextlib
 import shutil
 import sqlite3
 import unittest
@@ -90,6 +91,15 @@ class GpuMetricTimeline(unittest.TestCase):
             self.assertEqual((row["state"], int(row["sample_count"]), int(row["instance_count"])), ("measured", count, 1))
             self.assertAlmostEqual(float(row["mean"]), total / weight / scale, delta=0.001)
             self.assertEqual(round(float(row["time_ms"]) * 1e6), sum(end - start for start, end in work))
+
+    def test_ranges_of_impossible_length(self):
+        """A thousand times a range's work need not fit into 64 bits."""
+        path = fresh_dir() / "long.sqlite"
+        shutil.copy(trace("evidence", "--scale", "0.3"), path)
+        with contextlib.closing(sqlite3.connect(path)) as db:
+            db.execute("UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET end = start + (1 << 49)")
+            db.commit()
+        self.assertTrue(read_csv(analyze(path), "range_metrics"))
 
 
 if __name__ == "__main__":

@@ -122,7 +122,7 @@ static int find_paths(struct work *w, struct nai_err *err) {
   NAI_TRY(nai_sort_keys(order, w->path_count, err));
   for (uint32_t i = 0; i < w->path_count && i < MAX_PATHS; i++) {
     struct path *path = &w->paths[order[i].value];
-    if (1000 * path->ns < MIN_PER_MILLE * all || !path->ns)
+    if (1000.0 * (double)path->ns < MIN_PER_MILLE * (double)all || !path->ns) /* whole numbers may not fit */
       break;
     NAI_TRY(NAI_NEW(path->sets, w->io->arena, m->gpu_count, err));
     for (uint32_t g = 0; g < m->gpu_count; g++)

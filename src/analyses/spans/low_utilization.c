@@ -22,7 +22,7 @@ static void put_gpu(struct nai_table *table, const struct nai_gpu *gpu) {
   for (int64_t at = gpu->window_start; at < gpu->window_end; at += piece) {
     int64_t end = at + piece < gpu->window_end ? at + piece : gpu->window_end;
     int64_t busy = nai_intervals_overlap_ns(&gpu->all, at, end);
-    if (busy * 100 < LOW_PCT * (end - at)) {
+    if (100.0 * (double)busy < LOW_PCT * (double)(end - at)) {
       open.end = end;
       open.busy += busy;
       continue;

@@ -100,6 +100,11 @@ int nai_ranks_explain(struct nai_ranks *r, struct nai_err *err) {
 
 /* --- whose kernels are slow ------------------------------------------------------------------- */
 
+/* What a call takes, in sixteenths of ns; the total may be any. */
+static int64_t in_sixteenths(const struct nai_rank_kernel *k) {
+  return k->calls ? k->total_ns / k->calls * 16 + k->total_ns % k->calls * 16 / k->calls : 0;
+}
+
 /* What one call of a kernel takes on the ranks that call it equally often (within 2 %): the median; 0 for fewer than
  * three of them. entries: one per rank that runs it. */
 static double usual_ns(const struct nai_rank_kernel *const *entries, uint32_t count, int64_t *room) {
@@ -109,7 +114,7 @@ static double usual_ns(const struct nai_rank_kernel *const *entries, uint32_t co
   uint32_t n = 0;
   for (uint32_t i = 0; i < count; i++)
     if (fabs((double)entries[i]->calls - calls) <= 0.02 * calls)
-      room[n++] = entries[i]->calls ? entries[i]->total_ns * 16 / entries[i]->calls : 0; /* in sixteenths of ns */
+      room[n++] = in_sixteenths(entries[i]);
   return n < 3 ? 0 : nai_quantile_i64(room, n, 0.5) / 16;
 }
 

@@ -133,7 +133,7 @@ static int add_call_start(struct dep_builder *b, uint32_t call, const struct dep
   struct nai_dependencies *d = b->d;
   uint32_t first = b->count;
   int64_t own = d->time[2 * call] - d->time[2 * call - 1];
-  if (*next < b->handoffs + b->handoff_count && (*next)->call == call) {
+  if (b->handoff_count && *next < b->handoffs + b->handoff_count && (*next)->call == call) {
     NAI_TRY(nai_dep_add(b, (*next)->from, (*next)->after, NAI_DEP_HANDOFF, err));
     own = dep_least(own, (*next)->own);
     ++*next;

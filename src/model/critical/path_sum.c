@@ -148,7 +148,7 @@ const char *nai_path_sum_words(const struct nai_path_sum *s, struct nai_err *err
   for (int c = 0; c < NAI_PATH_CAUSES; c++)
     order[c] = (struct cause_time){(enum nai_path_cause)c, s->by_cause[c]};
   qsort(order, NAI_PATH_CAUSES, sizeof *order, compare_times);
-  for (int i = 0; i < MAX_CAUSES && order[i].ns * 100 >= s->wall_ns && order[i].ns; i++) {
+  for (int i = 0; i < MAX_CAUSES && 100.0 * (double)order[i].ns >= (double)s->wall_ns && order[i].ns; i++) {
     const char *range = order[i].cause == NAI_PATH_HOST ? host_range(s) : NULL;
     nai_buf_printf(&out, "%s%s %.0f %%", i ? ", " : "", nai_path_cause_title(order[i].cause),
                    nai_percent((double)order[i].ns, (double)s->wall_ns));
@@ -203,7 +203,7 @@ enum nai_path_state nai_path_state_of(const char **reason, const struct nai_mode
 const char *nai_path_waits_unknown(const struct nai_model *m) {
   enum { UNRESOLVED_PCT = 5 };
   const struct nai_dep_quality *q = &m->dependencies->quality;
-  return q->unresolved_ns * 100 > q->waits_ns * UNRESOLVED_PCT
+  return 100.0 * (double)q->unresolved_ns > UNRESOLVED_PCT * (double)q->waits_ns
            ? "what more than a twentieth of the waiting is for is not recorded"
            : NULL;
 }
