@@ -16,8 +16,8 @@ struct nai_index {
   const char *what;  /* how the page calls an entry and their group: "item", "group"; borrowed */
   const char *group;
   const char
-      *directory; /* where it lies: reports that are gone from there (pruned) get no links; NULL: all do; borrowed */
-  bool only_metrics;     /* of summaries: findings and kernels are left out */
+      *directory;    /* where it lies: reports that are gone from there (pruned) get no links; NULL: all do; borrowed */
+  bool only_metrics; /* of summaries: findings and kernels are left out */
   struct nai_err unread; /* why a run that is there could not be read; code 0 where all could */
 };
 

@@ -145,7 +145,6 @@ int nai_job_decide(struct job *job, struct nai_err *err) {
   nai_job_describe(job);
   NAI_TRY(nai_manifest_check(&job->inputs, err));
   job->taken = take_over(job);
-  return job->taken || !is_given(job)
-           ? NAI_OK
-           : nai_err_set(err, NAI_EINPUT, "its events cannot be read: %s", job->reason);
+  return job->taken || !is_given(job) ? NAI_OK
+                                      : nai_err_set(err, NAI_EINPUT, "its events cannot be read: %s", job->reason);
 }

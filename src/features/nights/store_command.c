@@ -111,8 +111,8 @@ static const struct nai_cli_option options[] = {
 
 /* --- the command ------------------------------------------------------------------------------ */
 
-static const char *const actions[] = {"add", "annotate", "baseline", "get", "index",
-                                      "list", "prune", "remove", "upgrade"};
+static const char *const actions[] = {"add",  "annotate", "baseline", "get",    "index",
+                                      "list", "prune",    "remove",   "upgrade"};
 
 static const char *action_name(size_t index, const char *before) {
   (void)before;
@@ -217,7 +217,7 @@ static int run(void *memory, const char *const *operands, size_t count, const st
   (void)program;
   bool adds = strcmp(operands[0], "add") == 0;
   NAI_TRY(nai_store_open(&store, a->store, adds, err));
-  if (!adds && strcmp(operands[0], "get") != 0) /* which read what they need */
+  if (!adds && strcmp(operands[0], "get") != 0)        /* which read what they need */
     NAI_TRY(nai_store_read(&store, a->add.name, err)); /* of list and upgrade */
   if (may_tidy(a, operands[0]))
     nai_store_sweep(&store);
