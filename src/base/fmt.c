@@ -168,19 +168,23 @@ void nai_fmt_bar(struct nai_buf *out, const double parts[NAI_BAR_PARTS], double 
   }
 }
 
-void nai_fmt_bytes(struct nai_buf *out, double bytes) {
+static void put_bytes(struct nai_buf *out, double bytes, double of, int digits, bool sign) {
   static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
   size_t unit = 0;
   if (!isfinite(bytes)) {
     nai_buf_puts(out, "-");
     return;
   }
-  while (fabs(bytes) >= 1023.95 && unit + 1 < sizeof units / sizeof *units) {
+  for (of = fabs(of); of >= 1023.95 && unit + 1 < sizeof units / sizeof *units; unit++) {
     bytes /= 1024;
-    unit++;
+    of /= 1024;
   }
-  nai_buf_printf(out, "%.*f %s", unit == 0 ? 0 : 1, bytes, units[unit]);
+  nai_buf_printf(out, sign && bytes != 0 ? "%+.*f %s" : "%.*f %s", unit == 0 ? 0 : digits, bytes, units[unit]);
 }
+
+void nai_fmt_bytes(struct nai_buf *out, double bytes) { put_bytes(out, bytes, bytes, 1, false); }
+
+void nai_fmt_bytes_in(struct nai_buf *out, double most, double bytes, bool sign) { put_bytes(out, bytes, most, 2, sign); }
 
 void nai_fmt_change(struct nai_buf *out, double percent, int digits) {
   char text[64];

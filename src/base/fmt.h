@@ -31,6 +31,8 @@ void nai_fmt_time_in(struct nai_buf *out, const struct nai_time_column *column, 
 
 /* Bytes with binary prefixes: "512 B", "91.4 MiB". */
 void nai_fmt_bytes(struct nai_buf *out, double bytes);
+/* "0.65 GiB": in the unit of another, beside which it stands. `sign`: of a difference, "+0.65 GiB". */
+void nai_fmt_bytes_in(struct nai_buf *out, double most, double bytes, bool sign);
 /* "+6.61 %" of a difference; what rounds to nothing has no sign: "0.00 %". */
 void nai_fmt_change(struct nai_buf *out, double percent, int digits);
 /* Percentage: "41.9 %", "0.04 %", "<0.01 %". */

@@ -75,7 +75,8 @@ static const char *main_function(int64_t *ns, const struct nai_report *report, c
     if (there && strcmp(row.layer, layer) == 0 &&
         strcmp(nai_get_str(stretches, row.subject, GAP_ACTIVITY_scope), scope) == 0) {
       *ns = row.time_ns;
-      return strcmp(row.function, "pthread_join") == 0 ? threads_function(report, stretches, row.subject) : row.function;
+      return strcmp(row.function, "pthread_join") == 0 ? threads_function(report, stretches, row.subject)
+                                                       : row.function;
     }
   }
   return NULL;

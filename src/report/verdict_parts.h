@@ -17,7 +17,7 @@ struct said {
   bool simulated;           /* the first one's saving */
   bool partition;           /* shares are of the active time so far */
   struct dominant dominant; /* named there */
-  int64_t gpus, at_work; /* GPUs; the capture without pauses, ns */
+  int64_t gpus, at_work;    /* GPUs; the capture without pauses, ns */
 };
 
 /* How much is said of the course of the capture: phases from a twentieth or a fifth of it on, its length, or nothing.

@@ -340,7 +340,7 @@ static int compare_cells(const struct nai_value *a, const struct nai_value *b) {
   if (a->null || b->null)
     return (int)b->null - (int)a->null;
   if (a->type == NAI_STR)
-    return strcmp(a->s, b->s);
+    return a->s == b->s ? 0 : strcmp(a->s, b->s);
   if (a->type == NAI_F64)
     return (a->f > b->f) - (a->f < b->f);
   return (a->i > b->i) - (a->i < b->i);
@@ -357,6 +357,13 @@ static int compare_rows(const void *pa, const void *pb, void *ctx) {
       return order->by[k].descending ? -c : c;
   }
   return (a > b) - (a < b);
+}
+
+static bool is_sorted(size_t n, struct order *order) {
+  for (int64_t row = 1; row < (int64_t)n; row++)
+    if (compare_rows(&(int64_t){row - 1}, &row, order) > 0)
+      return false;
+  return true;
 }
 
 /* Merges two runs of sorted rows, first..middle and middle..end. */
@@ -403,7 +410,7 @@ int nai_table_sort(struct nai_table *table, struct nai_err *err) {
 int nai_table_sort_by(struct nai_table *table, const struct nai_sort_by *by, int keys, struct nai_err *err) {
   struct order order = {table, by, keys};
   size_t n = (size_t)table->rows;
-  if (n < 2)
+  if (is_sorted(n, &order))
     return NAI_OK;
   int64_t *rows = nai_spill_array_grow(NULL, table->directory, 0, 2 * n * sizeof *rows);
   NAI_TRY(nai_memory_check(rows, err));

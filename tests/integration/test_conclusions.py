@@ -789,6 +789,17 @@ class WordsOfTheReport(unittest.TestCase):
 
 
 class WhatExpertsAskFirst(unittest.TestCase):
+    def test_a_context_that_no_call_creates(self):
+        """The profiler attaches to a new context in 90 ms without a call: CUDA is not set up yet, so the program is not blamed."""
+        first = "FROM CUPTI_ACTIVITY_KIND_RUNTIME ORDER BY start LIMIT 1"
+        said = edited(trace("neglected"), "unrecorded", "INSERT INTO StringIds (id, value) VALUES (900000, 'cuModuleGetLoadingMode'), (900001, 'CUPTI Resource Management')",
+                      f"INSERT INTO PROFILER_OVERHEAD (start, end, globalTid, nameId, overheadType) SELECT start - 60000000, start - 59000000, globalTid, 900001, 1 {first}",
+                      "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME (start, end, eventClass, globalTid, correlationId, nameId, returnValue) "
+                      f"SELECT start - 90001000, start - 90000000, eventClass, globalTid, 900000, 900000, 0 {first}")
+        self.assertEqual(said.findings["cuda-initialization"]["saving_ns"], 90_000_000)
+        self.assertNotIn("host-before-work", said.findings)
+        self.assertIn("90.0 ms setup (CUDA initialization)", said.verdict)
+
     def test_findings_of_one_title_are_told_apart(self):
         """Two kernels share the work of serving; in the report, on the terminal and for programs each is called by its name."""
         said = generated("serving")

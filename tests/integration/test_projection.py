@@ -225,6 +225,17 @@ class Projection(unittest.TestCase):
         self.assertAlmostEqual(float(metrics["nvtx.forward.gpu_span"]["value"]), float(forward["p50_span_us"]) * 1e3, delta=1)
         self.assertAlmostEqual(float(metrics["nvtx.forward.gpu_idle"]["value"]), float(forward["idle_pct"]), delta=0.001)
 
+    def test_two_sorts(self):
+        """A median that no span of the range is near is no metric; one span that is ten times as long takes nothing away."""
+        spans = sorted((r["start"], r["end"], r["device"]) for r in Export(trace("training")).projected() if r["name"] == "forward" and r["whole"])
+        self.assertEqual(len(spans), 8)
+        for count in (1, 3):
+            longer = [f"update CUPTI_ACTIVITY_KIND_KERNEL set \"end\" = {end + 9 * (end - start)} where \"end\" = {end} and deviceId = {device}"
+                      for start, end, device in spans[:count]]
+            metrics = {row["metric"] for row in read_csv(artifacts(edited("training", *longer)), "metrics")}
+            self.assertEqual("nvtx.forward.gpu_span" in metrics, count == 1, count)
+            self.assertIn("nvtx.forward.gpu_idle", metrics)
+
     def test_steps(self):
         """Steps have the projection of the range that begins them; those that kernels or the end of a range tell have none."""
         for path in (trace("steps"), trace("steps-drift")):

@@ -12,7 +12,7 @@ import unittest
 import yaml
 
 import support
-from support import SOURCE, fresh_dir, trace
+from support import SOURCE, edited, fresh_dir, trace
 
 INTENTS = yaml.safe_load((SOURCE / "rules/intents.yaml").read_text())
 # What an engineer types, and the intent that it is about; "-": it is not understood, and that is said.
@@ -559,6 +559,16 @@ class Numbers(unittest.TestCase):
         said = ask(artifacts("train-first-touch"), "should I prefetch")["answer"][0]["text"]
         self.assertTrue(said.startswith(f"Yes: {moved / (1 << 20):.1f} MiB of {moved / (1 << 20):.1f} MiB of managed memory"), said)
         self.assertTrue(ask(artifacts("training"), "should I prefetch")["answer"][0]["text"].startswith("Not managed memory"))
+        self.assertTrue(ask(artifacts("train-first-touch"), "did the prefetch help")["answer"][0]["text"].startswith("No: "))
+
+    def test_a_numbered_range_of_several_words(self):
+        """The whole name counts: no word of it is "not understood", and no other range has its answer."""
+        path = edited("nvtx-mix", "INSERT INTO StringIds (id, value) VALUES (900001, 'Coarse Level 1'), (900002, 'Coarse Level 12')",
+                      *(f"INSERT INTO NVTX_EVENTS (start, end, eventType, textId, globalTid) SELECT end + 1000, end + {ns}, eventType, {text}, globalTid "
+                        "FROM NVTX_EVENTS WHERE end IS NOT NULL ORDER BY end DESC LIMIT 1" for text, ns in ((900001, 3001000), (900002, 7001000))))
+        for level, time in ((1, "3.00 ms"), (12, "7.00 ms")):
+            said = ask(support.artifacts(path), f"how long is Coarse Level {level}")["answer"]
+            self.assertTrue(said[0]["text"].startswith(f"Coarse Level {level} takes {time} "), said)
 
     def test_time_in_mpi(self):
         truth, calls = Truth(trace("mpi-ranks")), {}

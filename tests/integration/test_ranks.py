@@ -314,6 +314,22 @@ class Planned(unittest.TestCase):
             self.assertEqual(found["verdict"], verdict)
             self.assertRegex(found["text"], words)
 
+    def test_a_stall_across_communicators_is_one_event(self):
+        """Rank 0 stalls, rank 1 waits for it in one communicator and so comes late to the other, where rank 2 waits."""
+        paths = traces(job("--ranks", 3, "--steps", 8, "--communicators", 2))
+        kernels = ("SELECT k.rowid FROM CUPTI_ACTIVITY_KIND_KERNEL k JOIN StringIds ON id = demangledName WHERE value LIKE '%nccl%' ORDER BY k.start")
+        for path, other in ((paths[0], 1), (paths[2], 0)):  # collectives of the two are in turn
+            with contextlib.closing(sqlite3.connect(path)) as db, db:
+                db.executemany("DELETE FROM CUPTI_ACTIVITY_KIND_KERNEL WHERE rowid = ?", db.execute(kernels).fetchall()[other::2])
+        for path, is_late, collective in zip(paths, (True, False, False), (4, 8, 4)):
+            stalled(path, is_late, collective, 20_000_000)
+        out = ranks(paths)
+        found = result(out)
+        self.assertEqual(found["verdict"], "single")
+        self.assertRegex(found["text"], r"^One event: rank 0 comes 20\.0 ms .* late once, in collective 4 .* All other delays together are \d+\.\d µs\.")
+        self.assertGreater(found["delay_ns"], 39_000_000)  # what both waited stays in the tables
+        self.assertGreater(min(int(r["late_by_ns"]) for r in rows(out, "ranks") if r["rank"] != "rank 2"), 19_000_000)
+
     def test_clocks_do_not_matter(self):
         """The same job with clocks together and 50 ms apart: the same waits. Nobody is late because a clock is."""
         sums = []

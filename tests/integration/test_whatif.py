@@ -278,6 +278,23 @@ def turns(allocates):
     return [main, worker]
 
 
+def paced(kernel_ns):
+    """A kernel for each picture of a camera, which comes every 10 ms; the thread sleeps until then, and the trace has when it ran."""
+    rank = Rank(RANKS[0], random.Random(3))
+    ran = [(rank.now - US, 1)]
+    for number in range(STEPS + 4):
+        start = rank.now
+        rank.copy(MIB, False)
+        rank.host(20 * US)
+        rank.kernel("gemm", kernel_ns)
+        rank.wait()
+        ran.append((rank.now + US, 0))
+        rank.now = (1010 + 10 * number) * 1000 * US
+        ran.append((rank.now - US, 1))
+        rank.range("train_step", start)
+    return rank, ran
+
+
 def said_of(ranks, *changes):
     path = fresh_dir("whatif") / "trace.sqlite"
     write(path, ranks)
@@ -377,6 +394,21 @@ class Pairs(unittest.TestCase):
         self.assertLessEqual(ahead["now_ns"], ahead["together"]["after_low_ns"] * 1.001)
         done = run("whatif", trace("loop-waits"), "--more-in-flight", ".")
         self.assertEqual((done.returncode, "take turns" in done.stderr), (2, True))
+
+    def test_a_program_that_sleeps_until_it_is_time(self):
+        """It is no faster with a faster kernel: what the replay says is a bound, and nothing at all may be saved."""
+        path = fresh_dir("whatif") / "trace.sqlite"
+        rank, ran = paced(3000 * US)
+        write(path, [rank])
+        with contextlib.closing(sqlite3.connect(path)) as db, db:
+            db.execute("drop table if exists SCHED_EVENTS")
+            db.execute("create table SCHED_EVENTS (start integer, cpu integer, isSchedIn integer, globalTid integer, threadState integer, threadBlock integer)")
+            db.executemany("insert into SCHED_EVENTS values (?, 0, ?, ?, ?, null)", [(at, runs, rank.place["tid"], None if runs else 7) for at, runs in ran])
+        said = json.loads(run("whatif", "--quiet", path, "--kernel", "gemm=0.33", "--format", "json").stdout)
+        true = mean_step_ns(paced(1000 * US)[0], "copy", (MIB, 1))
+        self.assertEqual((said["state"], "host sleeps" in said["reason"], round(true / 1e6, 1)), ("bound_only", True, 10))
+        self.assertTrue(said["together"]["after_high_ns"] <= true <= said["together"]["after_low_ns"])
+        self.assertIn("saves at most", run("whatif", "--quiet", path, "--kernel", "gemm=0.33").stdout)
 
     def test_graphs(self):
         """Launches on the critical path are collapsed; where kernels are longer than those, they are not on it."""
@@ -484,6 +516,24 @@ class Siblings(unittest.TestCase):
                              "where scope = 'window'") for name in (before, after)]
             done = run("whatif", "--quiet", NUSSINOV / f"{before}.sqlite", "--kernel", f"nussinov={times[1][1] / times[0][1]:.6f}", "--format", "json")
             self.assertLess(abs(json.loads(done.stdout)["together"]["after_ns"] / 1e6 - times[1][0]), 0.01 * times[0][0], (before, after))
+
+
+CAMERA = SHARED / "traces" / "series" / "jetson_lab"
+
+
+@unittest.skipUnless(CAMERA.is_dir(), "no shared/")
+class Paced(unittest.TestCase):
+    """Versions of a program that gets 25 pictures a second, however fast its kernels are."""
+
+    def test_step(self):
+        for before, after in (("report12", "report14"), ("report6", "report15"), ("report7", "report9")):
+            (_, kernel, calls), (true, next_kernel, next_calls) = (
+                sql_row(CAMERA / f"{name}.sqlite", "select (select per_repetition_ms from critical_path_summary where scope = 'step'), total_time_ms, call_count "
+                        "from kernels where kernel_name like 'calcHistogram%'") for name in (before, after))
+            done = run("whatif", "--quiet", CAMERA / f"{before}.sqlite", "--kernel", f"calcHistogram={next_kernel / next_calls / (kernel / calls):.6f}", "--format", "json")
+            said = json.loads(done.stdout)
+            self.assertEqual((said["state"], "host sleeps" in said["reason"]), ("bound_only", True))
+            self.assertTrue(said["together"]["after_high_ns"] <= true * 1e6 <= 1.04 * said["together"]["after_low_ns"], (before, after))
 
 
 def one_thread(path):

@@ -75,11 +75,12 @@ static void take(struct division *d, enum nai_capture_phase phase, const char *n
   struct nai_intervals rest = {0};
   NAI_SCOPED(nai_intervals) taken = {0};
   nai_intervals_intersect(&taken, &d->left, set);
+  d->left.oom |= taken.oom;
+  if (!taken.count)
+    return;
   nai_intervals_subtract(&rest, &d->left, set);
-  rest.oom |= taken.oom;
   replace(&d->left, rest);
-  if (taken.count)
-    add(d, phase, name, nai_intervals_total_ns(&taken), taken.v[0].start, taken.v[taken.count - 1].end);
+  add(d, phase, name, nai_intervals_total_ns(&taken), taken.v[0].start, taken.v[taken.count - 1].end);
 }
 
 /* The same within `within`. */

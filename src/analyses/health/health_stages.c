@@ -137,6 +137,9 @@ static const char *say_first_use(const struct nai_health_checks *c, const struct
                           nai_health_time(c, f->context_ns));
   if (f->contexts > 1)
     said = nai_health_say(c, "%s; %s processes each make such a call", said, nai_health_count(c, f->contexts, ""));
+  if (f->unrecorded_ns)
+    said = nai_health_say(c, "%s%s%s without a recorded call, in which the profiler attached to a new context", said,
+                          *said ? "; " : "", nai_health_time(c, f->unrecorded_ns));
   if (f->loading_rows)
     said = nai_health_say(c, "%s%s%s of code being loaded, %s", said, *said ? "; " : "",
                           nai_health_count(c, f->loading_rows, "record"), nai_health_time(c, f->loading_rows_ns));
@@ -153,7 +156,8 @@ static const char *say_first_use(const struct nai_health_checks *c, const struct
 
 static void check_first_use(const struct nai_health_checks *c) {
   const struct nai_first_use *f = &c->first_use;
-  int64_t kinds = (f->contexts > 0) + (f->loading_rows > 0) + (f->loading_calls > 0) + (f->slow_launches > 0);
+  int64_t kinds = (f->contexts > 0) + (f->unrecorded_ns > 0) + (f->loading_rows > 0) + (f->loading_calls > 0) +
+                  (f->slow_launches > 0);
   bool seen = c->m->apis.n || c->h.operations;
   nai_health_put(c, "first_use", nai_health_noted(kinds, seen), kinds, seen ? f->total_ns : NAI_NULL_I64, "%s",
                  kinds  ? say_first_use(c, f)

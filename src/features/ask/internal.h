@@ -109,6 +109,10 @@ struct nai_asking {
  * Freed also on failure. */
 NAI_MUST_CHECK int nai_facts_ask(struct nai_query_rows *out, const struct nai_asking *asking, const char *sql,
                                  const char *label, struct nai_err *err);
+/* A numbered range of several words whose whole name the question has ("Coarse Level 0"), else NULL; its words are no
+ * others then. */
+NAI_MUST_CHECK int nai_facts_numbered_range(const char **name, const struct nai_asking *asking, struct nai_question *q,
+                                            struct nai_err *err);
 /* Adds the facts of one entry of an intent, at most `room`, and what they say. */
 NAI_MUST_CHECK int nai_facts_add(const struct nai_asking *asking, const struct nai_intent *intent,
                                  const struct nai_yaml_node *entry, size_t room, struct nai_err *err);

@@ -241,7 +241,7 @@ static size_t put_words(struct nai_buf *out, const struct nai_asking *asking,
   const struct nai_question *q = asking->question;
   size_t count = 0;
   for (size_t i = 0; i < q->count; i++)
-    if (is(&q->words[i]) && strcmp(q->words[i].text, asking->name) != 0)
+    if (is(&q->words[i]) && !q->words[i].names && strcmp(q->words[i].text, asking->name) != 0)
       nai_buf_printf(out, "%s\"%s\"", count++ ? ", " : "", q->words[i].typed);
   return count;
 }
@@ -326,6 +326,12 @@ static int choose_named(const struct nai_intent **about, struct nai_asking *aski
   const char *word, *kind = "", *words[NAI_QUESTION_MAX_NAMES];
   *about = NULL;
   enum how how = WHOLE;
+  NAI_TRY(nai_facts_numbered_range(&word, asking, q, err));
+  if (word) {
+    asking->name = word;
+    *about = intent_of_names(asking->intents, "range");
+    return NAI_OK;
+  }
   size_t names = nai_question_whole_names(words, q);
   NAI_TRY(find_name(&word, &kind, asking, words, names, how, err));
   if (word) {

@@ -354,6 +354,12 @@ static int by_delta(const void *a, const void *b, void *table) {
   return dx > dy ? -1 : dx < dy ? 1 : (x > y) - (x < y);
 }
 
+static void put_bytes(struct nai_view *row, const char *key, double most, double bytes, bool sign) {
+  NAI_SCOPED(nai_buf) text = {0};
+  nai_fmt_bytes_in(&text, most, bytes, sign);
+  nai_view_put_buf(row, key, NAI_TEXT_TRUSTED, &text);
+}
+
 static void put_difference(const struct nai_document *d, struct nai_view *rows, const struct nai_time_column *times,
                            const struct COMPARED_RANGES_row *range) {
   struct nai_view *row = nai_view_add_map(rows);
@@ -365,9 +371,10 @@ static void put_difference(const struct nai_document *d, struct nai_view *rows, 
     nai_document_time(row, "new", times, range->new_time_ns, false);
     nai_document_time(row, "difference", times, range->delta_ns, true);
   } else {
-    nai_document_amount(row, "base", "bytes", range->base_time_ns, false);
-    nai_document_amount(row, "new", "bytes", range->new_time_ns, false);
-    nai_document_amount(row, "difference", "bytes", range->delta_ns, true);
+    double most = fmax(range->base_time_ns, range->new_time_ns);
+    put_bytes(row, "base", most, range->base_time_ns, false);
+    put_bytes(row, "new", most, range->new_time_ns, false);
+    put_bytes(row, "difference", most, range->delta_ns, true);
   }
 }
 

@@ -53,10 +53,11 @@ static int analyze(struct upgrade *u, int capture, const char *path, const struc
 static int publish(const char *path, const char *again, struct nai_err *err) {
   NAI_OWNED(nai_run) *run = NULL;
   NAI_SCOPED(nai_buf) pack = {0};
-  if (nai_fs_is_dir(path))
-    return renameat2(AT_FDCWD, again, AT_FDCWD, path, RENAME_EXCHANGE) == 0
-             ? NAI_OK
-             : nai_err_sys(err, NAI_EIO, errno, "cannot replace \"%s\"", path);
+  if (nai_fs_is_dir(path)) {
+    int failed = renameat2(AT_FDCWD, again, AT_FDCWD, path, RENAME_EXCHANGE) == 0 ? 0 : errno;
+    bool unable = failed == EINVAL || failed == ENOSYS || failed == EOPNOTSUPP; /* the file system is */
+    return failed ? nai_err_sys(err, unable ? NAI_EINPUT : NAI_EIO, failed, "cannot replace \"%s\"", path) : NAI_OK;
+  }
   NAI_TRY(nai_run_open(&run, again, err));
   NAI_TRY(nai_run_pack(&pack, run, err));
   return nai_fs_replace(path, pack.data, pack.len, err);

@@ -91,7 +91,7 @@ static enum nai_ranks_verdict verdict_of(const struct nai_ranks *r) {
       return NAI_RANKS_PERSISTENT;
   if (r->delay_ns <= worth)
     return NAI_RANKS_BALANCED;
-  if (2 * r->longest.late_by_ns > r->delay_ns)
+  if (2 * r->longest.late_by_ns > r->delay_ns - r->inherited_ns)
     return NAI_RANKS_SINGLE;
   return is_in_turn(r) ? NAI_RANKS_ROTATING : NAI_RANKS_UNEVEN;
 }

@@ -130,7 +130,7 @@ enum nai_ranks_verdict {
   NAI_RANKS_UNDECIDED, /* nothing could be matched */
   NAI_RANKS_BALANCED,
   NAI_RANKS_PERSISTENT, /* one rank, or one in each of several communicators, is late most of the time */
-  NAI_RANKS_SINGLE,     /* one rank once: more than half of all delay is one collective's */
+  NAI_RANKS_SINGLE,     /* one rank once: more than half of all delay is one collective's, and of those that wait for it */
   NAI_RANKS_ROTATING,   /* all ranks in turn */
   NAI_RANKS_UNEVEN,     /* some ranks more than others, none of them provably most of the time */
   NAI_RANKS_NETWORK,    /* nobody in particular; some transfers take much longer than others of their size */
@@ -168,6 +168,7 @@ struct nai_ranks {
   enum nai_ranks_verdict verdict;
   int64_t collectives, split, span_ns; /* matched; those that all wait in; from the first to the last, longest rank */
   int64_t delay_ns, wait_ns, matched_ns, decided;
+  int64_t inherited_ns; /* of delay_ns: what late ranks waited for others in other communicators */
   int64_t slow_count, slow_excess_ns;
   struct nai_rank_event {
     uint32_t group, collective;

@@ -56,6 +56,42 @@ static void add_member(struct nai_job_rank *rank, const struct nai_rank_call *ca
   rank->caused_wait_ns += late ? m->wait : 0;
 }
 
+/* Of the last `ns` before it came to a call: what it waited in collectives of a group meanwhile. */
+static int64_t waited_before(const struct nai_ranks *r, const struct nai_rank_group *group, uint32_t member,
+                             int64_t until, int64_t ns) {
+  uint32_t low = 0, high = group->collectives;
+  int64_t sum = 0;
+  while (low < high) { /* to the first that ends in that time */
+    uint32_t k = low + (high - low) / 2;
+    if (nai_ranks_call(r, group, member, k)->end <= until - ns)
+      low = k + 1;
+    else
+      high = k;
+  }
+  for (uint32_t k = low; k < group->collectives; k++) {
+    const struct nai_rank_call *call = nai_ranks_call(r, group, member, k);
+    if (call->start >= until)
+      break;
+    int64_t from = call->start > until - ns ? call->start : until - ns;
+    int64_t to = call->end - nai_ranks_moment(r, group, k).transfer;
+    sum += to > from && r->whats[call->what].together ? (to < until ? to : until) - from : 0;
+  }
+  return sum < ns ? sum : ns;
+}
+
+/* How much of a delay is another rank's, which it waited for in another communicator. */
+static int64_t inherited_ns(const struct nai_ranks *r, uint32_t g, uint32_t k, const struct nai_rank_moment *m) {
+  uint32_t rank = r->lines[r->members[r->groups[g].first + m->last]].rank;
+  int64_t until = nai_ranks_call(r, &r->groups[g], m->last, k)->start, most = 0;
+  for (uint32_t other = 0; other < r->group_count; other++)
+    for (uint32_t i = 0; i < r->groups[other].count && other != g; i++)
+      if (r->lines[r->members[r->groups[other].first + i]].rank == rank) {
+        int64_t ns = waited_before(r, &r->groups[other], i, until, m->margin);
+        most = ns > most ? ns : most;
+      }
+  return most;
+}
+
 static void add_collective(struct nai_ranks *r, uint32_t g, uint32_t k) {
   struct nai_rank_group *group = &r->groups[g];
   const struct nai_rank_what *what = &r->whats[nai_ranks_call(r, group, 0, k)->what];
@@ -84,8 +120,10 @@ static void add_collective(struct nai_ranks *r, uint32_t g, uint32_t k) {
   r->matched_ns += m.duration;
   group->decided += decided;
   group->delay_ns += decided ? m.margin : 0;
-  if (decided && m.margin > r->longest.late_by_ns)
-    r->longest = (struct nai_rank_event){g, k, m.margin};
+  int64_t inherited = decided ? inherited_ns(r, g, k, &m) : 0;
+  r->inherited_ns += inherited;
+  if (decided && m.margin - inherited > r->longest.late_by_ns)
+    r->longest = (struct nai_rank_event){g, k, m.margin - inherited};
 }
 
 /* --- slow transfers --------------------------------------------------------------------------- */

@@ -109,7 +109,7 @@ static void put_event(struct nai_view *root, const struct nai_ranks *r) {
   nai_view_put_int(event, "step", (int64_t)nai_ranks_bucket(r, group, r->longest.collective) * r->per_bucket);
   put_ns(event, "late_by", r->longest.late_by_ns);
   put_share(event, "share", r->longest.late_by_ns, r->span_ns);
-  put_ns(event, "rest", r->delay_ns - r->longest.late_by_ns);
+  put_ns(event, "rest", r->delay_ns - r->inherited_ns - r->longest.late_by_ns);
 }
 
 /* Traces of which the verdict says nothing, or nothing that concerns the others. */

@@ -546,5 +546,12 @@ const struct nai_stats_scale *nai_stats_scale_default(enum nai_stats_unit unit);
 void nai_stats_put_unit(struct nai_buf *out, enum nai_stats_unit unit, const struct nai_stats_scale *scale, bool old);
 /* A whole number. */
 void nai_stats_put_digits(struct nai_buf *out, int64_t value);
-/* A number in that unit, NULL: as it is. */
-void nai_stats_put_number(struct nai_buf *out, const struct nai_stats_cell *cell, const struct nai_stats_scale *scale);
+/* A number in that unit, NULL: as it is, which nearly all of a long report are. */
+void nai_stats_put_scaled(struct nai_buf *out, const struct nai_stats_cell *cell, const struct nai_stats_scale *scale);
+static inline void nai_stats_put_number(struct nai_buf *out, const struct nai_stats_cell *cell,
+                                        const struct nai_stats_scale *scale) {
+  if (cell->type == NAI_STATS_INT && !scale)
+    nai_stats_put_digits(out, cell->i);
+  else
+    nai_stats_put_scaled(out, cell, scale);
+}

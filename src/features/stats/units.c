@@ -121,6 +121,8 @@ static char *put_first(char *at, uint32_t value) {
 }
 
 static char *put_more(char *at, uint64_t value) {
+  if (value < 10)
+    return *at = (char)('0' + value), at + 1;
   if (value < word_limit)
     return put_first(at, (uint32_t)value);
   at = put_more(at, value / word_limit);
@@ -175,7 +177,7 @@ static void put_address(struct nai_buf *out, int64_t address, bool hex) {
   nai_buf_printf(out, hex ? "0x%llx" : "%llu", (unsigned long long)address);
 }
 
-void nai_stats_put_number(struct nai_buf *out, const struct nai_stats_cell *cell, const struct nai_stats_scale *scale) {
+void nai_stats_put_scaled(struct nai_buf *out, const struct nai_stats_cell *cell, const struct nai_stats_scale *scale) {
   double value = cell->type == NAI_STATS_INT ? (double)cell->i : cell->f;
   if (scale >= addresses && scale < addresses + 2)
     put_address(out, cell->i, scale == addresses);

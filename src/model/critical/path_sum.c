@@ -2,8 +2,10 @@
 
 #include "base/buf.h"
 #include "base/sort.h"
+#include "model/cpu/cpu.h"
 #include "model/idle/gap_names.h"
 #include "table/stats.h"
+#include "tables/threads.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -50,6 +52,16 @@ static int find_sum(uint32_t *at, uint32_t *sum, struct nai_path_sum *s, const s
   return NAI_OK;
 }
 
+static int64_t asleep_ns(const struct nai_model *m, const struct nai_path_segment *segment) {
+  struct nai_cpu_time time = {0};
+  uint32_t api = segment->cause == NAI_PATH_HOST && m->cpu ? nai_path_call(m, segment) : NAI_NO_ROW;
+  if (api != NAI_NO_ROW)
+    nai_cpu_time_add(&time, m,
+                     nai_get_i64(m->tables[NAI_IN_THREADS], nai_at_i32(&m->apis.thread, api), THREADS_global_tid),
+                     segment->start, segment->end);
+  return time.off_ns - time.preempted_ns;
+}
+
 int nai_path_sum_segment(struct nai_path_sum *s, const struct nai_model *m, const struct nai_path_segment *segment,
                          struct nai_err *err) {
   char room[NAI_KIND_NAME_MAX];
@@ -57,6 +69,7 @@ int nai_path_sum_segment(struct nai_path_sum *s, const struct nai_model *m, cons
   uint32_t at, sum;
   s->by_cause[segment->cause] += ns;
   s->wall_ns += ns;
+  s->asleep_ns += asleep_ns(m, segment);
   s->inferred += segment->dep && segment->dep->inferred;
   if (!s->arena)
     return NAI_OK;
@@ -162,7 +175,7 @@ static bool shares_gpu(const struct nai_model *m) {
 
 enum nai_path_state nai_path_state_of(const char **reason, const struct nai_model *m,
                                       const struct nai_path_sum *window) {
-  enum { UNLINKED_PCT = 10, UNEXPLAINED_PCT = 20, BOUND_PCT = 5 };
+  enum { UNLINKED_PCT = 10, UNEXPLAINED_PCT = 20, BOUND_PCT = 5, ASLEEP_PCT = 20 };
   const struct nai_dependencies *d = m->dependencies;
   double unexplained = nai_percent((double)window->by_cause[NAI_PATH_UNEXPLAINED], (double)window->wall_ns);
   *reason = NULL;
@@ -182,6 +195,8 @@ enum nai_path_state nai_path_state_of(const char **reason, const struct nai_mode
     *reason = "nothing recorded explains more than a twentieth of the path";
   else if (shares_gpu(m))
     *reason = "several processes share a GPU";
+  else if (window->asleep_ns * 100 > window->wall_ns * ASLEEP_PCT)
+    *reason = "the host sleeps for more than a fifth of the path, and what it waits for is not recorded";
   return *reason ? NAI_PATH_BOUND_ONLY : NAI_PATH_OK;
 }
 

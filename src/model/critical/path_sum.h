@@ -26,6 +26,7 @@ struct nai_path_sum {
   int64_t wall_ns;  /* what all groups add up to */
   int64_t inferred; /* segments that follow a dependency which no record tells */
   int64_t by_cause[NAI_PATH_CAUSES];
+  int64_t asleep_ns; /* of host code in recorded times: its thread was off its CPU, and not for another one's sake */
   struct nai_path_group *groups; /* in order of first appearance */
   uint32_t count, capacity;
   /* private */

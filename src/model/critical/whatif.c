@@ -392,6 +392,8 @@ int nai_whatif_try(struct nai_whatif_result *out, const struct nai_whatif *w, co
       NAI_TRY(find_limit(out, w, &s, which, err));
   }
   widen(out, w->now_ns);
+  if (w->state == NAI_PATH_BOUND_ONLY) /* cautiously, nothing is saved */
+    out->ns[NAI_CASE_LOW] = fmax(out->ns[NAI_CASE_LOW], w->now_ns);
   return NAI_OK;
 }
 

@@ -4,6 +4,8 @@
 #include "table/stats.h"
 #include "tables/overhead_events.h"
 
+#include <string.h>
+
 enum { MIN_CONTEXT_NS = 20 * 1000 * 1000, MIN_EXCESS_NS = 1000 * 1000, LAUNCH_FLOOR_NS = 20 * 1000 };
 
 struct search {
@@ -81,6 +83,41 @@ static int add_before_work(struct search *s, const uint32_t *longest, const int6
   return NAI_OK;
 }
 
+/* The stretch without a call around a time of a thread: from the end of the call before it to the start of the next
+ * one; empty where there are not both. */
+static struct nai_interval between_calls(const struct nai_model *m, uint32_t thread, int64_t at) {
+  const struct nai_groups *g = &m->api_by_thread;
+  struct nai_interval stretch = {INT64_MAX, 0};
+  for (uint32_t k = g->first[thread]; k < g->first[thread + 1]; k++) {
+    uint32_t api = g->order[k];
+    if (nai_at(&m->apis.start_ns, api) > at) {
+      stretch.end = nai_at(&m->apis.start_ns, api);
+      break;
+    }
+    stretch.start = nai_at(&m->apis.end_ns, api);
+  }
+  return stretch.start > at ? (struct nai_interval){0} : stretch;
+}
+
+/* Some versions of nsys record no call that creates the context, but what the profiler does there. */
+static int look_for_unrecorded(struct nai_first_use *out, struct search *s, const uint32_t *longest,
+                               const int64_t *first_work, struct nai_err *err) {
+  const struct nai_table *t = s->m->tables[NAI_IN_OVERHEAD];
+  for (int64_t i = 0; i < t->rows; i++) {
+    int64_t thread = nai_get_i64(t, i, OVERHEAD_EVENTS_thread), start = nai_get_i64(t, i, OVERHEAD_EVENTS_start_ns);
+    int32_t p = s->m->thread_process[thread];
+    if (p < 0 || longest[p] != NAI_NO_ROW || start >= first_work[p] ||
+        !strstr(nai_get_str(t, i, OVERHEAD_EVENTS_name), "Resource Management"))
+      continue;
+    struct nai_interval stretch = between_calls(s->m, (uint32_t)thread, start);
+    if (stretch.end - stretch.start < MIN_CONTEXT_NS)
+      continue;
+    out->unrecorded_ns = stretch.end - stretch.start;
+    NAI_TRY(add_place(s, stretch.start, stretch.end, err));
+  }
+  return NAI_OK;
+}
+
 /* Creation of the context is billed to some call before the first work. */
 static int look_for_contexts(struct nai_first_use *out, struct search *s, struct nai_err *err) {
   const struct nai_model *m = s->m;
@@ -107,7 +144,7 @@ static int look_for_contexts(struct nai_first_use *out, struct search *s, struct
   }
   for (uint32_t t = 0; t < m->thread_count; t++)
     NAI_TRY(add_before_work(s, longest, first_work, t, err));
-  return NAI_OK;
+  return look_for_unrecorded(out, s, longest, first_work, err);
 }
 
 /* --- loading ---------------------------------------------------------------------------------- */

@@ -9,6 +9,7 @@ struct nai_first_use {
   int64_t contexts;                        /* processes with a long call before their first work: context creation */
   int64_t context_ns;                      /* the longest of these calls */
   const char *context_call;                /* its name, NULL for none */
+  int64_t unrecorded_ns;                   /* without a call, while the profiler attached to a new context; 0: none */
   int64_t loading_rows, loading_rows_ns;   /* records of module and function loading */
   int64_t loading_calls, loading_calls_ns; /* CUDA calls that load modules */
   int64_t slow_launches, slow_launches_ns; /* first launches of a kernel at least 1 ms over its median, and by

@@ -118,5 +118,5 @@ export const CHARACTER_PX = 6.1;
  */
 export function fillLabel(context, text, x, y, room) {
   const fits = Math.floor(room / CHARACTER_PX);
-  context.fillText(text.length <= fits ? text : `${text.slice(0, Math.max(1, fits - 1))}…`, x, y, room);
+  context.fillText(text.length <= fits ? text : `${text.slice(0, Math.max(1, fits - 1)).replace(/…+$/u, '')}…`, x, y, room);
 }

@@ -29,6 +29,13 @@ const RANKINGS = [
     value: 'attributed_gpu_time_ms',
     of: gpuTime,
   },
+  {
+    table: 'nvtx_ranges',
+    title: 'NVTX ranges by wall time (all threads)',
+    label: 'range_name',
+    value: 'total_time_ms',
+    of: () => null,
+  },
 ];
 
 /** Summed durations of all kernels, ms. @param {App} app */
@@ -75,14 +82,19 @@ export function groupByName(table, text, amount, device) {
   return [...groups.values()].sort((a, b) => b.total - a.total || a.index - b.index);
 }
 
-/** @param {App} app @param {Ranking} ranking */
-function rankingCard(app, { table: key, title, label, value, of }) {
-  const table = app.model.table(key);
-  if (!table) return null;
-  const [text, amount, device, category] = [label, value, 'device_id', 'category'].map((column) => columnIndex(table, column));
-  if (text < 0 || amount < 0) return null;
-  const rows = groupByName(table, text, amount, device).slice(0, ROWS);
-  if (rows.length === 0) return null;
+/** What ranks first of kernels, and of ranges: without GPU time by wall time. @param {Pick<App['model'], 'table'>} model */
+export function rankingsOf(model) {
+  const [kernels, ranges, walls] = RANKINGS.map((ranking) => {
+    const table = model.table(ranking.table);
+    const columns = table ? [ranking.label, ranking.value, 'device_id', 'category'].map((column) => columnIndex(table, column)) : [-1, -1];
+    const rows = table && columns[0] >= 0 && columns[1] >= 0 ? groupByName(table, columns[0], columns[1], columns[2]).slice(0, ROWS) : [];
+    return { ranking, table, columns, rows };
+  });
+  return [kernels, ranges.rows.length > 0 ? ranges : walls].flatMap(({ table, rows, ...rest }) => (table && rows.length > 0 ? [{ ...rest, table, rows }] : []));
+}
+
+/** @param {App} app @param {ReturnType<typeof rankingsOf>[number]} found */
+function rankingCard(app, { ranking: { table: key, title, of }, table, columns: [text, , device, category], rows }) {
   const largest = rows[0].total;
   const whole = of(app) ?? 0;
   return h(
@@ -128,7 +140,7 @@ function rankingCard(app, { table: key, title, label, value, of }) {
           ),
           h('span', { class: 'muted' }, gpus.size > 1 ? `${gpus.size} GPUs` : device >= 0 ? `GPU ${row[device]}` : ''),
           h('span', { class: 'num' }, duration(total * 1e6)),
-          h('span', { class: 'num muted', title: 'Share of the time of all kernels' }, percent(total, whole)),
+          h('span', { class: 'num muted', title: 'Share of the time of all kernels' }, whole > 0 ? percent(total, whole) : ''),
           h('span', { class: 'ranking-track' }, bar),
         );
       }),
@@ -138,5 +150,5 @@ function rankingCard(app, { table: key, title, label, value, of }) {
 
 /** @param {App} app */
 export function highlights(app) {
-  return RANKINGS.map((ranking) => rankingCard(app, ranking)).filter((card) => card !== null);
+  return rankingsOf(app.model).map((ranking) => rankingCard(app, ranking));
 }

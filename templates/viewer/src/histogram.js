@@ -6,6 +6,14 @@ const BINS = 32;
 const HEIGHT = 64;
 const BAR_PX = 20;
 
+/** Their median; of two peaks it would be a duration that no call has. @param {number[]} sorted  ns @param {(median: number) => boolean} occurs */
+export function typicalOf(sorted, occurs) {
+  const middle = (sorted.length - 1) / 2;
+  const [below, above] = [sorted[Math.floor(middle)], sorted[Math.ceil(middle)]];
+  const median = (below + above) / 2;
+  return occurs(median) ? `median ${duration(median)}` : `half ≤ ${duration(below)}, half ≥ ${duration(above)}`;
+}
+
 /**
  * Distribution of durations on a logarithmic axis.
  * @param {number[]} values  ns
@@ -17,10 +25,7 @@ export function histogram(values, marked, color, accent, width = 300) {
   const { counts, low, high, binOf } = logHistogram(values, BINS);
   const sorted = [...values].sort((a, b) => a - b);
   // As in the report's tables: linear between the two values in the middle.
-  const middle = (sorted.length - 1) / 2;
-  const median = (sorted[Math.floor(middle)] + sorted[Math.ceil(middle)]) / 2;
-  // Of two peaks the middle is a duration that no call has.
-  const typical = `${counts[binOf(median)] === 0 ? 'two peaks, ' : ''}median ${duration(median)}`;
+  const typical = typicalOf(sorted, (median) => counts[binOf(median)] > 0);
   const summary = `${integer(values.length)} durations from ${duration(low)} to ${duration(high)}, ${typical}`;
   const canvas = h('canvas', { class: 'histogram', role: 'img', 'aria-label': summary });
   const context = fitCanvas(canvas, width, HEIGHT);

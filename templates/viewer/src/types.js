@@ -62,7 +62,7 @@
  *   window_end_ns: number, window_ns: number, utc_epoch_ns: string | null}} run
  * @property {{severity: string, text: string}} verdict
  * @property {Finding[]} findings
- * @property {{id: string, severity: string, text: string}[]} caveats
+ * @property {{id: string, severity: string, text: string, source_table?: string | null}[]} caveats
  * @property {Record<string, Table>} tables
  *
  * @typedef {'kernel' | 'copy' | 'set' | 'graph' | 'nvtx' | 'nvtx_async' | 'api' | 'overhead' | 'osrt' | 'sched' | 'sample'} LaneKind

@@ -68,6 +68,7 @@ test('libraries by name', () => {
 test('a filter on an unknown column is an error with suggestions', () => {
   const table = { title: '', columns: [{ name: 'kernel_name', type: 'text' }, { name: 'total_time_ms', type: 'float' }], rows: [] };
   assert.match(compileFilter(table, 'kernl_name=x').error, /no column “kernl_name”; did you mean kernel_name/);
+  assert.match(compileFilter(table, 'totl>5').error, /did you mean total_time_ms/);
   assert.match(compileFilter(table, 'time>3').error, /total_time_ms/);
   assert.match(compileFilter(table, 'zzz=1').error, /no column “zzz” \(/);
   assert.equal(compileFilter(table, 'at::native').error, null);

@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { caveatLines } from '../../../templates/viewer/src/caveats.js';
+import { rankingsOf } from '../../../templates/viewer/src/highlights.js';
+import { typicalOf } from '../../../templates/viewer/src/histogram.js';
 import { categoryColor, rangeColor, rgb, seriesColor } from '../../../templates/viewer/src/colors.js';
 import { bytes, cell, Clock, duration, durationsLike, heading, percent, readable, shortened, shownCell } from '../../../templates/viewer/src/format.js';
 import { escapeMarkdown } from '../../../templates/viewer/src/snippet.js';
@@ -165,4 +168,27 @@ test('a long name keeps both ends', () => {
   assert.equal(shortened('elementwise_kernel<4, MulFunctor>', 11), 'eleme…ctor>');
   assert.notEqual(shortened('elementwise_kernel<4, MulFunctor>', 12), shortened('elementwise_kernel<4, AddFunction>', 12));
   assert.equal([...shortened('😀'.repeat(30), 9)].length, 9, 'no letter is cut in two');
+});
+
+test('a caveat is said once, and dropped rows name their tables', () => {
+  const caveat = (id, table) => ({ id, severity: 'warning', text: `${id}: dropped`, source_table: table });
+  assert.deepEqual(caveatLines([caveat('rows-reversed', 'A'), caveat('other', 'C'), caveat('rows-reversed', 'B')]), [
+    { severity: 'warning', text: 'rows-reversed: dropped, in A, B' },
+    { severity: 'warning', text: 'other: dropped' },
+  ]);
+});
+
+test('of two peaks no duration in between is told', () => {
+  const sorted = [100, 110, 9000, 9100];
+  assert.equal(typicalOf(sorted, () => true), 'median 4.555 µs');
+  assert.equal(typicalOf(sorted, () => false), 'half ≤ 110 ns, half ≥ 9.000 µs');
+});
+
+test('ranges are ranked by GPU time, or by wall time where there is none', () => {
+  const model = (gpu) => ({
+    table: (key) => (key === 'nvtx_ranges' ? { columns: ['range_name', 'total_time_ms', 'attributed_gpu_time_ms'].map((name) => ({ name })), rows: [['a', 1, gpu], ['b', 2, 0]] } : null),
+  });
+  const said = (gpu) => rankingsOf(model(gpu)).map(({ ranking, rows }) => [ranking.value, rows.map(({ row }) => row[0])]);
+  assert.deepEqual(said(3), [['attributed_gpu_time_ms', ['a']]]);
+  assert.deepEqual(said(0), [['total_time_ms', ['b', 'a']]]);
 });

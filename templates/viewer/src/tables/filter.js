@@ -24,7 +24,10 @@ function distance(a, b) {
 function unknownColumn(table, column) {
   const wanted = column.toLowerCase();
   const near = table.columns
-    .map(({ name }) => ({ name, score: name.includes(wanted) || wanted.includes(name) ? 0 : distance(wanted, name) / name.length }))
+    .map(({ name }) => {
+      const parts = [name, ...name.split('_').filter((word) => word.length > 3)].map((part) => distance(wanted, part) / part.length);
+      return { name, score: name.includes(wanted) || wanted.includes(name) ? 0 : Math.min(...parts) };
+    })
     .filter(({ score }) => score < 0.6)
     .sort((a, b) => a.score - b.score)
     .slice(0, SUGGESTIONS);
