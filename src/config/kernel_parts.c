@@ -221,6 +221,10 @@ static bool holds(struct nai_kernel_span s, const char *text) {
   return s.len && memmem(s.text, s.len, text, strlen(text));
 }
 
+static struct reader reader_of(struct nai_kernel_span span) { /* of an empty one the text may be NULL */
+  return (struct reader){span.text, span.len ? span.text + span.len : span.text};
+}
+
 /* cutlass::device_kernel, thrust's agents, and enable_sm90_or_later, which exists for one architecture only. */
 static bool launches(const struct nai_kernel_parts *name) {
   static const struct {
@@ -236,7 +240,7 @@ static bool launches(const struct nai_kernel_parts *name) {
       {"Kokkos", "cuda_parallel_launch_global_memory"},
   };
   struct nai_kernel_span own = name->part[NAI_KERNEL_PART_NAME];
-  if (begins((struct reader){own.text, own.text + own.len}, "enable_"))
+  if (begins(reader_of(own), "enable_"))
     return name->part[NAI_KERNEL_PART_TEMPLATE].len;
   for (size_t i = 0; i < sizeof wrappers / sizeof *wrappers; i++)
     if (span_is(name->part[NAI_KERNEL_PART_NAME], wrappers[i].name) &&
@@ -252,7 +256,7 @@ struct nai_kernel_parts nai_kernel_parts_of(const char *name) {
   bool mangled = strncmp(name, "_Z", 2) == 0;
   for (int i = 0; i < MAX_LAUNCHERS && launches(&found); i++) {
     struct nai_kernel_span template = found.part[NAI_KERNEL_PART_TEMPLATE];
-    struct reader r = {template.text, template.text + template.len};
+    struct reader r = reader_of(template);
     struct nai_kernel_parts inner = mangled ? parse_mangled(r) : parse_demangled(r);
     if (!inner.part[NAI_KERNEL_PART_NAME].len)
       break;

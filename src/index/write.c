@@ -101,7 +101,7 @@ static int write_part(struct nai_index_writer *w, int64_t number, int64_t count,
   NAI_SCOPED(nai_buf) text = {0};
   char name[NAI_INDEX_PAGE_NAME], path[PATH_MAX];
   int64_t first = number * PART_RUNS, left = (int64_t)w->sums.entry_count - first;
-  const struct nai_index_entry *entries = w->sums.entries + first;
+  const struct nai_index_entry *entries = left ? w->sums.entries + first : NULL;
   nai_index_page_name(name, number);
   NAI_TRY(join(path, w, name, err));
   NAI_TRY(read_runs(&index, w, entries, left < PART_RUNS ? left : PART_RUNS, err));

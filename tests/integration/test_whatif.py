@@ -753,6 +753,17 @@ class Commands(unittest.TestCase):
                        "s.end_ns >= p.end_ns and s.start_ns <= p.start_ns)) from slack where kind <> 'call'", "--format", "json")
             self.assertEqual(json.loads(sums.stdout)["rows"], [[0, 0, 1, 0]], name)
 
+    def test_a_path_of_impossible_length(self):
+        """A hundred times its length does not fit into 64 bits; what it is made of is said."""
+        path, later = fresh_dir("whatif") / "long.sqlite", 120_000_000_000_000_000
+        shutil.copy(trace("evidence", "--scale", "0.3"), path)
+        with contextlib.closing(sqlite3.connect(path)) as db:
+            last, = db.execute("SELECT correlationId FROM CUPTI_ACTIVITY_KIND_KERNEL ORDER BY start DESC LIMIT 1").fetchone()
+            for table in ("CUPTI_ACTIVITY_KIND_KERNEL", "CUPTI_ACTIVITY_KIND_RUNTIME"):
+                db.execute(f"UPDATE {table} SET start = start + ?, end = end + ? WHERE correlationId = ?", (later, later, last))
+            db.commit()
+        self.assertIn("host code 100 %", run("critical-path", path).stdout)
+
     def test_causes_fill_the_window(self):
         for name in ("training", "collectives-skewed", "hostile"):
             sums = run("sql", "--quiet", trace(name), "select s.scope, s.wall_ns - sum(c.duration_ns) as rest from critical_path_summary s join "
