@@ -293,7 +293,7 @@ static bool word_begins(enum letter last, enum letter this, const char *next, co
 /* Appends a part; `len` characters are there already. */
 static uint32_t add_words(struct nai_kernel_words *w, uint32_t len, struct nai_kernel_span part) {
   enum letter last = NONE;
-  const char *end = part.text + part.len;
+  const char *end = part.len ? part.text + part.len : part.text;
   for (const char *at = part.text; at < end && len < NAI_KERNEL_WORDS_MAX; at++) {
     enum letter this = letter(*at);
     if (this == BREAK && last != BREAK) {

@@ -15,11 +15,28 @@
 
 enum { MARKDOWN_ROWS = 20, MARKDOWN_ERRORS = 40 };
 
-bool nai_index_has_report(const struct nai_index *index, const char *path) {
+static bool is_below(const char *root, const char *path) {
   char file[PATH_MAX];
-  return *path && (!index->directory ||
-                   ((size_t)snprintf(file, sizeof file, "%s/%s/report.html", index->directory, path) < sizeof file &&
-                    nai_fs_exists(file)));
+  return (size_t)snprintf(file, sizeof file, "%s%s%s", root, *root ? "/" : "", path) < sizeof file &&
+         nai_fs_exists(file);
+}
+
+bool nai_index_find_report(char out[PATH_MAX], const char *root, const char *path) {
+  static const char captures[] = "captures/";
+  const char *number = nai_fs_basename(path);
+  size_t before = (size_t)(number - path), n = strlen(captures);
+  if (!*path || (size_t)snprintf(out, PATH_MAX, "%s/report.html", path) >= PATH_MAX)
+    return false;
+  if (!root || is_below(root, out))
+    return true;
+  return before >= n && memcmp(number - n, captures, n) == 0 &&
+         (size_t)snprintf(out, PATH_MAX, "%.*sreports/%s.html", (int)(before - n), path, number) < PATH_MAX &&
+         is_below(root, out);
+}
+
+static void put_report(struct nai_view *map, const struct nai_index *index, const char *path) {
+  char report[PATH_MAX];
+  nai_view_put_text(map, "report", nai_index_find_report(report, index->directory, path) ? report : NULL);
 }
 
 static bool is_ok(const struct RUNS_row *run) { return nai_index_is_analyzed(run->status); }
@@ -103,7 +120,7 @@ static void put_run(struct nai_view *list, const struct nai_index *index, int64_
   nai_view_put_text(map, "id", run.run_id);
   nai_view_put_int(map, "row", number);
   nai_view_put_bool(map, "ok", is_ok(&run));
-  nai_view_put_text(map, "path", is_ok(&run) && nai_index_has_report(index, run.path) ? run.path : NULL);
+  put_report(map, index, is_ok(&run) ? run.path : "");
   nai_view_put_text(map, "series", run.series);
   nai_view_put_text(map, "labels", run.labels_json);
   nai_view_put_text(map, "status", run.status);
@@ -164,7 +181,7 @@ static void put_rules(struct nai_view *view, const struct nai_index *index, cons
     nai_view_put_int(map, "runs", rules[i].runs);
     nai_index_put_value(map, "share", "percent", "", 100.0 * rules[i].runs / s->entry_count);
     nai_index_put_below(map, "saving", &savings, "ns", "", saving_of(&rules[i]));
-    nai_view_put_text(map, "path", nai_index_has_report(index, rules[i].path) ? rules[i].path : NULL);
+    put_report(map, index, rules[i].path);
     nai_view_put_text(map, "run", rules[i].run);
   }
   nai_view_put_bool(view, "any_finding", s->rule_count > 0);

@@ -110,6 +110,7 @@ static void put_result(struct WHAT_IF_row *row, const struct nai_simulation *s, 
 static const char *action_of(const struct nai_simulation *s, const struct nai_change *change) {
   NAI_SCOPED(nai_buf) words = {0};
   nai_change_put_words(&words, change);
+  s->arena->oom |= words.oom;
   return nai_arena_printf(s->arena, "%s", nai_buf_str(&words));
 }
 

@@ -235,6 +235,7 @@ const struct nai_sql_source *const nai_derived_tables[] = {&kernels,
                                                            &nai_derived_depths,
                                                            &nai_derived_projection,
                                                            &nai_derived_slack,
+                                                           &nai_derived_path_steps,
                                                            &nai_derived_names,
                                                            &nai_derived_columns,
                                                            NULL};

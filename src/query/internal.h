@@ -32,7 +32,7 @@ NAI_MUST_CHECK int nai_derived_new(struct nai_sql_table *t, int64_t rows, struct
 NAI_MUST_CHECK int nai_derived_column(struct nai_sql_table *t, int column, struct nai_err *err);
 /* The rest of the derived tables: derived_nvtx.c, derived_projection.c, derived_slack.c, describe.c. */
 extern const struct nai_sql_source nai_derived_nodes, nai_derived_depths, nai_derived_projection, nai_derived_columns,
-    nai_derived_names, nai_derived_slack;
+    nai_derived_names, nai_derived_slack, nai_derived_path_steps;
 
 /* views.c: whether there is a model to derive tables and views from; tables of a store have none. */
 bool nai_database_has_model(const struct nai_run *run);

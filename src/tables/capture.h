@@ -21,6 +21,10 @@
   C(T, profiler_options, LABEL,                                                                                    \
     "options of the profiler that are on, or numbers other than 0, and decide what was recorded "                  \
     "(COLLECT_..., sampling, backtraces, how graphs are traced); sorted, with spaces between")                     \
+  C(T, boot_utc_ns, ID, "UTC time at which the system's clock was 0: when the host booted")                        \
+  C(T, host_id, ID,                                                                                                \
+    "number that captures of one host since one boot share, made of its name and the minute of that "              \
+    "time; its name is not kept")                                                                                  \
   C(T, platform, LABEL,                                                                                            \
     "system that it was captured on: Linux, WSL2 (Linux whose kernel says so), Windows, L4T (Jetson) "             \
     "...; empty where the export does not say")

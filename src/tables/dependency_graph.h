@@ -7,7 +7,9 @@
   C(T, dependency_count, COUNT, "dependencies between their starts and ends")                                         \
   C(T, dropped_count, COUNT, "dependencies that contradict others or the recorded times", .better = NAI_BETTER_LOWER) \
   C(T, unlinked_count, COUNT, "operations whose launch is not recorded")                                              \
-  C(T, unlinked_behind_count, COUNT, "of them: behind a recorded launch of their stream", .better = NAI_BETTER_LOWER) \
+  C(T, unlinked_behind_count, COUNT,                                                                                  \
+    "of them: behind a recorded launch of their stream, or of a process without recorded calls",                      \
+    .better = NAI_BETTER_LOWER)                                                                                       \
   C(T, handoff_count, COUNT, "calls that another thread's had to come before: threads that take turns, inferred")     \
   C(T, wait_count, COUNT, "calls that wait for the GPU")                                                              \
   C(T, inferred_wait_count, COUNT, "of them: for what ended when they returned, as no record says it",                \

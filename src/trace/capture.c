@@ -1,10 +1,11 @@
 /* The table `capture`: what the export says of itself and of how it was captured. Its tables of facts hold names of
  * machines, command lines, paths, users and environment variables, so only named facts of plain numbers, switches and
- * single words are taken. Driver and options of the profiler are for comparisons: what differs in these may explain a
- * difference. */
+ * single words are taken, and of the host's name a hash. Driver and options of the profiler are for comparisons: what
+ * differs in these may explain a difference. */
 #include "trace/extraction.h"
 #include "trace/small.h"
 
+#include "base/hash.h"
 #include "tables/capture.h"
 
 #include <stdlib.h>
@@ -64,6 +65,8 @@ static int on_session_start(void *ctx, const struct nai_cell *cells, struct nai_
   int64_t utc = nai_small_int(&cells[0], NAI_NULL_I64), clock = nai_small_int(&cells[1], NAI_NULL_I64);
   c->row.utc_epoch_ns = utc > 0 && utc < NAI_TIME_LIMIT ? utc : NAI_NULL_I64;
   c->row.capture_start_ns = is_time(clock) ? clock : NAI_NULL_I64;
+  if (c->row.utc_epoch_ns != NAI_NULL_I64 && is_time(clock))
+    c->row.boot_utc_ns = utc - clock;
   return NAI_OK;
 }
 
@@ -133,6 +136,9 @@ static int on_environment(void *ctx, const struct nai_cell *cells, struct nai_er
     int number = atoi(value);
     c->row.cuda_driver_version = nai_arena_printf(c->arena, "%d.%d", number / 1000, number % 1000 / 10);
   }
+  const int64_t minute = INT64_C(60000000000);
+  if (strcmp(name, "Hostname") == 0 && *value && c->row.boot_utc_ns != NAI_NULL_I64)
+    c->row.host_id = (int64_t)(nai_hash_int(nai_hash_text(1, value), c->row.boot_utc_ns / minute) >> 11);
   take_platform(&c->row, name, value);
   return nai_arena_check(c->arena, err);
 }

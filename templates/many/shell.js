@@ -55,7 +55,7 @@
     make("header", {}, make("h2", {}, "Help"), button("×", "Close", () => dialog.close())),
     make("dl", { class: "keys" }, ...keys.flatMap(([key, text]) =>
       [make("dt", {}, ...key.split("  ").map((k) => make("kbd", {}, k))), make("dd", {}, text)])),
-    make("p", {}, "Times and shares are those of each run's report, which its name or dot leads to."),
+    make("p", {}, "Times and shares are those of each run's report. A name or dot that is a link to it leads there."),
   );
   const help = button("?", "Help (?)", () => dialog.showModal());
 

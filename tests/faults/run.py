@@ -19,6 +19,7 @@ import shutil
 import sqlite3
 import subprocess
 import sys
+import tarfile
 import tempfile
 import threading
 
@@ -140,6 +141,14 @@ def store_of_years(*runs):
     return directory
 
 
+def folder():
+    """A folder of Parquet files."""
+    directory = support.fresh_dir("folder")
+    with tarfile.open(support.SOURCE / "tests/data/parquet.tar.xz") as archive:
+        archive.extractall(directory, [m for m in archive.getmembers() if m.name.startswith("./arrow-gzip-V2-0/")])
+    return next(directory.glob("*/*.sqlite"))
+
+
 def job():
     """Runs of two ranks."""
     directory = support.fresh_dir("job")
@@ -178,8 +187,11 @@ def cases():
     analyze = ["analyze", "-q", "-j1", "--out", "OUT"]
     # Fresh: the cases link to their files, so they have to lie on the file system of the temporary files.
     other, same, full = support.analyze(small), support.analyze(minimal, "--top", "3"), support.analyze(rich)
+    store = store_of(same)
+    capture = next((store / "runs").glob("*/*/*/captures/*"))
     before = support.fresh_dir("before")
     (before / "t").write_text("an earlier file")
+    two = job()
     budgets = before.parent / "budgets.yaml"  # without steps nothing is gated but what budgets name
     budgets.write_text("version: 1\nmetrics: {gpu.busy: {relative: 3%}}\n")
     return [
@@ -192,13 +204,14 @@ def cases():
         Case("probe", minimal, ["probe", minimal]),
         Case("exported", minimal, ["probe", "-q", stand_in(minimal)]),
         Case("wal", minimal, ["probe", live_wal(minimal)]),
+        Case("folder", minimal, ["probe", folder()], few=True),
         Case("table", minimal, ["table", same / "stages" / "analyze.ntab", "kernels"]),
         Case("compare", minimal, ["compare", same, other, "-q", "--out", "OUT"]),
         Case("check", minimal, ["check", same, "--baseline", same, "--allow", "same_content", "--budgets", budgets, "-q", "--out", "OUT"], few=True, statuses={7}),
-        Case("ranks", minimal, ["ranks", *job(), "-q", "--out", "OUT"], few=True),
+        Case("ranks", minimal, ["ranks", *two, "-q", "--out", "OUT"], few=True),
         Case("sql", minimal, ["sql", same, "select name, count(*) from kernel_events group by 1"], few=True, statuses={6}),
         Case("mcp", minimal, ["mcp", "--root", same.parent.parent, "--cache", "OUT"], few=True, statuses={2}, said=messages(same), seen=lambda name: False),
-        Case("trend", minimal, ["trend", "--store", store_of(same), "-q", "--out", "OUT"], few=True, statuses={2}),
+        Case("trend", minimal, ["trend", "--store", store, "-q", "--out", "OUT"], few=True, statuses={2}),
         Case("store", minimal, ["store", "add", other, "--store", "OUT", "-q"], store_of(same), few=True,
              statuses={2}, mend=[["store", "add", other, "--store", "OUT", "-q"]],
              seen=lambda name: "/." not in name),  # a killed one leaves a hidden directory
@@ -209,12 +222,17 @@ def cases():
              seen=lambda name: "/." not in name),  # 5: SQLite reads where it has no descriptor to write
         Case("upgrade", minimal, ["store", "upgrade", "--store", "OUT", "-q"], store_of(minimal, another_version=True), few=True, statuses={2},
              mend=[["store", "upgrade", "--store", "OUT", "-q"]], seen=lambda name: "/." not in name),
+        Case("get", minimal, ["store", "get", capture.parent.parent.name, "--store", store, "--out", "OUT", "-q"], other, few=True, statuses={2}),
+        Case("packed", minimal, ["summary", capture], few=True),
         Case("batch", minimal, ["batch", minimal, "--out", "OUT", "-j1", "-q"], few=True, statuses={4},
              mend=[["batch", minimal, "--out", "OUT", "-j1", "-q", "--resume", "--retry", "refused"]],
              seen=lambda name: name.startswith(("index.", "batch.md", "items/"))),
         Case("ask", rich, ["ask", full, "why is my GPU idle"], few=True),
         # ASCII is what the C library leaves where it finds no memory for the locale, which is no error.
         Case("view", rich, ["view", full, "--once", "--ascii"], few=True),
+        Case("stats", rich, ["stats", rich], few=True),
+        Case("whatif", rich, ["whatif", full], few=True),
+        Case("joined", minimal, ["whatif", *two, "--balance"], few=True),
         Case("skill", rich, ["skill", "run", "frequent_kernels", full], few=True),
         Case("page", rich, ["summary", full], few=True),
         Case("tree", rich, ["tree", full], few=True),

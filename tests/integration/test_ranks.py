@@ -220,6 +220,32 @@ class Planned(unittest.TestCase):
                 self.assertAlmostEqual(value, 100 * int(table[rank_of(uuid), bin][f"{state}_ns"]) / width, delta=1e-9)
                 self.assertEqual(at - values[0][0], bin * width)
 
+    def test_one_host_has_one_clock(self):
+        """Ranks of MPI on one host: its clock tells what stands above what, though UTC was corrected between two captures. Not for another host or boot."""
+        directory, boot = fresh_dir("job"), 1_767_000_000_000_000_000
+        for i, late in enumerate((0, 7_000_000, 3_000_000, 1_000_000)):
+            shutil.copy(trace("mpi"), directory / f"rank{i}.sqlite")
+            with contextlib.closing(sqlite3.connect(directory / f"rank{i}.sqlite")) as db, db:
+                clock = 50_000_000_000 + late
+                db.execute("update TARGET_INFO_SESSION_START_TIME set utcEpochNs = ?, systemClockNs = ?", (boot + clock + 1000 * i, clock))
+                db.execute("update MPI_RANKS set rank = ?", (i,))
+                db.execute("update StringIds set value = value || ? where value like '%stencil%'", ("x" * i,))  # no copies of one capture
+                if i == 2:
+                    db.execute("update TARGET_INFO_SYSTEM_ENV set value = 'another' where name = 'Hostname'")
+                if i == 3:
+                    db.execute("update TARGET_INFO_SESSION_START_TIME set systemClockNs = systemClockNs - 5000000")
+        out = fresh_dir("timeline") / "x"
+        table = rows(ranks(traces(directory), "--timeline", out), "rank_timeline")
+        first = {r["rank"]: int(r["start_ns"]) for r in reversed(table) if int(r["compute_ns"])}
+        self.assertEqual(set(first), {"rank 0", "rank 1"})
+        t = perfetto_reader.Trace(out.read_bytes())
+        begin = {}
+        for s in t.slices:
+            if "kernel" in s.args:
+                begin.setdefault(t.root(s.track)["name"].partition(" \u00b7 ")[0], s.start)
+        self.assertEqual(begin["rank 1"] - begin["rank 0"], 7_000_000)
+        self.assertEqual(t.attributes["rank 1: clock_doubt_ns"], 999)
+
     def test_ranks_over_time(self):
         """What each GPU did, from the exports: compute before communication before idle, on one clock."""
         directory = job("--ranks", 3, "--steps", 6, "--straggler", "persistent", "--late-rank", 1, "--offset-us", 20000)

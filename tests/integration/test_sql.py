@@ -202,7 +202,8 @@ class Answers(unittest.TestCase):
         directory = artifacts(trace("training"))
         tables = json.loads(run("sql", directory, "--schema", "--format", "json").stdout)["rows"]
         self.assertEqual({row[0] for row in tables if row[1] == "derived"}, {"kernel_launches", "memop_launches", "graph_event_launches", "call_ranges",
-                                                                              "nvtx_nodes", "range_depths", "nvtx_projection_events", "slack"})  # no table of a run has their names
+                                                                              "nvtx_nodes", "range_depths", "nvtx_projection_events", "slack",
+                                                                              "critical_path_steps"})  # no table of a run has their names
         for name, kind, _, description in tables:
             self.assertTrue(description, name)
             done = json.loads(run("sql", directory, "--schema", name, "--format", "json").stdout)["rows"]

@@ -3,6 +3,7 @@ import fcntl
 import json
 import os
 import pathlib
+import re
 import shlex
 import shutil
 import subprocess
@@ -319,6 +320,35 @@ class InOneFile(Case):
                        for source in (loop(1), self.stored(1))]
             self.assertEqual(*answers, words)
 
+    def test_pages_lead_to_its_report(self):
+        """On request: index, trend, fleet and comparison, by a relative link; the report goes when the run does, or its captures."""
+        for number in range(1, 6):
+            self.add(loop(number), number)
+        self.call("store", "add", loop(6), "--store", self.store, "--id", "n6", "--keep", "all", "--time", "2026-01-06T02:00:00Z")
+        lose_member(self.stored(4), "stages/recommend.ntab")
+        done = self.call("store", "index", "--reports", "--store", self.store)
+        self.assertIn("n4", done.stderr)
+        wanted = {self.stored(n).parents[1] / "reports/0.html" for n in (1, 2, 3, 5)}
+        self.assertEqual(set(self.store.rglob("reports/*")), wanted)
+        self.assertFalse(list(self.store.rglob("*nsys-ai-tmp*")))
+        self.assertEqual((self.stored(2).parents[1] / "reports/0.html").read_bytes(), (loop(2) / "report.html").read_bytes())
+        self.call("trend", "--store", self.store, "--out", self.base / "t")
+        self.call("trend", "--all", "--store", self.store, "--out", self.base / "f")
+        self.call("compare", self.stored(1), self.stored(2), "--out", self.base / "c")
+        whole = self.stored(6) / "report.html"
+        for page, want in (("s/index", {*wanted, whole}), ("t/trend", {*wanted, whole}), ("f/fleet", {whole}),
+                           ("c/compare", {self.stored(n).parents[1] / "reports/0.html" for n in (1, 2)})):
+            page = self.base / f"{page}.html"
+            links = set(re.findall(r'href="([^"#]+\.html)"', page.read_text(encoding="utf-8")))
+            self.assertEqual({(page.parent / way).resolve() for way in links}, {path.resolve() for path in want}, page)
+            self.assertFalse([way for way in links if way.startswith(("/", "file:"))])
+        before = {path: path.stat().st_mtime_ns for path in wanted}
+        self.call("store", "index", "--reports", "--store", self.store)
+        self.assertEqual({path: path.stat().st_mtime_ns for path in wanted}, before)
+        self.call("store", "remove", "n2", "--store", self.store)
+        self.assertEqual(set(self.store.rglob("reports/*")), {path for path in wanted if path.parts[-3] != "n2"})
+        self.call("store", "list", "--reports", "--store", self.store, expect=2)
+
     def test_one_that_is_damaged(self):
         """It is refused or read right, never anything else."""
         self.add(artifacts(trace("minimal")), 1)
@@ -387,6 +417,8 @@ class Upgrade(Case):
         self.add(loop(1), 3)
         self.add_old(trace("loop", "--seed", 2), 4, "--keep", "all")
         self.call("store", "index", "--store", self.store)
+        shutil.copytree(self.store, self.base / "with reports")
+        self.call("store", "index", "--reports", "--store", self.base / "with reports")
         before, fresh = tree(self.store), self.stored(3).read_bytes()
         names = ["n1 analyzed again", "n2 analyzed again", "n4 analyzed again"]
         self.assertEqual(sorted(self.upgrade("--dry-run").splitlines()[:-1]), names)
@@ -399,6 +431,8 @@ class Upgrade(Case):
         after = tree(self.store)
         self.assertEqual([name for name in after if name.startswith("index") and after[name] != before.get(name)], [])
         self.assertEqual(list(self.store.glob("**/.*")), [])
+        self.call("store", "upgrade", "--store", self.base / "with reports")
+        self.assertEqual({path.parents[1].name for path in (self.base / "with reports").rglob("reports/*")}, {"n3"})
 
     def test_what_cannot_be(self):
         """Events that were left out, and files that are not given; a damaged capture costs its own run only."""
@@ -565,21 +599,24 @@ class Meanwhile(Case):
         self.assertEqual(indexes[0], indexes[2])
         self.assertEqual(indexes[1], indexes[2])
 
-    def test_adding_reads_no_other_run(self):
-        """What one night costs does not grow with the nights that are there."""
+    def test_one_run_reads_no_other(self):
+        """What one night costs, and what is said of it, does not grow with the nights that are there."""
         self.add(loop(1), 1)
+        self.call("store", "annotate", "n1", "--kind", "ignore", "--text", "t", "--store", self.store)
         first = self.stored(1).parents[1]
         counts = []
         for copies in (0, 300):
             for number in range(copies):
                 shutil.copytree(first, first.with_name(f"c{number}"), copy_function=os.link)
-            calls = self.base / "calls"
-            done = subprocess.run(["strace", "-f", "-o", calls, PROGRAM, "store", "add", loop(2), "--store", self.store, "--id", "x"],
-                                  stderr=subprocess.PIPE, check=False)
-            self.assertEqual(done.returncode, 0, done.stderr)
-            counts.append(sum("getdents" not in line for line in calls.open(errors="replace")))
-            self.call("store", "remove", "x", "--store", self.store)
-        self.assertAlmostEqual(counts[0], counts[1], delta=8)
+            counts.append([])
+            for words in (("add", loop(2), "--id", "x"), ("annotate", "x", "--kind", "ignore", "--text", "t"), ("baseline", "set", "b", "n1"),
+                          ("remove", "x")):
+                calls = self.base / "calls"
+                done = subprocess.run(["strace", "-f", "-o", calls, PROGRAM, "store", *words, "--store", self.store], capture_output=True, check=False)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                counts[-1].append(sum("getdents" not in line for line in calls.open(errors="replace")))
+        for few, many in zip(*counts):
+            self.assertAlmostEqual(few, many, delta=8)
 
     def test_killed_while_sweeping(self):
         """Whatever is left then, the next one removes."""

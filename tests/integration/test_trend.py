@@ -17,7 +17,7 @@ import unittest
 import oracle_changes
 import published
 import support
-from support import GENERATOR, SOURCE, fresh_dir, run, trace
+from support import GENERATOR, SOURCE, artifacts, fresh_dir, run, trace
 
 CHANGES = support.BUILD / "tests" / "nai-changes"
 DERIVED = ("index.sqlite", "index.csv", "index.html")
@@ -967,6 +967,18 @@ class Store(unittest.TestCase):
         states = {m["metric"]: m["state"] for m in trend["series"][0]["metrics"]}
         self.assertIn(states["step.time.median"], ("creep", "fail"))
         self.assertEqual(trend["anchor"], "release")
+
+    def test_without_steps(self):
+        """What gates is by the step; without any the page has kernels by the call, which fail no gate."""
+        store = fresh_dir() / "s"
+        source = artifacts(trace("minimal"))
+        for number in range(8):
+            run("store", "add", source, "--store", store, "--id", f"n{number}", "--time", f"2026-01-{number + 1:02}T02:00:00Z")
+        trend, out = self.trend(store, "--gate")
+        names = {m["metric"] for s in trend["series"] for m in s["metrics"]}
+        self.assertTrue(any(name.startswith("kernel.top.") for name in names), names)
+        self.assertEqual({m["state"] for s in trend["series"] for m in s["metrics"]}, {"steady"})
+        self.assertIn("unit.1.time", (out / "trend.html").read_text(encoding="utf-8"))
 
     def test_metrics_of_choice(self):
         trend, _ = self.trend(self.store, "--metric", "gpu.*", "--series", "demo")

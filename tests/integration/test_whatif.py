@@ -442,6 +442,22 @@ class Ranks(unittest.TestCase):
         self.assertNotEqual(none.returncode, 0)
         self.assertIn("only one rank communicates", none.stderr)
 
+    def test_a_rank_without_calls(self):
+        """Nothing tells what its operations waited for, so nothing is said of the job: neither of traces of each nor of one of both."""
+        directory, ranks = fresh_dir("whatif"), schedule(("late", "wait"), True, 1)
+        write(directory / "one.sqlite", ranks)
+        for number, rank in enumerate(ranks):
+            write(directory / f"rank{number}.sqlite", [rank])
+        for name, silent in itertools.product(("one", "rank0", "rank1"), RANKS):
+            path = shutil.copyfile(directory / f"{name}.sqlite", directory / "silent.sqlite")
+            with contextlib.closing(sqlite3.connect(path)) as db, db:
+                db.execute("delete from CUPTI_ACTIVITY_KIND_RUNTIME where globalTid = ?", (silent["tid"],))
+            if name == f"rank{1 - silent['device']}":
+                continue
+            sources = (path,) if name == "one" else (path, directory / f"rank{1 - silent['device']}.sqlite")
+            done = run("whatif", "--quiet", *sources, *LOSSES["late"])
+            self.assertEqual((done.returncode, "no recorded launch" in done.stdout), (7, True), (name, silent))
+
     @unittest.skipUnless((SHARED / "traces" / "fsdp_2gpu.sqlite").is_file(), "no shared/")
     @tier("ci")
     def test_a_trace_that_is_split(self):
@@ -695,6 +711,20 @@ class Commands(unittest.TestCase):
             rows = json.loads(sums.stdout)["rows"]
             self.assertTrue(rows)
             self.assertEqual({row[1] for row in rows}, {0})
+
+    def test_step_by_step(self):
+        """The path of each step fills it, and those of steady steps are what they consist of together."""
+        for name in ("training", "loop-waits"):
+            def rows(query, source=trace(name)):
+                return json.loads(run("sql", "--quiet", source, query, "--format", "json").stdout)["rows"]
+            each = rows("select device_id, pid, step, start_ns, end_ns - start_ns, max(steady), sum(duration_ns) from critical_path_steps "
+                        "where scope = 'step' group by 1, 2, 3 order by 1, 2, 3")
+            self.assertTrue(each)
+            self.assertEqual([row[4] for row in each], [row[6] for row in each])
+            steps = {tuple(row[:3]): row[3:] for row in rows("select device_id, pid, step, gpu_start_ns, state = 'steady' from steps")}
+            self.assertEqual([row[3:6:2] for row in each], [steps[tuple(row[:3])] for row in each])
+            self.assertEqual(*(rows(f"select device_id, pid, cause, sum(duration_ns) from {table} where scope = 'step' {which} group by 1, 2, 3 order by 1, 2, 3")
+                               for table, which in (("critical_path_steps", "and steady"), ("critical_path_causes", ""))))
 
 
 if __name__ == "__main__":

@@ -110,6 +110,7 @@ static int put_row(struct nai_fleet_row *out, const struct nai_trend *t, const s
                    struct nai_arena *arena, struct nai_err *err) {
   const struct nai_trend_metric *m = worst_metric(s);
   struct RUNS_row run = RUNS_at(t->index->runs, newest_run(t->index, s));
+  char report[PATH_MAX];
   struct FLEET_row row = NAI_ROW(FLEET, .series = s->series, .environment = s->environment, .run_count = s->run_count,
                                  .failed_count = s->failed_count, .newest_run = run.run_id, .newest_utc_ns = run.utc_ns,
                                  .newest_status = run.status, .newest_verdict = *run.verdict ? run.verdict : NULL);
@@ -123,8 +124,8 @@ static int put_row(struct nai_fleet_row *out, const struct nai_trend *t, const s
     NAI_TRY(keep_values(out, m, arena, err));
   }
   put_change(&row, out, t, s);
-  bool has = nai_index_has_report(t->index, run.path);
-  out->report = nai_arena_printf(arena, has ? "%s/report.html" : "%.0s", run.path);
+  bool has = nai_index_find_report(report, t->index->directory, run.path);
+  out->report = nai_arena_printf(arena, "%s", has ? report : "");
   NAI_TRY(nai_table_new(&out->row, &nai_fleet_schema, err));
   FLEET_add(out->row, &row);
   NAI_TRY(nai_arena_check(arena, err));

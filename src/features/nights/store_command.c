@@ -102,6 +102,7 @@ static const struct nai_cli_option options[] = {
                  "upgrade: metrics that runs were analyzed with, and their definitions of now; repeatable",
                  .hint = NAI_CLI_FILE),
     NAI_CLI_OPTION(text, out, "out", "DIR", "get: where the run is written", .letter = 'o', .hint = NAI_CLI_FILE),
+    NAI_CLI_SWITCH(on, reports, "reports", "index: write the report of each run, too, for index and trend to lead to"),
     NAI_CLI_SWITCH(on, dry_run, "dry-run", "prune, upgrade: print what would be done"),
     NAI_CMD_EXPORT_OPTION,
     NAI_CLI_SWITCH(on, json, "json", "list: print one line of JSON"),
@@ -142,6 +143,7 @@ static int check_options(const struct store_args *a, const char *action, struct 
               {"monthly", a->monthly_days >= 0, "prune", ""},
               {"json", a->json, "list", ""},
               {"metrics", a->metric_count, "upgrade", ""},
+              {"reports", a->reports, "index", ""},
               {"dry-run", a->dry_run, "prune", "upgrade"}};
   for (size_t i = 0; i < sizeof uses / sizeof *uses; i++)
     if (uses[i].given && strcmp(action, uses[i].of) != 0 && strcmp(action, uses[i].or_of) != 0 &&
@@ -183,31 +185,39 @@ static int check(const void *memory, const char *const *words, size_t count, str
   return check_options(a, action, err);
 }
 
+static bool is(const char *action, const char *name) { return strcmp(action, name) == 0; }
+
 static int act(struct nai_store *store, const struct store_args *a, const char *const *words, size_t count,
                struct nai_err *err) {
-  if (strcmp(words[0], "add") == 0)
+  const char *action = words[0];
+  if (is(action, "add"))
     return nai_cmd_store_add(store, a, words + 1, count - 1, err);
-  if (strcmp(words[0], "list") == 0)
+  if (is(action, "list"))
     return nai_cmd_store_list(store, a, err);
-  if (strcmp(words[0], "get") == 0)
+  if (is(action, "get"))
     return nai_cmd_store_get(store, a, words[1], err);
-  if (strcmp(words[0], "baseline") == 0)
+  if (is(action, "baseline"))
     return nai_cmd_store_baseline(store, a, words + 1, count - 1, err);
-  if (strcmp(words[0], "annotate") == 0)
-    NAI_TRY(nai_store_annotate(store, words[1], a->kind, a->text, err));
-  else if (strcmp(words[0], "remove") == 0)
-    NAI_TRY(nai_store_remove(store, words + 1, count - 1, err));
-  else if (strcmp(words[0], "prune") == 0)
+  if (is(action, "annotate"))
+    return nai_store_annotate(store, words[1], a->kind, a->text, err);
+  if (is(action, "remove"))
+    return nai_store_remove(store, words + 1, count - 1, err);
+  if (is(action, "prune"))
     NAI_TRY(nai_cmd_store_prune(store, a, err));
-  else if (strcmp(words[0], "upgrade") == 0)
+  if (is(action, "upgrade"))
     NAI_TRY(nai_cmd_store_upgrade(store, a, err));
+  else if (a->reports)
+    NAI_TRY(nai_cmd_store_reports(store, err));
   return a->dry_run ? NAI_OK : nai_cmd_store_write_index(store, err);
 }
 
-/* Actions that change nothing, or not yet, leave everything as it is. */
-static bool may_tidy(const struct store_args *a, const char *action) {
-  return strcmp(action, "index") == 0 || strcmp(action, "remove") == 0 ||
-         ((strcmp(action, "prune") == 0 || strcmp(action, "upgrade") == 0) && !a->dry_run);
+/* What is about a run reads no other one; add and get read what they need themselves. */
+static int read_runs(struct nai_store *store, const struct store_args *a, const char *const *words, size_t count,
+                     struct nai_err *err) {
+  bool of_runs = is(words[0], "annotate") || is(words[0], "remove") || is(words[0], "baseline");
+  for (size_t i = 1; of_runs && i < count; i++)
+    NAI_TRY(nai_store_read_id(store, words[i], err));
+  return of_runs || is(words[0], "add") || is(words[0], "get") ? NAI_OK : nai_store_read(store, a->add.name, err);
 }
 
 static int run(void *memory, const char *const *operands, size_t count, const struct nai_cli_program *program,
@@ -215,11 +225,9 @@ static int run(void *memory, const char *const *operands, size_t count, const st
   const struct store_args *a = memory;
   NAI_SCOPED(nai_store) store = {.arena = NAI_ARENA(NULL)};
   (void)program;
-  bool adds = strcmp(operands[0], "add") == 0;
-  NAI_TRY(nai_store_open(&store, a->store, adds, err));
-  if (!adds && strcmp(operands[0], "get") != 0)        /* which read what they need */
-    NAI_TRY(nai_store_read(&store, a->add.name, err)); /* of list and upgrade */
-  if (may_tidy(a, operands[0]))
+  NAI_TRY(nai_store_open(&store, a->store, is(operands[0], "add"), err));
+  NAI_TRY(read_runs(&store, a, operands, count, err));
+  if (is(operands[0], "index") || ((is(operands[0], "prune") || is(operands[0], "upgrade")) && !a->dry_run))
     nai_store_sweep(&store);
   int rc = act(&store, a, operands, count, err);
   nai_cmd_note_damaged(&store); /* as it is by then: remove may have taken one out */
@@ -236,7 +244,7 @@ NAI_CLI_COMMAND(
         "already gets the --verdict and --label of a second call. A capture becomes one file, from which get writes its artifacts directory "
         "with all reports. remove is for what was added by mistake. upgrade analyzes captures again that another version of nsys-ai analyzed, "
         "where their events are kept. index writes index.sqlite, "
-        "index.csv and index.html of all runs, as annotate, prune, remove and upgrade do; add leaves them as they are. "
+        "index.csv and index.html of all runs, as prune and upgrade do; what is about one run leaves them as they are. "
         "docs/nightly.md has a recipe.",
     .examples =
         "nsys-ai store add artifacts/run1 --store nights --series llama --label commit=1a2b3c\n"

@@ -12,7 +12,7 @@ struct store_args {
   const char *metrics[NAI_MAX_RULE_FILES];
   size_t metric_count;
   int64_t keep, keep_days, weekly_days, monthly_days; /* -1: not given */
-  bool dry_run, json, quiet;
+  bool dry_run, json, quiet, reports;
 };
 
 /* store_change.c: adds the captures of one run and writes the index. */
@@ -21,6 +21,8 @@ NAI_MUST_CHECK int nai_cmd_store_add(struct nai_store *store, const struct store
 /* Writes an artifacts directory of a run, of several captures one for each. */
 NAI_MUST_CHECK int nai_cmd_store_get(const struct nai_store *store, const struct store_args *a, const char *id,
                                      struct nai_err *err);
+/* Writes the page of each capture in one file, unless it is there, for links to it. */
+NAI_MUST_CHECK int nai_cmd_store_reports(const struct nai_store *store, struct nai_err *err);
 NAI_MUST_CHECK int nai_cmd_store_prune(const struct nai_store *store, const struct store_args *a, struct nai_err *err);
 NAI_MUST_CHECK int nai_cmd_store_upgrade(const struct nai_store *store, const struct store_args *a,
                                          struct nai_err *err);

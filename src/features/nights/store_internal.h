@@ -13,7 +13,7 @@ NAI_MUST_CHECK int nai_store_check_name(const char *what, const char *name, stru
 NAI_MUST_CHECK int nai_store_list(struct nai_strings *list, const char *text, struct nai_err *err);
 /* The arena's copy of a text without what cannot be shown. */
 const char *nai_store_clean(struct nai_arena *arena, const char *text);
-/* store_open.c: forgets the runs that were read, then reads those of that id, or with NULL all. */
+/* store_open.c: forgets the runs that were read, then reads those of that id. */
 NAI_MUST_CHECK int nai_store_reread(struct nai_store *store, const char *id, struct nai_err *err);
 /* Runs of one series whose ids begin so, unless one of them was read before. */
 NAI_MUST_CHECK int nai_store_read_like(struct nai_store *store, const char *series, const char *begin,
@@ -28,6 +28,7 @@ NAI_MUST_CHECK int nai_store_damage(struct nai_strings *lines, const struct nai_
 NAI_MUST_CHECK int nai_store_sort(struct nai_store *store, struct nai_err *err);
 /* store_index.c: writes the summary of a run, whose captures lie in `directory`/captures, into that directory. */
 #define NAI_STORE_SUMMARY "summary.bin"
+#define NAI_STORE_REPORTS "reports" /* N.html: the page of captures/N */
 NAI_MUST_CHECK int nai_store_summarize(const struct nai_store *store, const struct nai_store_run *run,
                                        const char *directory, struct nai_err *err);
 /* store_record.c: run.json. Nothing is written, and NAI_EUSAGE, where it could not be read back. Texts are the arena's.

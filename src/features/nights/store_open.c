@@ -288,10 +288,10 @@ int nai_store_open(struct nai_store *store, const char *path, bool create, struc
 int nai_store_reread(struct nai_store *store, const char *id, struct nai_err *err) {
   char path[PATH_MAX], name[NAI_STORE_NAME_MAX];
   snprintf(path, sizeof path, "%s", store->path);
-  snprintf(name, sizeof name, "%s", id ? id : ""); /* may be a text of the store's */
+  snprintf(name, sizeof name, "%s", id); /* may be a text of the store's */
   nai_store_free(store);
   NAI_TRY(nai_store_open(store, path, false, err));
-  return id ? nai_store_read_id(store, name, err) : nai_store_read(store, NULL, err);
+  return nai_store_read_id(store, name, err);
 }
 
 /* --- tidying ---------------------------------------------------------------------------------- */

@@ -91,6 +91,8 @@ static int list_captures(struct nai_strings *ours, const struct nai_store *store
                          struct nai_err *err) {
   char path[PATH_MAX];
   for (int i = 0; i < (run->damaged ? NAI_STORE_MAX_CAPTURES : run->captures); i++) {
+    snprintf(path, sizeof path, NAI_STORE_REPORTS "/%d.html", i);
+    NAI_TRY(nai_store_list(ours, path, err));
     NAI_TRY(nai_store_directory(path, store, run, i, err));
     if (!(run->damaged || run->thinned) || nai_fs_exists(path))
       NAI_TRY(list_capture(ours, store, run, i, err));
@@ -142,9 +144,12 @@ int nai_store_remove(struct nai_store *store, const char *const *ids, size_t cou
   char path[PATH_MAX];
   for (size_t i = 0; i < count; i++)
     NAI_TRY(check(store, ids[i], err));
-  for (size_t i = 0; i < count; i++)
-    if (nai_store_directory(path, store, nai_store_find(store, ids[i]), -1, NULL) == NAI_OK &&
-        nai_fs_is_dir(path)) /* or named twice */
+  for (size_t i = 0; i < count; i++) {
+    const struct nai_store_run *run = nai_store_find(store, ids[i]);
+    nai_store_sweep_run(store, run);
+    if (nai_store_directory(path, store, run, -1, NULL) == NAI_OK && nai_fs_is_dir(path)) /* or named twice */
       NAI_TRY(nai_store_remove_tree(path, err));
-  return nai_store_reread(store, NULL, err);
+  }
+  store->count = 0; /* those are gone */
+  return NAI_OK;
 }

@@ -1,10 +1,13 @@
 /* What nsys-ai store prints of a store: its runs and its baselines. */
 #include "base/escape.h"
+#include "base/fs.h"
+#include "base/temporary.h"
 #include "features/nights/store_command.h"
 #include "features/nights/store_internal.h"
 #include "pipeline/analyze.h"
 #include "table/json.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -107,6 +110,44 @@ int nai_cmd_store_get(const struct nai_store *store, const struct store_args *a,
     snprintf(number, sizeof number, "%u", i);
     NAI_TRY(nai_store_join(out, a->out, number, err));
     NAI_TRY(get_capture(nai_strings_get(&captures.directories, i), out, err));
+  }
+  return NAI_OK;
+}
+
+static int write_report(const char *captures, const char *reports, int number, struct nai_err *err) {
+  struct nai_temporary aside = {0};
+  char name[32], capture[PATH_MAX], report[PATH_MAX], out[PATH_MAX], page[PATH_MAX];
+  snprintf(name, sizeof name, "%d.html", number);
+  NAI_TRY(nai_store_join(report, reports, name, err));
+  *strchr(name, '.') = 0;
+  NAI_TRY(nai_store_join(capture, captures, name, err));
+  if (nai_fs_is_dir(capture) || nai_fs_exists(report)) /* a directory has its own */
+    return NAI_OK;
+  NAI_TRY(nai_fs_mkdir_all(reports, err));
+  NAI_TRY(nai_temporary_beside(&aside, reports, err));
+  int rc = nai_store_join(out, aside.path, "run", err);
+  rc = rc ? rc : nai_store_join(page, out, "report.html", err);
+  rc = rc ? rc : get_capture(capture, out, err);
+  if (!rc && rename(page, report) != 0)
+    rc = nai_err_sys(err, NAI_EIO, errno, "cannot write \"%s\"", report);
+  nai_temporary_remove(&aside);
+  return rc;
+}
+
+int nai_cmd_store_reports(const struct nai_store *store, struct nai_err *err) {
+  char run[PATH_MAX], captures[PATH_MAX], reports[PATH_MAX];
+  struct nai_err why;
+  for (uint32_t i = 0; i < store->count; i++) {
+    NAI_TRY(nai_store_directory(run, store, &store->runs[i], -1, err));
+    NAI_TRY(nai_store_join(captures, run, "captures", err));
+    NAI_TRY(nai_store_join(reports, run, NAI_STORE_REPORTS, err));
+    for (int c = 0; c < store->runs[i].captures && !store->runs[i].thinned; c++) {
+      int rc = write_report(captures, reports, c, &why);
+      if (rc == NAI_EINPUT) /* damaged: it costs its own report */
+        nai_cmd_note(why.msg);
+      else if (rc)
+        return nai_err_set(err, rc, "%s", why.msg);
+    }
   }
   return NAI_OK;
 }

@@ -93,24 +93,27 @@ static int tell_record(const struct nai_store_run *run, const char *directory, s
  * next one removes. A run that holds files of somebody else's, or cannot be read, is left alone. */
 int nai_store_thin(int64_t *bytes, const struct nai_store *store, const struct nai_store_run *run, bool dry_run,
                    struct nai_err *err) {
-  char directory[PATH_MAX], captures[PATH_MAX];
+  char directory[PATH_MAX], captures[PATH_MAX], reports[PATH_MAX];
   struct nai_err why;
   bool kept = true;
   *bytes = 0;
   NAI_TRY(nai_store_directory(directory, store, run, -1, err));
   NAI_TRY(nai_store_join(captures, directory, "captures", err));
+  NAI_TRY(nai_store_join(reports, directory, NAI_STORE_REPORTS, err));
   if (!nai_fs_is_dir(captures))
     return NAI_OK;
   int rc = nai_store_check_ours(store, run, &why);
   if (rc)
     return rc == NAI_EUSAGE || rc == NAI_EINPUT ? NAI_OK : nai_err_set(err, rc, "%s", why.msg);
-  int64_t size = nai_store_size_of(captures);
+  int64_t size = nai_store_size_of(captures) + nai_store_size_of(reports);
   if (!dry_run) {
     NAI_TRY(keep_summary(&kept, store, run, directory, err));
     if (!kept)
       return NAI_OK;
     if (!run->thinned)
       NAI_TRY(tell_record(run, directory, err));
+    if (nai_fs_is_dir(reports))
+      NAI_TRY(nai_store_remove_tree(reports, err));
     NAI_TRY(nai_store_remove_tree(captures, err));
   }
   *bytes = size;

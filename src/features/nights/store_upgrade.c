@@ -62,13 +62,16 @@ static int publish(const char *path, const char *again, struct nai_err *err) {
   return nai_fs_replace(path, pack.data, pack.len, err);
 }
 
-/* The summary goes first: who is killed in between leaves none, and the next index reads the captures. */
+/* The summary and reports go first: who is killed in between leaves none, and the next index reads the captures. */
 static int publish_all(const struct upgrade *u, const struct nai_store *store, const struct nai_store_run *run,
                        const char *directory, struct nai_err *err) {
   char path[PATH_MAX], again[PATH_MAX];
   NAI_TRY(nai_store_join(path, directory, NAI_STORE_SUMMARY, err));
   if (unlink(path) != 0 && errno != ENOENT)
     return nai_err_sys(err, NAI_EIO, errno, "cannot remove \"%s\"", path);
+  NAI_TRY(nai_store_join(path, directory, NAI_STORE_REPORTS, err)); /* pages of the captures as they were */
+  if (nai_fs_is_dir(path))
+    NAI_TRY(nai_store_remove_tree(path, err));
   for (int i = 0; i < run->captures; i++) {
     if (!u->made[i])
       continue;

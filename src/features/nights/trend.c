@@ -226,10 +226,27 @@ static int find_changes(struct nai_trend_series *s, const struct collecting *c, 
   return NAI_OK;
 }
 
+static int take_runs(struct nai_trend_series *s, const struct collecting *c, struct nai_err *err) {
+  uint32_t capacity = 0;
+  for (uint32_t i = s->first_run; i < s->first_run + s->run_count; i++) {
+    struct RUNS_row run = RUNS_at(c->index->runs, i);
+    const struct nai_store_run *known = nai_store_find(c->store, run.run_id);
+    if (strcmp(run.status, "ok") == 0 && !(known && known->ignored) && run.utc_ns != NAI_NULL_I64)
+      NAI_TRY(take_run(s, &capacity, c, i, err));
+  }
+  return NAI_OK;
+}
+
+/* What a program does by the call or the repetition: of captures without steps, in which nothing gates. */
+static int take_others(struct nai_trend_series *s, const struct collecting *c, struct nai_err *err) {
+  static const char *const metrics[] = {"unit.*", "kernel.top.*", "launch.api.median"};
+  const struct nai_trend_options options = {.metrics = metrics, .metric_count = sizeof metrics / sizeof *metrics};
+  return take_runs(s, &(struct collecting){c->arena, c->index, c->store, &options}, err);
+}
+
 static int add_series(struct nai_trend *trend, uint32_t *capacity, const struct collecting *c, uint32_t first,
                       uint32_t end, struct nai_err *err) {
   const struct nai_table *runs = c->index->runs;
-  uint32_t metric_capacity = 0;
   NAI_TRY(NAI_ROOM(trend->series, *capacity, trend->series_count, c->arena, err));
   struct nai_trend_series *s = &trend->series[trend->series_count++];
   *s = (struct nai_trend_series){.series = nai_get_str(runs, first, RUNS_series),
@@ -239,13 +256,13 @@ static int add_series(struct nai_trend *trend, uint32_t *capacity, const struct 
   for (uint32_t i = first; i < end; i++) {
     struct RUNS_row run = RUNS_at(runs, i);
     const struct nai_store_run *known = nai_store_find(c->store, run.run_id);
-    bool ok = strcmp(run.status, "ok") == 0;
-    s->failed_count += !ok;
+    s->failed_count += strcmp(run.status, "ok") != 0;
     s->undecided_count += strcmp(run.verdict, "undecided") == 0;
     s->ignored_count += known && known->ignored;
-    if (ok && !(known && known->ignored) && run.utc_ns != NAI_NULL_I64)
-      NAI_TRY(take_run(s, &metric_capacity, c, i, err));
   }
+  NAI_TRY(take_runs(s, c, err));
+  if (!s->metric_count && !c->options->metric_count)
+    NAI_TRY(take_others(s, c, err));
   return find_changes(s, c, err);
 }
 

@@ -17,11 +17,11 @@ struct scale {
 };
 
 void nai_trend_put_href(struct nai_view *map, const struct nai_trend *t, const char *links, uint32_t run) {
-  const char *path = nai_get_str(t->index->runs, run, RUNS_path);
+  char report[PATH_MAX];
   NAI_SCOPED(nai_buf) link = {0};
-  if (!nai_index_has_report(t->index, path))
+  if (!nai_index_find_report(report, t->index->directory, nai_get_str(t->index->runs, run, RUNS_path)))
     return;
-  nai_buf_printf(&link, "%s/%s/report.html", links ? links : "", path);
+  nai_buf_printf(&link, "%s/%s", links ? links : "", report);
   nai_view_put_buf(map, "href", NAI_TEXT_FOREIGN, &link);
 }
 

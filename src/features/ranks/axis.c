@@ -3,6 +3,8 @@
 
 #include "tables/rank_timeline.h"
 
+#include <stdlib.h>
+
 /* --- one clock for all ------------------------------------------------------------------------ */
 
 /* So much lies before the first trace, or its first operation of a GPU, for what is recorded earlier. */
@@ -12,34 +14,80 @@ static const int64_t BEFORE_NS = 1000000000;
 static int find_reference(uint32_t *out, const struct nai_ranks *r, struct nai_err *err) {
   NAI_SCOPED(nai_arena) arena = NAI_ARENA(NULL);
   uint32_t *count;
-  *out = r->source_count == 1 ? 0 : NAI_NO_RANK; /* one trace has one clock, whatever its ranks have in common */
+  *out = NAI_NO_RANK;
   NAI_TRY(NAI_NEW(count, &arena, r->rank_count, err));
   for (uint32_t i = 0; i < r->rank_count; i++)
     if (r->ranks[i].residual != NAI_NULL_I64)
       count[r->ranks[i].reference]++;
-  for (uint32_t i = 0; i < r->rank_count && r->source_count > 1; i++)
+  for (uint32_t i = 0; i < r->rank_count; i++)
     if (count[i] > (*out == NAI_NO_RANK ? 0 : count[*out]))
       *out = i;
   return NAI_OK;
 }
 
+/* By collectives, whose ends tell of clocks. */
+static void compare_clocks(struct nai_ranks *r, uint32_t reference) {
+  for (uint32_t i = 0; i < r->rank_count; i++) {
+    const struct nai_job_rank *rank = &r->ranks[i];
+    struct nai_rank_source *source = &r->sources[rank->source];
+    if (source->timed || rank->reference != reference || rank->residual == NAI_NULL_I64)
+      continue;
+    source->timed = true;
+    source->ahead = rank->ahead;
+    source->middle = rank->middle;
+    source->residual = rank->residual;
+    source->drift = rank->drift;
+  }
+}
+
+/* One host since one boot has one clock, which counts from then. UTC may be corrected meanwhile. */
+static bool share_boot(const struct nai_rank_source *a, const struct nai_rank_source *b) {
+  const int64_t ms = 1000000;
+  return a->host != NAI_NULL_I64 && a->host == b->host && llabs(a->boot - b->boot) < ms;
+}
+
+/* The trace that shares its host with most others, the first of equals; NAI_NO_RANK where none does. */
+static uint32_t find_host(const struct nai_ranks *r) {
+  uint32_t best = NAI_NO_RANK, most = 1;
+  for (uint32_t a = 0; a < r->source_count; a++) {
+    uint32_t count = 0;
+    for (uint32_t b = 0; b < r->source_count; b++)
+      count += share_boot(&r->sources[a], &r->sources[b]);
+    best = count > most ? a : best;
+    most = count > most ? count : most;
+  }
+  return best;
+}
+
+/* Those of its host that collectives do not tell of. */
+static void compare_boots(struct nai_ranks *r) {
+  enum { RESIDUAL = 333 }; /* a third of 1 us: how well the clock's start is known, which nobody has measured */
+  const struct nai_rank_source *to = &r->sources[r->common];
+  for (uint32_t s = 0; s < r->source_count; s++) {
+    struct nai_rank_source *source = &r->sources[s];
+    if (source->timed || !share_boot(source, to))
+      continue;
+    source->timed = true;
+    source->ahead = (to->utc - to->boot) - (source->utc - source->boot);
+    source->residual = RESIDUAL;
+  }
+}
+
 int nai_ranks_find_clocks(struct nai_ranks *r, struct nai_err *err) {
   uint32_t reference;
   NAI_TRY(find_reference(&reference, r, err));
-  for (uint32_t s = 0; s < r->source_count; s++)
-    r->sources[s].clock = NAI_NO_RANK;
-  for (uint32_t i = 0; i < r->rank_count && reference != NAI_NO_RANK; i++) {
-    const struct nai_job_rank *rank = &r->ranks[i];
-    uint32_t *clock = &r->sources[rank->source].clock;
-    bool tells = rank->reference == reference && rank->residual != NAI_NULL_I64;
-    *clock = i == reference || (*clock == NAI_NO_RANK && tells) ? i : *clock;
-  }
-  r->common = reference;
+  r->common = r->source_count == 1     ? 0 /* it has one clock, whatever its ranks have in common */
+            : reference != NAI_NO_RANK ? r->ranks[reference].source
+                                       : find_host(r);
+  if (r->common == NAI_NO_RANK)
+    return NAI_OK;
+  r->sources[r->common].timed = true;
+  if (reference != NAI_NO_RANK)
+    compare_clocks(r, reference);
+  compare_boots(r);
   for (uint32_t s = 0; s < r->source_count; s++) {
     const struct nai_rank_source *source = &r->sources[s];
-    if (source->clock == NAI_NO_RANK)
-      continue;
-    int64_t before = (source->clock == reference ? 0 : r->ranks[source->clock].ahead) - source->first_ns;
+    int64_t before = source->timed ? source->ahead - source->first_ns : INT64_MIN;
     r->shift = before > r->shift ? before : r->shift;
   }
   r->shift += BEFORE_NS;
@@ -47,24 +95,22 @@ int nai_ranks_find_clocks(struct nai_ranks *r, struct nai_err *err) {
 }
 
 bool nai_ranks_place(struct nai_export_place *out, const struct nai_ranks *r, uint32_t source) {
-  uint32_t of = r->sources[source].clock;
-  if (of == NAI_NO_RANK)
+  const struct nai_rank_source *of = &r->sources[source];
+  if (!of->timed)
     return false;
-  const struct nai_job_rank *clock = &r->ranks[of];
-  *out = (struct nai_export_place){.reference = of == r->common, .shift = r->shift};
-  if (out->reference)
-    return true;
-  out->offset = clock->ahead;
-  out->middle = clock->middle;
-  out->drift = clock->drift;
-  out->doubt = 3 * clock->residual;
+  *out = (struct nai_export_place){.reference = source == r->common,
+                                   .shift = r->shift,
+                                   .offset = of->ahead,
+                                   .middle = of->middle,
+                                   .drift = of->drift,
+                                   .doubt = 3 * of->residual};
   return true;
 }
 
 uint32_t nai_ranks_on_timeline(const struct nai_ranks *r) {
   uint32_t count = 0;
   for (uint32_t source = 0; source < r->source_count; source++)
-    count += r->sources[source].clock != NAI_NO_RANK;
+    count += r->sources[source].timed;
   return count;
 }
 
@@ -180,7 +226,7 @@ int nai_ranks_make_axis(struct nai_ranks_axis *axis, struct nai_ranks *r, struct
 
 void nai_ranks_put_axis(struct nai_table *t, const struct nai_ranks_axis *axis, const struct nai_ranks *r) {
   for (uint32_t i = 0; i < r->rank_count && axis->width_ns; i++) {
-    if (!has_time(&r->ranks[i], r->ranks[i].source) || r->sources[r->ranks[i].source].clock == NAI_NO_RANK)
+    if (!has_time(&r->ranks[i], r->ranks[i].source) || !r->sources[r->ranks[i].source].timed)
       continue;
     for (int64_t bin = 0; bin < NAI_RANKS_BUCKETS; bin++) {
       const int64_t *ns = nai_ranks_bin(axis, i, bin);

@@ -293,6 +293,8 @@ static int read_clock(struct nai_rank_source *s, struct nai_err *err) {
   int64_t epoch = capture->rows ? nai_get_i64(capture, 0, CAPTURE_utc_epoch_ns) : NAI_NULL_I64;
   if (epoch > 0) /* NULL is below */
     s->utc = epoch;
+  s->boot = capture->rows ? nai_get_i64(capture, 0, CAPTURE_boot_utc_ns) : NAI_NULL_I64;
+  s->host = capture->rows ? nai_get_i64(capture, 0, CAPTURE_host_id) : NAI_NULL_I64;
   return NAI_OK;
 }
 

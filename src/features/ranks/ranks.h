@@ -116,7 +116,11 @@ struct nai_rank_source {
   int64_t utc;      /* of time 0, ns since 1970; NAI_NULL_I64 unknown */
   int64_t first_ns; /* when the first operation of a GPU begins, 0 where that is later */
   uint64_t identity;
-  uint32_t clock;    /* the rank that tells its clock against that of nai_ranks.common; NAI_NO_RANK: nothing does */
+  int64_t boot, host; /* when its host booted, and which it is; NAI_NULL_I64 unknown */
+  /* Its clock against that of the trace nai_ranks.common, as in struct nai_rank_alignment. */
+  bool timed; /* it is known */
+  int64_t ahead, middle, residual;
+  double drift;
   bool communicates; /* it has collectives */
   bool begins_part;  /* it has no collective in common with the traces before it */
   uint32_t part;     /* a trace before it that it has some in common with; its own number for none */
@@ -158,7 +162,7 @@ struct nai_ranks {
   bool by_step;
   uint32_t buckets, per_bucket; /* steps, or hundredths of the collectives, that a column stands for */
   int64_t *late_by, *waited;    /* [rank * buckets + bucket]: by how much it came last; what it waited */
-  uint32_t common;              /* the rank whose clock most others are compared with, NAI_NO_RANK for none */
+  uint32_t common;              /* the trace whose clock most others are compared with, NAI_NO_RANK for none */
   int64_t shift;                /* added to its times, none is negative */
   /* the outcome */
   enum nai_ranks_verdict verdict;

@@ -98,13 +98,13 @@ static int choose(struct job *job, const struct nai_ranks_report *report, uint32
   const struct nai_ranks *r = job->r;
   uint32_t count = 1;
   NAI_TRY(NAI_NEW(job->whole, arena, r->source_count, err));
-  job->whole[r->ranks[r->common].source] = true;
+  job->whole[r->common] = true;
   for (uint32_t s = 0; s < r->source_count && shown <= NAI_EXPORT_MAX_PLACES; s++)
     job->whole[s] = true;
   for (uint32_t n = 0; n < r->rank_count && shown > NAI_EXPORT_MAX_PLACES && count < NAI_EXPORT_MAX_PLACES; n++) {
     uint32_t s = r->ranks[report->latest[n].value].source;
-    count += !job->whole[s] && r->sources[s].clock != NAI_NO_RANK;
-    job->whole[s] |= r->sources[s].clock != NAI_NO_RANK;
+    count += !job->whole[s] && r->sources[s].timed;
+    job->whole[s] |= r->sources[s].timed;
   }
   return NAI_OK;
 }
@@ -161,7 +161,8 @@ int nai_ranks_put_timeline(struct nai_buf *out, const struct nai_ranks_report *r
   struct job job = {.r = r};
   struct nai_export_place place;
   if (!shown || (shown == 1 && r->source_count > 1))
-    return nai_err_set(err, NAI_EINPUT, "no timeline: the ranks have no collectives in common that tell their clocks");
+    return nai_err_set(err, NAI_EINPUT,
+                       "no timeline: the ranks share no collectives and no host that tell their clocks");
   NAI_TRY(choose(&job, report, shown, &arena, err));
   NAI_TRY(limit_flows(&job, &arena, err));
   for (uint32_t source = 0; source < r->source_count; source++) {

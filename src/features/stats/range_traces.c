@@ -3,6 +3,7 @@
 
 #include "base/keyset.h"
 #include "base/sort.h"
+#include "base/threads.h"
 
 #include <math.h>
 
@@ -391,23 +392,49 @@ static int order_projections(struct nai_stats_rows *rows, struct range_trace *al
   return nai_sort_keys(all->order, rows->count, err);
 }
 
-int nai_stats_make_projections(struct nai_stats_rows *rows, const struct nai_stats_options *options,
-                               struct nai_err *err) {
-  struct nai_arena *arena = &rows->source->arena;
-  struct range_trace *all = NULL;
-  struct launched launched = {0};
-  NAI_TRY(NAI_NEW(all, arena, 1, err));
-  launched.all = all;
-  NAI_TRY(nai_stats_load_ranges(&all->ranges, rows->source, options->old, NAI_STATS_BOTH_STYLES, err));
-  NAI_TRY(find_places(all, arena, err));
-  NAI_TRY(find_lost(all, arena, err));
-  NAI_TRY(find_launched(&launched, rows->source, options, err));
+/* What both sides of a projection are made from: ranges, and operations with their calls, which have a source of their
+ * own, because they are read side by side. */
+struct sides {
+  struct range_trace *all;
+  struct launched launched;
+  struct nai_stats_source *ranges, operations;
+  const struct nai_stats_options *options;
+};
+
+static int read_side(void *ctx, int side, struct nai_err *err) {
+  struct sides *sides = ctx;
+  struct nai_arena *arena = &sides->ranges->arena;
+  if (side)
+    return find_launched(&sides->launched, &sides->operations, sides->options, err);
+  NAI_TRY(nai_stats_load_ranges(&sides->all->ranges, sides->ranges, sides->options->old, NAI_STATS_BOTH_STYLES, err));
+  NAI_TRY(find_places(sides->all, arena, err));
+  return find_lost(sides->all, arena, err);
+}
+
+static int project_sides(struct sides *sides, struct nai_err *err) {
+  struct range_trace *all = sides->all;
+  struct nai_arena *arena = &sides->ranges->arena;
+  NAI_TRY(nai_stats_source_open(&sides->operations, sides->ranges->trace, err));
+  sides->operations.filter = sides->ranges->filter;
+  NAI_TRY(nai_parallel(2, 2, read_side, sides, err));
   NAI_TRY(make_projection(all, arena, err));
   NAI_TRY(NAI_NEW(all->children, arena, all->ranges.count, err));
-  NAI_TRY(nai_stats_contain(&all->ranges, launched.items, launched.count, project, &launched, arena, err));
-  count_children(all);
-  rows->state = all;
-  return order_projections(rows, all, options->old, err);
+  return nai_stats_contain(&all->ranges, sides->launched.items, sides->launched.count, project, &sides->launched, arena,
+                           err);
+}
+
+int nai_stats_make_projections(struct nai_stats_rows *rows, const struct nai_stats_options *options,
+                               struct nai_err *err) {
+  struct sides sides = {.ranges = rows->source, .operations = {.arena = NAI_ARENA(NULL)}, .options = options};
+  NAI_TRY(NAI_NEW(sides.all, &rows->source->arena, 1, err));
+  sides.launched.all = sides.all;
+  int rc = project_sides(&sides, err);
+  nai_stats_source_free(&sides.operations);
+  if (rc)
+    return rc;
+  count_children(sides.all);
+  rows->state = sides.all;
+  return order_projections(rows, sides.all, options->old, err);
 }
 
 static void projected_start(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {

@@ -196,6 +196,7 @@ static void put_step(const struct answer *a, uint32_t i) {
   const char *title = a->changes->titles[s->change];
   NAI_SCOPED(nai_buf) words = {0};
   nai_change_put_words(&words, &a->changes->v[s->change]);
+  a->out->oom |= words.oom;
   if (s->chosen)
     nai_buf_printf(a->out, "%u. ", i + 1);
   else
@@ -271,6 +272,7 @@ static void print_json(const struct answer *a) {
     const struct nai_plan_step *s = &a->plan[i];
     NAI_SCOPED(nai_buf) words = {0};
     nai_change_put_words(&words, &a->changes->v[s->change]);
+    a->out->oom |= words.oom;
     nai_json_begin_object(&json, NAI_JSON_INLINE);
     nai_json_put_text(&json, "change", a->changes->v[s->change].text);
     nai_json_put_text(&json, "action", nai_buf_str(&words));
@@ -376,7 +378,10 @@ static int simulate(const struct nai_model *m, void *ctx, struct nai_err *err) {
       all[i] = &c->v[i];
     NAI_TRY(NAI_NEW(a->plan, &c->arena, c->count, err));
     NAI_TRY(nai_whatif_plan(a->plan, &a->chosen, &a->whatif, c->v, NULL, c->count, err));
-    NAI_TRY(nai_whatif_try(&a->together, &a->whatif, all, c->count, err));
+    if (a->chosen == c->count)
+      a->together = a->plan[a->chosen - 1].after;
+    else
+      NAI_TRY(nai_whatif_try(&a->together, &a->whatif, all, c->count, err));
   }
   return find_caveats(a, m, err);
 }

@@ -26,14 +26,17 @@ static int table_of(const struct nai_column_def *column) {
   return t;
 }
 
+/* Rowids may lie near the limits of 64 bits. */
+static int64_t move(int64_t row, int64_t by) { return (int64_t)((uint64_t)row + (uint64_t)by); }
+
 static int64_t number_on(const struct joining *j, int table, const struct nai_column_def *column, int64_t value) {
   int rows_of = table_of(column);
   if (column->unit == NAI_TIMESTAMP_NS)
     return nai_export_place_time(&j->clock, value);
   if (strcmp(column->name, "export_row") == 0)
-    return value + j->export_rows;
+    return move(value, j->export_rows);
   if (strcmp(column->name, "export_row_offset") == 0)
-    return value + j->export_rows - j->first[table];
+    return move(value, j->export_rows - j->first[table]);
   if (value < 0)
     return value;
   return value + (column->role == NAI_ROLE_DEVICE ? j->devices : rows_of < NAI_IN_COUNT ? j->first[rows_of] : 0);

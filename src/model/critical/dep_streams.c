@@ -35,16 +35,27 @@ static void number_ops(struct dep_builder *b) {
       b->stream_ops[b->streams[b->stream_of_op[k]].first + b->place[k]] = k;
 }
 
+/* Per process, and of those that are unknown in [0]: whether calls of it are recorded. */
+static int find_callers(bool **out, struct dep_builder *b, struct nai_err *err) {
+  const struct nai_model *m = b->m;
+  NAI_TRY(NAI_NEW(*out, b->arena, (size_t)m->process_count + 1, err));
+  for (uint32_t thread = 0; thread < m->api_by_thread.groups; thread++)
+    (*out)[m->thread_process[thread] + 1] |= b->first_call[thread] < b->first_call[thread + 1];
+  return NAI_OK;
+}
+
 /* Operations start in the order in which they were launched; where threads or clocks disagree, the latest counts. */
-static void note_submissions(struct dep_builder *b) {
+static void note_submissions(struct dep_builder *b, const bool *calls) {
   for (uint32_t s = 0; s < b->stream_count; s++) {
+    const struct nai_gpu *gpu = &b->m->gpus[b->streams[s].gpu];
+    bool silent = !calls[gpu->streams[s - b->first_stream[b->streams[s].gpu]].process + 1];
     int64_t latest = INT64_MIN;
     for (uint32_t i = b->streams[s].first; i < b->streams[s].first + b->streams[s].count; i++) {
       uint32_t call = b->d->op_call[b->stream_ops[i]];
       if (call != NAI_NO_ROW && b->d->time[2 * call] > latest)
         latest = b->d->time[2 * call];
       b->d->quality.unlinked += call == NAI_NO_ROW;
-      b->d->quality.unlinked_behind += call == NAI_NO_ROW && latest != INT64_MIN;
+      b->d->quality.unlinked_behind += call == NAI_NO_ROW && (silent || latest != INT64_MIN);
       b->submitted[i] = latest;
     }
   }
@@ -72,10 +83,13 @@ static int name_streams(struct dep_builder *b, struct nai_err *err) {
 }
 
 int nai_dep_find_streams(struct dep_builder *b, struct nai_err *err) {
+  bool *calls;
   NAI_TRY(count_streams(b, err));
   number_ops(b);
-  note_submissions(b);
-  return name_streams(b, err);
+  NAI_TRY(name_streams(b, err));
+  NAI_TRY(find_callers(&calls, b, err));
+  note_submissions(b, calls);
+  return NAI_OK;
 }
 
 uint32_t nai_dep_stream_number(const struct dep_builder *b, int32_t process, int32_t context, int32_t id) {

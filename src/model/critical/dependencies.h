@@ -37,7 +37,7 @@ struct nai_dep {
 struct nai_dep_quality {
   int64_t kinds[NAI_DEP_KINDS];      /* dependencies by kind */
   int64_t unlinked;                  /* operations whose launch is not recorded, and of them those */
-  int64_t unlinked_behind;           /* behind a recorded launch of their stream */
+  int64_t unlinked_behind;           /* behind a recorded launch of their stream, or of a process without calls */
   int64_t waits, waits_ns;           /* calls that wait for the GPU; their time */
   int64_t unresolved, unresolved_ns; /* of them: for what is not known */
   int64_t inferred;                  /* for what ended when they returned: no record says it */

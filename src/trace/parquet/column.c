@@ -246,7 +246,7 @@ static bool delta(struct nai_cell *cell, struct nai_pq_cells *c) {
     *cell = bytes(c->column, (const unsigned char *)nai_buf_str(&c->text), c->text.len);
   }
   c->at += number;
-  return !c->text.oom;
+  return true;
 }
 
 static bool value(struct nai_cell *cell, struct nai_pq_cells *c) {
@@ -277,7 +277,7 @@ int nai_pq_cells_next(struct nai_cell *cell, struct nai_pq_cells *c, struct nai_
   bool there = !c->column->optional || nai_pq_runs_next(&c->levels);
   if ((c->column->optional && c->levels.bad) || (there && !value(cell, c)))
     return damaged(c, "a page ends too early", err);
-  return NAI_OK;
+  return nai_buf_check(&c->text, err);
 }
 
 int nai_pq_cells_open(struct nai_pq_cells *out, const struct nai_pq_file *file, const struct nai_pq_chunk *chunk,

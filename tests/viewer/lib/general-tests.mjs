@@ -118,25 +118,28 @@ export async function generalTests(suite, path, truth) {
     }),
   );
 
-  for (const view of ['overview', 'timeline', 'tables', 'nvtx', 'iterations']) {
-    for (const [label, context] of [
-      ['1280 px', WIDE],
-      ['a phone', PHONE],
-    ]) {
-      await suite.test(`${view} fits ${label}`, () =>
-        suite.page(path, { hash: `#v=${view}`, context }, async (page) => {
+  for (const [label, context] of [
+    ['1280 px', WIDE],
+    ['a phone', PHONE],
+  ]) {
+    await suite.test(`every view fits ${label}`, () =>
+      suite.page(path, { context }, async (page) => {
+        for (const view of await page.evaluate(() => globalThis.nsysAi.app.views.map(([key]) => key))) {
+          await page.evaluate((key) => globalThis.nsysAi.app.open(key), view);
           await settle(page);
           const [inner, outer] = await page.evaluate(() => [document.documentElement.scrollWidth, innerWidth]);
-          check(inner <= outer + 1, `the page is ${inner} px wide in a window of ${outer} px`);
+          check(inner <= outer + 1, `${view} is ${inner} px wide in a window of ${outer} px`);
           if (view === 'overview' && context === PHONE)
             equal(await page.locator('.ranking li .link').evaluateAll((list) => list.filter((link) => link.scrollWidth > link.clientWidth + 1).map((link) => link.textContent)), [], 'names that are cut');
+          if (view === 'iterations')
+            equal(await page.locator('#view-iterations .toolbar :is(select, button)').evaluateAll((list) => list.filter((one) => one.getBoundingClientRect().right > innerWidth).length), 0, 'controls beyond the edge');
           if (view === 'timeline') {
             const { width, height } = await timelineState(page);
             check(width > 200 && height > 250, `the canvas has ${width} x ${height} px`);
           }
-        }),
-      );
-    }
+        }
+      }),
+    );
   }
 }
 

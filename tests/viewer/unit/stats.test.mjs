@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { logHistogram } from '../../../templates/viewer/src/log-histogram.js';
+import { gpuFacts, groupGpus, splitOfRange } from '../../../templates/viewer/src/timeline/range-parts.js';
 import { busyNs, rangeStats } from '../../../templates/viewer/src/timeline/stats.js';
 import { planModel } from '../lib/plan-model.mjs';
 
@@ -63,4 +64,31 @@ test('a histogram counts every value once', () => {
     assert.equal(counts.reduce((sum, count) => sum + count, 0), values.length);
     for (const value of values) assert.ok(counts[binOf(value)] > 0);
   }
+});
+
+/** A view of GPUs that compute so many of 100 ns each and communicate otherwise. */
+function viewOf(compute) {
+  const lanes = [];
+  const gpus = compute.map((_, gpu) => ({ gpu, busyNs: 100, kernels: 2, copies: 0, copiedBytes: 0 }));
+  const utilization = (data) => ({ isExact: true, between: () => [compute[data.device_id], 100 - compute[data.device_id], 0, 0] });
+  const view = { model: { lanes, timeline: { utilization: compute.map((_, id) => ({ device_id: id })) } }, painter: { utilization } };
+  return [view, { from: 0, to: 100, gpus, lanes }];
+}
+
+test('of many GPUs a range names those that stand out, and the others together', () => {
+  const [view, stats] = viewOf(Array.from({ length: 72 }, (_, gpu) => (gpu === 41 ? 90 : gpu % 2 ? 60 : 62)));
+  const groups = groupGpus(view, [stats]);
+  assert.deepEqual(groups.map(({ label }) => label), ['GPU 41', 'GPU 1', 'GPU 3', 'GPU 5', '68 other GPUs']);
+  assert.deepEqual(gpuFacts(stats, groups).at(-1), ['68 other GPUs', 'busy 100.0 %, 136 kernels, 0 copies']);
+  const [{ entries }] = splitOfRange(view, stats, groups);
+  assert.equal(entries.length, 20);
+  assert.equal(entries[0].ns, 90);
+  const others = entries.find(({ label }) => label === 'Compute, 68 other GPUs, mean').ns;
+  assert.equal(Math.round(others * 68), 36 * 62 + 32 * 60);
+});
+
+test('few GPUs come one by one', () => {
+  const [view, stats] = viewOf([10, 20]);
+  assert.deepEqual(groupGpus(view, [stats]), [{ label: 'GPU 0', gpus: [0] }, { label: 'GPU 1', gpus: [1] }]);
+  assert.deepEqual(splitOfRange(view, stats, groupGpus(view, [stats]))[0].entries.map(({ ns }) => ns), [10, 90, 0, 0, 20, 80, 0, 0]);
 });

@@ -1,35 +1,27 @@
 /** @import { TimelineView } from './view.js' */
 /** @import { Child } from '../dom.js' */
 /** @import { PanelCell } from './panel-table.js' */
-/** @import { Entry, Section } from './range-parts.js' */
+/** @import { Entry, GpuGroups, Section } from './range-parts.js' */
 /** @import { RangeStats } from './stats.js' */
 import { h } from '../dom.js';
 import { bytes, counted, duration, durationsLike, integer, percent } from '../format.js';
 import { fields } from './event-details.js';
 import { panelTable } from './panel-table.js';
-import { sectionsOf } from './range-parts.js';
+import { gpuFacts, groupGpus, sectionsOf } from './range-parts.js';
 
 /** Time in blocking calls: a sum over threads would exceed the range. @param {RangeStats} stats */
 function blocked({ blockedNs: ns, threads }) {
   return threads > 1 ? `${duration(ns / threads)} per thread, mean of ${threads} threads` : duration(ns);
 }
 
-/** What a range is, in lines. @param {TimelineView} view @param {RangeStats} stats @returns {[string, string][]} */
-function factsOf(view, stats) {
+/** What a range is, in lines. @param {TimelineView} view @param {RangeStats} stats @param {GpuGroups} groups @returns {[string, string][]} */
+function factsOf(view, stats, groups) {
   const { clock } = view.model;
-  const span = stats.to - stats.from;
   return [
     ['From', clock.format(stats.from)],
     ['To', clock.format(stats.to)],
-    ['Length', duration(span)],
-    ...stats.gpus.map(
-      (gpu) =>
-        /** @type {[string, string]} */ ([
-          `GPU ${gpu.gpu}`,
-          `busy ${percent(gpu.busyNs, span)} (${duration(gpu.busyNs)}), ${counted(gpu.kernels, 'kernel')}, ${counted(gpu.copies, 'copy', 'copies')}` +
-            (gpu.copiedBytes > 0 ? `, ${bytes(gpu.copiedBytes)}` : ''),
-        ]),
-    ),
+    ['Length', duration(stats.to - stats.from)],
+    ...gpuFacts(stats, groups),
     ['Kernels', `${integer(stats.kernelCount)}, ${duration(stats.kernelNs)} in total`],
     ['Launches', `${integer(stats.launches)} of ${counted(stats.apiCalls, 'call')}`],
     ['Host blocked', blocked(stats)],
@@ -106,16 +98,17 @@ function two(view, a, b) {
 
 /** What a range holds. @param {TimelineView} view @param {RangeStats} stats @returns {Child[]} */
 export function rangeReport(view, stats) {
-  return sectionsOf(view, stats).flatMap((section) => one(view, section));
+  return sectionsOf(view, stats, groupGpus(view, [stats])).flatMap((section) => one(view, section));
 }
 
 /** @param {TimelineView} view @param {RangeStats} stats */
-export const rangeFacts = (view, stats) => fields(factsOf(view, stats));
+export const rangeFacts = (view, stats) => fields(factsOf(view, stats, groupGpus(view, [stats])));
 
 /** Two ranges beside each other. @param {TimelineView} view @param {RangeStats} a @param {RangeStats} b @returns {Child[]} */
 export function rangePair(view, a, b) {
-  const [first, second] = [a, b].map((stats) => sectionsOf(view, stats));
-  const facts = new Map(factsOf(view, b));
+  const groups = groupGpus(view, [a, b]);
+  const [first, second] = [a, b].map((stats) => sectionsOf(view, stats, groups));
+  const facts = new Map(factsOf(view, b, groups));
   const titles = [...new Set([...first, ...second].map(({ title }) => title))];
   const empty = (/** @type {Section} */ section) => ({ ...section, entries: [] });
   return [
@@ -123,7 +116,7 @@ export function rangePair(view, a, b) {
       'table',
       { class: 'mini pair' },
       h('thead', {}, h('tr', {}, h('td', {}), h('th', { scope: 'col' }, 'A'), h('th', { scope: 'col' }, 'B'))),
-      h('tbody', {}, factsOf(view, a).map(([label, value]) => h('tr', {}, h('th', { scope: 'row' }, label), h('td', {}, value), h('td', {}, facts.get(label) ?? '–')))),
+      h('tbody', {}, factsOf(view, a, groups).map(([label, value]) => h('tr', {}, h('th', { scope: 'row' }, label), h('td', {}, value), h('td', {}, facts.get(label) ?? '–')))),
     ),
     ...titles.flatMap((title) => {
       const [one, other] = [first, second].map((sections) => sections.find((section) => section.title === title));

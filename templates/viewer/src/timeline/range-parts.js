@@ -1,10 +1,12 @@
 /** @import { TimelineView } from './view.js' */
-/** @import { Lane } from '../types.js' */
+/** @import { Lane, Utilization } from '../types.js' */
 /** @import { Model } from '../model.js' */
 /** @import { Gaps } from './layout.js' */
 /** @import { Projected } from '../projection.js' */
 /** @import { RangeStats } from './stats.js' */
 import { categoryColor, causeColor, causeName, UTILIZATION_PARTS } from '../colors.js';
+import { bytes, counted, duration, percent } from '../format.js';
+import { worstFirst } from '../gpu-summary.js';
 import { folded } from '../iterations/instances.js';
 import { rowCount } from '../table-schema.js';
 
@@ -95,12 +97,45 @@ function sharesOf(view, gpu, from, to) {
   return sums?.isExact ? sums.between(from, to) : null;
 }
 
-/** How each GPU's time in a stretch is shared out: of whole GPUs, not of some streams. @param {TimelineView} view @param {RangeStats} stats @returns {Section[]} */
-export function splitOfRange(view, { from, to, gpus, lanes }) {
+/** @typedef {{label: string, gpus: number[]}[]} GpuGroups */
+
+/** GPUs one by one; of many those that stand out in the ranges, and the others together. @param {TimelineView} view @param {RangeStats[]} ranges @returns {GpuGroups} */
+export function groupGpus(view, ranges) {
+  const data = ranges[0].gpus.map(({ gpu }) => {
+    const shares = ranges.map(({ from, to, gpus }) => {
+      const busy = gpus.find((one) => one.gpu === gpu)?.busyNs ?? 0;
+      return sharesOf(view, gpu, from, to) ?? [busy, 0, 0, to - from - busy];
+    });
+    const parts = UTILIZATION_PARTS.map(({ key }, part) => [key, shares.map((one) => one[part])]);
+    return /** @type {Utilization} */ ({ device_id: gpu, ...Object.fromEntries(parts) });
+  });
+  const { first, rest } = worstFirst(data);
+  const others = first.length > 0 ? [{ label: `${rest.length} other GPUs`, gpus: rest.map(({ device_id: gpu }) => gpu) }] : [];
+  return [...(first.length > 0 ? first : rest).map(({ device_id: gpu }) => ({ label: `GPU ${gpu}`, gpus: [gpu] })), ...others];
+}
+
+/** @param {RangeStats} stats @param {GpuGroups} groups @returns {[string, string][]} */
+export function gpuFacts({ from, to, gpus }, groups) {
+  return groups.flatMap(({ label, gpus: members }) => {
+    const own = gpus.filter(({ gpu }) => members.includes(gpu));
+    if (own.length === 0) return [];
+    const busy = own.map(({ busyNs }) => busyNs).sort((a, b) => a - b);
+    const shares = [...new Set([busy[0], busy[busy.length - 1]].map((ns) => percent(ns, to - from)))];
+    const sum = (/** @type {'kernels' | 'copies' | 'copiedBytes'} */ key) => own.reduce((total, gpu) => total + gpu[key], 0);
+    return [[label, `busy ${shares.join(' to ')}${own.length > 1 ? '' : ` (${duration(busy[0])})`}, ${counted(sum('kernels'), 'kernel')}, ${counted(sum('copies'), 'copy', 'copies')}` + (sum('copiedBytes') > 0 ? `, ${bytes(sum('copiedBytes'))}` : '')]];
+  });
+}
+
+/** How each GPU's time in a stretch is shared out: of whole GPUs, not of some streams. @param {TimelineView} view @param {RangeStats} stats @param {GpuGroups} groups @returns {Section[]} */
+export function splitOfRange(view, { from, to, lanes }, groups) {
   if (lanes !== view.model.lanes) return [];
-  const known = gpus.map(({ gpu }) => ({ gpu, shares: sharesOf(view, gpu, from, to) })).filter(({ shares }) => shares !== null);
-  const entries = known.flatMap(({ gpu, shares }) =>
-    UTILIZATION_PARTS.map(({ label, variable }, part) => ({ label: known.length > 1 ? `${label}, GPU ${gpu}` : label, ns: shares?.[part] ?? 0, color: `var(${variable})` })),
+  const known = groups.map(({ label, gpus }) => ({ label, all: gpus.flatMap((gpu) => sharesOf(view, gpu, from, to) ?? []), count: gpus.length })).filter(({ all, count }) => all.length === UTILIZATION_PARTS.length * count);
+  const entries = known.flatMap(({ label: gpu, all, count }) =>
+    UTILIZATION_PARTS.map(({ label, variable }, part) => ({
+      label: known.length > 1 ? `${label}, ${gpu}${count > 1 ? ', mean' : ''}` : label,
+      ns: all.reduce((sum, ns, i) => sum + (i % UTILIZATION_PARTS.length === part ? ns : 0), 0) / count,
+      color: `var(${variable})`,
+    })),
   );
   return [{ title: 'GPU time', what: 'Part', whole: to - from, entries }];
 }
@@ -166,13 +201,13 @@ function copySection(model, { from, to, lanes }) {
   return [{ title: 'Copies', what: 'Direction', entries: copiesBetween(model, from, to, lanes).map(([label, entry]) => ({ label, ...entry })) }];
 }
 
-/** Everything that a stretch of time holds. @param {TimelineView} view @param {RangeStats} stats @returns {Section[]} */
-export function sectionsOf(view, stats) {
+/** Everything that a stretch of time holds. @param {TimelineView} view @param {RangeStats} stats @param {GpuGroups} groups @returns {Section[]} */
+export function sectionsOf(view, stats, groups) {
   const { model } = view;
   const calls = stats.apis.reduce((sum, { ns }) => sum + ns, 0);
   const threads = model.complete(stats.from, stats.to) ? callsByThread(model, stats) : [];
   return [
-    ...splitOfRange(view, stats),
+    ...splitOfRange(view, stats, groups),
     { title: 'Top kernels', what: 'Kernel', whole: stats.kernelNs, entries: named(model, stats.kernels) },
     ...categorySection(model, stats),
     ...idleSection(view, stats),
