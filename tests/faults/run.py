@@ -313,7 +313,7 @@ class Bench:
         files = support.tree(self.base / "out") if (self.base / "out").exists() else {}
         files = {name: content for name, content in files.items() if self.case.seen(name)}
         if kind == "map":
-            files = {name: content for name, content in files.items() if name not in ("stages/manifest.json", "stages/readers.ntab")}
+            files = {name: content for name, content in files.items() if name not in ("stages/manifest.json", "stages/extract.ntab")}
         return done.stdout, files
 
     def is_right(self, done, fault):

@@ -11,9 +11,10 @@
 
 /* --- as the reports have it ------------------------------------------------------------------- */
 
-static void put_range(struct nai_view *map, const char *key, const char *low, const char *high) {
-  NAI_SCOPED(nai_buf) text = {0};
-  nai_buf_printf(&text, strcmp(low, high) == 0 ? "%s" : "%s-%s", low, high);
+static void put_range(struct nai_view *map, const char *key, const struct nai_buf *low, const struct nai_buf *high) {
+  NAI_SCOPED(nai_buf) text = {.oom = low->oom || high->oom};
+  const char *first = nai_buf_str(low), *last = nai_buf_str(high);
+  nai_buf_printf(&text, strcmp(first, last) == 0 ? "%s" : "%s-%s", first, last);
   nai_view_put_buf(map, key, NAI_TEXT_TRUSTED, &text);
 }
 
@@ -28,7 +29,7 @@ static void put_idle(struct nai_view *map, const char *key, const struct nai_com
   }
   nai_fmt_real(&low, all.low, 1);
   nai_fmt_real(&high, all.high, 1);
-  put_range(map, key, nai_buf_str(&low), nai_buf_str(&high));
+  put_range(map, key, &low, &high);
 }
 
 /* "299.8 ms", of several captures "299.8 ms-301.2 ms". */
@@ -41,7 +42,7 @@ static void put_active(struct nai_view *map, const char *key, const struct nai_c
   }
   nai_fmt_duration(&low, least);
   nai_fmt_duration(&high, most);
-  put_range(map, key, nai_buf_str(&low), nai_buf_str(&high));
+  put_range(map, key, &low, &high);
 }
 
 /* --- kernels ---------------------------------------------------------------------------------- */

@@ -59,8 +59,8 @@ struct nai_view *nai_document_metric(const struct nai_document *d, struct nai_vi
   struct nai_view *map = nai_view_add_map(list);
   NAI_SCOPED(nai_buf) text = {0};
   enum { TOP = 5 }; /* rows that a short document shows unfolded */
-  nai_view_put_bool(map, "top", list->len <= TOP);
-  nai_view_put_bool(map, "sixth", list->len == TOP + 1);
+  nai_view_put_bool(map, "top", list && list->len <= TOP);
+  nai_view_put_bool(map, "sixth", list && list->len == TOP + 1);
   nai_view_put_bool(map, "first", is_first);
   nai_document_text(d, map, "title", r->def.title);
   nai_document_code(d, map, "id", r->def.metric);
