@@ -130,11 +130,11 @@ enum nai_ranks_verdict {
   NAI_RANKS_UNDECIDED, /* nothing could be matched */
   NAI_RANKS_BALANCED,
   NAI_RANKS_PERSISTENT, /* one rank, or one in each of several communicators, is late most of the time */
-  NAI_RANKS_SINGLE,     /* one rank once: more than half of all delay is one collective's, and of those that wait for it */
-  NAI_RANKS_ROTATING,   /* all ranks in turn */
-  NAI_RANKS_UNEVEN,     /* some ranks more than others, none of them provably most of the time */
-  NAI_RANKS_NETWORK,    /* nobody in particular; some transfers take much longer than others of their size */
-  NAI_RANKS_MPI         /* no rank has collectives: what MPI takes of each */
+  NAI_RANKS_SINGLE, /* one rank once: more than half of all delay is one collective's, and of those that wait for it */
+  NAI_RANKS_ROTATING, /* all ranks in turn */
+  NAI_RANKS_UNEVEN,   /* some ranks more than others, none of them provably most of the time */
+  NAI_RANKS_NETWORK,  /* nobody in particular; some transfers take much longer than others of their size */
+  NAI_RANKS_MPI       /* no rank has collectives: what MPI takes of each */
 };
 const char *nai_ranks_verdict_name(enum nai_ranks_verdict verdict);
 
