@@ -184,7 +184,9 @@ static void put_bytes(struct nai_buf *out, double bytes, double of, int digits, 
 
 void nai_fmt_bytes(struct nai_buf *out, double bytes) { put_bytes(out, bytes, bytes, 1, false); }
 
-void nai_fmt_bytes_in(struct nai_buf *out, double most, double bytes, bool sign) { put_bytes(out, bytes, most, 2, sign); }
+void nai_fmt_bytes_in(struct nai_buf *out, double most, double bytes, bool sign) {
+  put_bytes(out, bytes, most, 2, sign);
+}
 
 void nai_fmt_change(struct nai_buf *out, double percent, int digits) {
   char text[64];

@@ -6,8 +6,6 @@
 #include "report/mustache.h"
 #include "tables/runs.h"
 
-#include <limits.h>
-
 enum { NAI_INDEX_TOP_KERNELS = 50 };
 
 struct nai_run;
@@ -65,9 +63,6 @@ NAI_OWNER(nai_index_writer)
 /* Whether a run with that status was analyzed: "ok", or "no-gpu" where its trace has no GPU activity. */
 bool nai_index_is_analyzed(const char *status);
 extern const char nai_index_no_gpu[]; /* "no-gpu" */
-/* The page of a run, by its path below `root` ("": as it is), below it: PATH/report.html, or of a run in one file,
- * captures/N, the reports/N.html beside captures. False where neither is there; with NULL for `root` nobody looks. */
-bool nai_index_find_report(char out[PATH_MAX], const char *root, const char *path);
 /* The file of a part, from 0: index.html, index-part2.html, ... */
 enum { NAI_INDEX_PAGE_NAME = 40 };
 void nai_index_page_name(char out[NAI_INDEX_PAGE_NAME], int64_t part);

@@ -2,6 +2,7 @@
 #include "base/fmt.h"
 #include "base/fs.h"
 #include "index/summary.h"
+#include "rundir/run.h"
 #include "table/json.h"
 #include "table/severity.h"
 #include "tables/index_findings.h"
@@ -15,28 +16,9 @@
 
 enum { MARKDOWN_ROWS = 20, MARKDOWN_ERRORS = 40 };
 
-static bool is_below(const char *root, const char *path) {
-  char file[PATH_MAX];
-  return (size_t)snprintf(file, sizeof file, "%s%s%s", root, *root ? "/" : "", path) < sizeof file &&
-         nai_fs_exists(file);
-}
-
-bool nai_index_find_report(char out[PATH_MAX], const char *root, const char *path) {
-  static const char captures[] = "captures/";
-  const char *number = nai_fs_basename(path);
-  size_t before = (size_t)(number - path), n = strlen(captures);
-  if (!*path || (size_t)snprintf(out, PATH_MAX, "%s/report.html", path) >= PATH_MAX)
-    return false;
-  if (!root || is_below(root, out))
-    return true;
-  return before >= n && memcmp(number - n, captures, n) == 0 &&
-         (size_t)snprintf(out, PATH_MAX, "%.*sreports/%s.html", (int)(before - n), path, number) < PATH_MAX &&
-         is_below(root, out);
-}
-
 static void put_report(struct nai_view *map, const struct nai_index *index, const char *path) {
   char report[PATH_MAX];
-  nai_view_put_text(map, "report", nai_index_find_report(report, index->directory, path) ? report : NULL);
+  nai_view_put_text(map, "report", nai_run_find_report(report, index->directory, path) ? report : NULL);
 }
 
 static bool is_ok(const struct RUNS_row *run) { return nai_index_is_analyzed(run->status); }

@@ -201,6 +201,25 @@ bool nai_run_has(const struct nai_run *run, const char *name) {
   return nai_manifest_table(NULL, &run->manifest, stored_name(run, name));
 }
 
+static bool is_below(const char *root, const char *path) {
+  char file[PATH_MAX];
+  return (size_t)snprintf(file, sizeof file, "%s%s%s", root, *root ? "/" : "", path) < sizeof file &&
+         nai_fs_exists(file);
+}
+
+bool nai_run_find_report(char out[PATH_MAX], const char *root, const char *path) {
+  static const char captures[] = "captures/";
+  const char *number = nai_fs_basename(path);
+  size_t before = (size_t)(number - path), n = strlen(captures);
+  if (!*path || (size_t)snprintf(out, PATH_MAX, "%s/report.html", path) >= PATH_MAX)
+    return false;
+  if (!root || is_below(root, out))
+    return true;
+  return before >= n && memcmp(number - n, captures, n) == 0 &&
+         (size_t)snprintf(out, PATH_MAX, "%.*sreports/%s.html", (int)(before - n), path, number) < PATH_MAX &&
+         is_below(root, out);
+}
+
 const char *nai_run_path(const struct nai_run *run) { return run->path; }
 
 int nai_run_directory(const struct nai_run *run) { return run->directory; }

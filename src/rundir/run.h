@@ -6,6 +6,8 @@
 #include "model/model.h"
 #include "rundir/manifest.h"
 
+#include <limits.h>
+
 struct nai_run;
 
 /* Opens a finished run, of a directory or in one file. NAI_EINPUT when there is none. As long as it is open its files
@@ -29,6 +31,9 @@ bool nai_run_has(const struct nai_run *run, const char *name);
 /* Path of the artifacts directory, for messages; and that directory, open: it stays this run's when another directory
  * gets its name. -1: none. */
 const char *nai_run_path(const struct nai_run *run);
+/* The page of a run, by its path below `root` ("": as it is), below it: PATH/report.html, or of a run in one file,
+ * captures/N, the reports/N.html beside captures. False where neither is there; with NULL for `root` nobody looks. */
+bool nai_run_find_report(char out[PATH_MAX], const char *root, const char *path);
 int nai_run_directory(const struct nai_run *run);
 /* Whether it has a file of that path, or may have: that cannot be told. */
 bool nai_run_has_file(const struct nai_run *run, const char *file);

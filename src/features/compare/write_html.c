@@ -7,7 +7,6 @@
 #include "features/compare/document.h"
 #include "features/compare/timeline.h"
 #include "features/compare/write.h"
-#include "index/index.h"
 #include "rundir/run.h"
 #include "tables/compared_time.h"
 
@@ -224,7 +223,7 @@ static int put_reports(const struct nai_document *d, const char *directory, stru
       char report[PATH_MAX], path[PATH_MAX];
       NAI_SCOPED(nai_buf) link = {0};
       nai_document_code(d, map, "label", capture->label);
-      if (!directory || !nai_index_find_report(report, "", nai_run_path(capture->run)))
+      if (!directory || !nai_run_find_report(report, "", nai_run_path(capture->run)))
         continue;
       NAI_TRY(nai_fs_relative(path, sizeof path, directory, report, err));
       nai_escape_url(&link, path, strlen(path));

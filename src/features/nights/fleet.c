@@ -2,6 +2,7 @@
 
 #include "base/threads.h"
 #include "features/nights/store_internal.h"
+#include "rundir/run.h"
 #include "tables/fleet.h"
 
 #include <math.h>
@@ -124,7 +125,7 @@ static int put_row(struct nai_fleet_row *out, const struct nai_trend *t, const s
     NAI_TRY(keep_values(out, m, arena, err));
   }
   put_change(&row, out, t, s);
-  bool has = nai_index_find_report(report, t->index->directory, run.path);
+  bool has = nai_run_find_report(report, t->index->directory, run.path);
   out->report = nai_arena_printf(arena, "%s", has ? report : "");
   NAI_TRY(nai_table_new(&out->row, &nai_fleet_schema, err));
   FLEET_add(out->row, &row);
