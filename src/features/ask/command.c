@@ -143,6 +143,7 @@ static int run(void *memory, const char *const *operands, size_t count, const st
   NAI_TRY(nai_intents_load(&intents, args->intents, args->intent_count, err));
   NAI_TRY(nai_cmd_source_open(&source, operands[0], &(struct nai_cmd_source){.quiet = args->ask.quiet}, err));
   put_shell_word(&quoted, operands[0]);
+  NAI_TRY(nai_buf_check(&quoted, err));
   NAI_TRY(nai_cmd_blame_build(nai_question_ask(&answer, intents, source, nai_buf_str(&question), nai_buf_str(&quoted),
                                                &arena, err),
                               source, err));

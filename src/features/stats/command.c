@@ -132,9 +132,10 @@ static const char *file_path(struct job *job, const struct nai_stats_request *re
 }
 
 /* Without -q: what is done, as scripts look for it. */
-static void say(const struct job *job, const char *text) {
+static void say(struct job *job, const char *text) {
   NAI_SCOPED(nai_buf) clean = {0};
   nai_escape_terminal(&clean, text, strlen(text));
+  job->arena.oom |= clean.oom;
   if (!job->args->quiet)
     printf("%s", nai_buf_str(&clean));
 }
@@ -308,7 +309,7 @@ static int run_reports(struct job *job, struct nai_err *err) {
     }
     NAI_TRY(run_report(job, &request, i, err));
   }
-  return NAI_OK;
+  return nai_arena_check(&job->arena, err);
 }
 
 /* Formats are read before anything is printed. */
