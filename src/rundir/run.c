@@ -1,7 +1,6 @@
 #include "rundir/run.h"
 
 #include "base/fs.h"
-#include "config/kernel_classes.h"
 #include "rundir/outdir.h"
 #include "rundir/pack.h"
 #include "rundir/run_internal.h"
@@ -20,25 +19,6 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-struct nai_run {
-  struct nai_arena arena;
-  const char *path;
-  int directory;
-  int lock;            /* keeps its files from being removed meanwhile; -1: none */
-  struct nai_buf pack; /* a run in one file, which has no directory; else empty */
-  struct nai_manifest manifest;
-  struct nai_table **tables; /* those read or made so far */
-  uint32_t table_count, table_capacity;
-  struct stage_file {
-    const char *name;
-    struct nai_table *list; /* of what is in it */
-    struct nai_buf content; /* of a run in one file */
-  } * stages;
-  uint32_t stage_count, stage_capacity;
-  bool unchecked;          /* it holds event tables of another run that were not checked against each other */
-  struct nai_model *model; /* NULL until asked for */
-};
 
 static int make(struct nai_run **out, const char *path, struct nai_err *err) {
   struct nai_run *run = *out = malloc(sizeof *run);
@@ -199,25 +179,6 @@ static const char *stored_name(const struct nai_run *run, const char *name) {
 
 bool nai_run_has(const struct nai_run *run, const char *name) {
   return nai_manifest_table(NULL, &run->manifest, stored_name(run, name));
-}
-
-static bool is_below(const char *root, const char *path) {
-  char file[PATH_MAX];
-  return (size_t)snprintf(file, sizeof file, "%s%s%s", root, *root ? "/" : "", path) < sizeof file &&
-         nai_fs_exists(file);
-}
-
-bool nai_run_find_report(char out[PATH_MAX], const char *root, const char *path) {
-  static const char captures[] = "captures/";
-  const char *number = nai_fs_basename(path);
-  size_t before = (size_t)(number - path), n = strlen(captures);
-  if (!*path || (size_t)snprintf(out, PATH_MAX, "%s/report.html", path) >= PATH_MAX)
-    return false;
-  if (!root || is_below(root, out))
-    return true;
-  return before >= n && memcmp(number - n, captures, n) == 0 &&
-         (size_t)snprintf(out, PATH_MAX, "%.*sreports/%s.html", (int)(before - n), path, number) < PATH_MAX &&
-         is_below(root, out);
 }
 
 const char *nai_run_path(const struct nai_run *run) { return run->path; }
@@ -447,84 +408,4 @@ bool nai_run_stage_is(struct nai_run *run, const char *stage, struct nai_table *
         (uint64_t)nai_get_i64(list, (int64_t)i, TABLE_SET_key) != tables[i]->key)
       return false;
   return true;
-}
-
-/* --- model ------------------------------------------------------------------------------------ */
-
-static const struct nai_table *look_up(void *run, const char *name) { return nai_run_find_loaded(run, name); }
-
-int nai_run_check(struct nai_run *run, struct nai_err *err) {
-  for (uint32_t i = 0; i < run->table_count; i++)
-    NAI_TRY(nai_table_check_refs(run->tables[i], look_up, run, err));
-  for (uint32_t i = 0; i < run->table_count; i++)
-    NAI_TRY(nai_table_check_cells(run->tables[i], err));
-  return NAI_OK;
-}
-
-int nai_run_open_events(struct nai_run *run, uint64_t tables, struct nai_err *err) {
-  uint32_t held = run->unchecked ? UINT32_MAX : run->table_count;
-  const struct nai_table *table;
-  for (int i = 0; i < NAI_IN_COUNT; i++)
-    if (tables & NAI_IN_BIT(i))
-      NAI_TRY(nai_run_table(&table, run, nai_event_tables[i]->name, nai_event_tables[i], err));
-  run->unchecked = false;
-  /* What this program has just made is right; tables from files may hold anything. */
-  return run->table_count == held ? NAI_OK : nai_run_check(run, err);
-}
-
-static int open_model(struct nai_run *run, const struct nai_model_options *options, uint64_t tables,
-                      struct nai_err *err) {
-  struct nai_table *held[NAI_IN_COUNT];
-  NAI_TRY(nai_run_open_events(run, tables, err));
-  for (int i = 0; i < NAI_IN_COUNT; i++)
-    held[i] = nai_run_find_loaded(run, nai_event_tables[i]->name);
-  run->model = malloc(sizeof *run->model);
-  NAI_TRY(nai_memory_check(run->model, err));
-  nai_model_open(run->model, held, options);
-  return NAI_OK;
-}
-
-int nai_run_model(struct nai_model **out, struct nai_run *run, const struct nai_model_options *options, uint64_t tables,
-                  uint32_t parts, struct nai_err *err) {
-  if (!run->model)
-    NAI_TRY(open_model(run, options, tables | nai_parts_tables(parts), err));
-  *out = run->model;
-  return parts ? nai_model_build(run->model, parts, err) : NAI_OK;
-}
-
-struct nai_model *nai_run_held_model(const struct nai_run *run) {
-  return run->model;
-}
-
-struct nai_model *nai_run_exchange_model(struct nai_run *run, struct nai_model *model) {
-  struct nai_model *held = run->model;
-  run->model = model;
-  return held;
-}
-
-/* Options stand in the manifest with their values. */
-static bool has_own_classes(const struct nai_run *run) {
-  static const char option[] = "--kernel-classes ";
-  const struct nai_strings *options = &run->manifest.options;
-  for (uint32_t i = 0; i < options->count; i++)
-    if (strncmp(nai_strings_get(options, i), option, strlen(option)) == 0)
-      return true;
-  return false;
-}
-
-/* By the names of columns: the table may be another version's. */
-static int tell(struct nai_kernel_classes *classes, struct nai_run *run, struct nai_err *err) {
-  const struct nai_table *kernels;
-  NAI_TRY(nai_run_table(&kernels, run, "kernels", NULL, err));
-  for (int64_t i = 0; i < kernels->rows; i++) {
-    const char *category = nai_cell_str(kernels, i, "category");
-    if (*category)
-      NAI_TRY(nai_kernel_classes_tell(classes, nai_cell_str(kernels, i, "kernel_name"), category, err));
-  }
-  return NAI_OK;
-}
-
-int nai_run_tell_classes(struct nai_kernel_classes *classes, struct nai_run *run, struct nai_err *err) {
-  int rc = has_own_classes(run) ? tell(classes, run, err) : NAI_OK;
-  return rc == NAI_ESTALE ? err->code = NAI_EINPUT : rc;
 }

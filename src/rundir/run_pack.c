@@ -1,4 +1,4 @@
-/* A run in one file: writing it, and getting its files back. */
+/* A run in one file: writing it, getting its files back, and its page beside it. */
 #include "base/fs.h"
 #include "rundir/pack.h"
 #include "rundir/run_internal.h"
@@ -71,4 +71,23 @@ int nai_run_unpack(const struct nai_run *run, const char *to, struct nai_err *er
     NAI_TRY(unpack_file(run, file, path, err));
   }
   return NAI_OK;
+}
+
+static bool is_below(const char *root, const char *path) {
+  char file[PATH_MAX];
+  return (size_t)snprintf(file, sizeof file, "%s%s%s", root, *root ? "/" : "", path) < sizeof file &&
+         nai_fs_exists(file);
+}
+
+bool nai_run_find_report(char out[PATH_MAX], const char *root, const char *path) {
+  static const char captures[] = "captures/";
+  const char *number = nai_fs_basename(path);
+  size_t before = (size_t)(number - path), n = strlen(captures);
+  if (!*path || (size_t)snprintf(out, PATH_MAX, "%s/report.html", path) >= PATH_MAX)
+    return false;
+  if (!root || is_below(root, out))
+    return true;
+  return before >= n && memcmp(number - n, captures, n) == 0 &&
+         (size_t)snprintf(out, PATH_MAX, "%.*sreports/%s.html", (int)(before - n), path, number) < PATH_MAX &&
+         is_below(root, out);
 }
