@@ -238,6 +238,18 @@ class Damage(Case):
             self.call("store", "remove", "n3", "--store", self.store)
             self.assertEqual(self.call("store", "list", "--store", self.store).stderr, "")
 
+    def test_a_record_that_is_a_link(self):
+        """Messages quote what cannot be read: nothing of a file elsewhere."""
+        for seed in (1, 2):
+            self.add(loop(seed), seed)
+        record, elsewhere = self.stored(2).parents[1] / "run.json", self.base / "elsewhere"
+        elsewhere.write_text("secret words of somebody\n", encoding="ascii")
+        record.unlink()
+        record.symlink_to(elsewhere)
+        said = self.call("store", "list", "--store", self.store)
+        self.assertIn('without the run "n2"', said.stderr)
+        self.assertNotIn("secret", said.stdout + said.stderr)
+
     def test_a_record_of_another_place(self):
         self.add(loop(1), 1)
         run_ = self.stored(1).parents[1]

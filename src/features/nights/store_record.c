@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 
 enum { MAJOR = 1, MINOR = 0 };
 
@@ -59,7 +60,10 @@ static int64_t int_of(const struct nai_yaml *doc, const char *key, int64_t other
 
 int nai_store_read_run(struct nai_store_run *out, const char *path, struct nai_arena *arena, struct nai_err *err) {
   NAI_OWNED(nai_yaml) *doc = NULL;
+  struct stat st;
   *out = (struct nai_store_run){0};
+  if (lstat(path, &st) == 0 && S_ISLNK(st.st_mode)) /* messages quote what cannot be read */
+    return nai_err_set(err, NAI_EUSAGE, "\"%s\" is a link, no record of a store", path);
   NAI_TRY(nai_yaml_load(&doc, path, err));
   NAI_TRY(nai_yaml_expect(doc, nai_yaml_root(doc), NAI_YAML_MAP, err));
   if (int_of(doc, "format_major", 0) != MAJOR)
