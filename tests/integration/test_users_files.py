@@ -533,6 +533,7 @@ class Stores(Case):
         self.assertEqual([child.communicate()[1] for child in children], [b""] * 12)
         text = (store / "annotations.csv").read_text()
         self.assertEqual(sorted(int(line.rsplit(" ", 1)[1]) for line in text.splitlines()[1:]), list(range(12)))
+        self.ok("store", "index", "--store", store)
         self.assertEqual((store / "index.csv").read_text().count("number"), 12)
 
     def test_annotations_written_by_hand(self):
