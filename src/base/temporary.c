@@ -158,7 +158,9 @@ static bool remove_marked(const char *path, int fd) {
   char inside[PATH_MAX];
   struct nai_err ignored;
   NAI_CLOSED_DIR DIR *directory = opendir(path);
-  for (const struct dirent *e; directory && (e = readdir(directory));) {
+  if (!directory)
+    return errno == ENOENT;
+  for (const struct dirent *e; (e = readdir(directory));) {
     if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0 || strcmp(e->d_name, NAI_TEMPORARY_MARK) == 0)
       continue;
     if (!nai_fs_join(inside, sizeof inside, path, e->d_name) || nai_fs_remove_tree(inside, &ignored) != NAI_OK)

@@ -100,7 +100,12 @@ static int upgrade(bool *any, const struct nai_store *store, const struct nai_st
     NAI_TRY(analyze(&u, i, path, how, err));
   }
   *any = u.any;
-  return u.any && !how->dry_run ? publish_all(&u, store, run, directory, err) : NAI_OK;
+  if (how->dry_run)
+    return NAI_OK;
+  NAI_TRY(nai_store_join(path, directory, NAI_STORE_SUMMARY, err));
+  if (u.any)
+    return publish_all(&u, store, run, directory, err);
+  return nai_fs_exists(path) ? NAI_OK : nai_store_summarize(store, run, directory, err); /* one before ended early */
 }
 
 int nai_store_upgrade(const struct nai_store *store, const struct nai_store_upgrading *how, struct nai_err *err) {
@@ -112,7 +117,7 @@ int nai_store_upgrade(const struct nai_store *store, const struct nai_store_upgr
       continue;
     int rc = run->thinned ? nai_err_set(&why, NAI_EINPUT, "its captures were thinned out")
                           : upgrade(&any, store, run, how, &why);
-    if (rc && rc != NAI_EINPUT)
+    if (rc && (rc != NAI_EINPUT || nai_fs_is_unread(&why)))
       return nai_err_set(err, rc, "%s", why.msg);
     if (rc || any)
       how->tell(how->ctx, run, rc ? why.msg : NULL);
