@@ -9,6 +9,7 @@
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { PART_RUNS = 1000 }; /* of a page: what a browser opens at once */
@@ -118,7 +119,8 @@ static int remove_further(const struct nai_index_writer *w, int64_t count, struc
   for (;; end++) {
     nai_index_page_name(name, end);
     NAI_TRY(join(path, w, name, err));
-    if (!nai_fs_exists(path))
+    struct stat st;
+    if (lstat(path, &st) != 0) /* where nothing can be looked at there is no last one */
       break;
   }
   while (end-- > count) {
