@@ -131,16 +131,14 @@ static const char *part_label(const char *part) {
   return part;
 }
 
-void nai_capture_course_parts(struct nai_buf *out, const struct nai_report *report, enum nai_capture_phase phase) {
-  enum { PER_CENT = 100 };
+void nai_capture_course_parts(struct nai_buf *out, const struct nai_report *report, enum nai_capture_phase phase,
+                              int64_t least) {
   const struct nai_table *parts = nai_report_table(report, "capture_time");
-  struct nai_capture_course course;
   const char *separator = " (";
-  nai_capture_course_of(&course, report);
   for (int64_t i = 0; i < parts->rows; i++) {
     const struct CAPTURE_TIME_row part = CAPTURE_TIME_at(parts, i);
     const char *label = part_label(part.part);
-    if (phase_of(part.phase) != (int)phase || !*label || part.duration_ns < course.recorded / PER_CENT)
+    if (phase_of(part.phase) != (int)phase || !*label || part.duration_ns < least)
       continue;
     nai_buf_puts(out, separator);
     nai_fmt_duration(out, (double)part.duration_ns);
@@ -161,7 +159,7 @@ static void put_phases(struct nai_buf *out, const struct nai_report *report, con
     nai_buf_puts(out, separator);
     nai_fmt_duration(out, (double)course->ns[phase]);
     nai_buf_printf(out, " %s%s", nai_capture_phase_label(phase), many && phase == NAI_CAPTURE_GPU ? " on any GPU" : "");
-    nai_capture_course_parts(out, report, (enum nai_capture_phase)phase);
+    nai_capture_course_parts(out, report, (enum nai_capture_phase)phase, course->recorded / 100);
     separator = ", ";
   }
 }

@@ -24,8 +24,9 @@ struct nai_capture_main {
 };
 struct nai_capture_main nai_capture_course_main(const struct nai_report *report,
                                                 const struct nai_capture_course *course, enum nai_capture_phase phase);
-/* " (646.9 ms profiler)": parts of a phase that are at least 1 % of the capture; "" for none. */
-void nai_capture_course_parts(struct nai_buf *out, const struct nai_report *report, enum nai_capture_phase phase);
+/* " (646.9 ms profiler)": parts of a phase of `least` ns or more; "" for none. */
+void nai_capture_course_parts(struct nai_buf *out, const struct nai_report *report, enum nai_capture_phase phase,
+                              int64_t least);
 /* "1.16 s: 832.0 ms before CUDA (646.9 ms profiler), 308.0 ms setup (303.9 ms first use), ...; besides 287.6 ms
  * after the program": what is recorded adds up; parts of at least 1 % of it. */
 void nai_capture_course_line(struct nai_buf *out, const struct nai_report *report);

@@ -51,7 +51,7 @@ static void put_phases(struct nai_buf *out, const struct nai_report *report, con
     nai_fmt_duration(out, (double)course->ns[phase]);
     nai_buf_printf(out, " %s", nai_capture_phase_label(phase));
     if (phase == NAI_CAPTURE_CALLS && detail == COURSE_WHOLE)
-      nai_capture_course_parts(out, report, NAI_CAPTURE_CALLS);
+      nai_capture_course_parts(out, report, NAI_CAPTURE_CALLS, least);
     if (detail <= COURSE_MAIN || with_gpu)
       put_main(out, report, course, (enum nai_capture_phase)phase);
     if (gpu) {

@@ -321,7 +321,7 @@ static int divide_host(struct division *d, struct nai_err *err) {
     return NAI_OK;
   }
   take_stretch(d, NAI_CAPTURE_BEFORE, 0, h->first_call, "host");
-  take(d, NAI_CAPTURE_SET_UP, "first_use", &d->c->first_use.once);
+  take(d, NAI_CAPTURE_CALLS, "first_use", &d->c->first_use.once);
   NAI_TRY(take_calls(d, err));
   NAI_TRY(take_os_calls(d, NAI_CAPTURE_CALLS, h->first_call, h->last_call_end, err));
   take_stretch(d, NAI_CAPTURE_CALLS, h->first_call, h->last_call_end, "host");
