@@ -108,7 +108,7 @@ class Words(unittest.TestCase):
     def test_sentences_of_users_pages_are_short(self):
         """What users read first, and the page of each finding: at most 20 words; blocks of code and tables are left out."""
         pages = ("using", "capturing", "recipes", "terminal", "batch", "serving", "mpi", "call-sites", "agents", "llm-guide", "templates", "packaging", "writing-skills",
-                 "comparing", "nightly", "ranks", "gating", "asking", "security", "compatibility", "stats", "writing-kernel-rules", "writing-metrics", "writing-rules",
+                 "comparing", "nightly", "ranks", "gating", "asking", "security", "compatibility", "stats", "analyses", "writing-kernel-rules", "writing-metrics", "writing-rules",
                  "README")
         causes = [str(path.relative_to(SOURCE)) for path in (SOURCE / "docs/root-causes").glob("*.md")]
         for name in ["README.md", *(f"docs/{page}.md" for page in pages), *causes]:
