@@ -145,6 +145,12 @@ class DominantKernel(unittest.TestCase):
         for said in each(sibling("triangular_solves", "nsys_report__report_level")):
             self.assertRegex(said.verdict, r"simulated saving [\d.]+ µs per step \([\d.]+ %\); then grid too small")
 
+    def test_explaining_a_kernel_prints_the_same_command(self):
+        for said in each(generated("two-processes"), generated("training"), real("openmp_offload"), real("windows_wddm_cc120")):
+            for row in said.rows("profile_targets"):
+                done = support.run("explain", said.out, row["kernel_name"], check=True)
+                self.assertIn(f"--kernel-name '{row['kernel_filter']}' --launch-skip {int(row['launch_skip'])} --launch-count 1 ", done.stdout)
+
     def test_it_is_said_where_nothing_else_is_wrong(self):
         said = generated("two-processes")
         finding = said.findings["dominant-kernel"]
