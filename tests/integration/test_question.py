@@ -276,7 +276,7 @@ class Answers(unittest.TestCase):
                                 ("p99 of cudaLaunchKernel", cell("select human(p99(end_ns - start_ns), 'ns') || ' is the p99; ' from api_events where name = 'cudaLaunchKernel'")),
                                 ('longest "forward"', cell("select human(max_duration_ns, 'ns') || ' is the longest; ' from nvtx_ranges where range_name = 'forward'")),
                                 ("longest CUDA call", cell("select human(max(end_ns - start_ns), 'ns') || ' is the longest call: ' from api_events")),
-                                ("total CUDA API time", cell("select human(sum(end_ns - start_ns), 'ns') || ' in CUDA calls;' from api_events")),
+                                ("total CUDA API time", cell("select human(sum(end_ns - start_ns), 'ns') || ' in CUDA calls, summed over threads;' from api_events")),
                                 ("is it vllm or pytorch", "PyTorch"), ("is there an all to all", "No: none of that kind ran"), ("is there an allreduce", "Yes: ")):
             with self.subTest(question):
                 self.assertTrue(self.said("training", question).startswith(begin), (begin, self.said("training", question)))

@@ -304,23 +304,35 @@ static bool goes_on(const struct nai_question *q, size_t i) {
   return linked && is_number(q->words[i + 2].text);
 }
 
-/* "gpu 1", "device 1", "gpu1"; none where the question names several. */
-static int64_t gpu_named(const struct nai_question *q) {
-  int64_t named = INT64_MIN;
+static void add_gpu(struct nai_question *q, const char *digits) {
+  int64_t gpu = strtoll(digits, NULL, 10);
+  if (q->gpu_count < NAI_QUESTION_MAX_GPUS && (!q->gpu_count || q->gpus[0] != gpu))
+    q->gpus[q->gpu_count++] = gpu;
+}
+
+/* "gpu 1", "device 1", "gpu1"; "ranks 0 and 1": those of a pair are GPUs, too. */
+static void read_gpus(struct nai_question *q) {
+  static const char *const words[] = {"gpu", "gpus", "device", "devices", "rank", "ranks"};
+  enum { RANK = 4 };
+  bool ranks = false;
   for (size_t i = 0; i < q->count; i++) {
     const char *word = q->words[i].text, *digits = NULL;
-    if (strcmp(word, "gpu") == 0 || strcmp(word, "device") == 0)
-      digits = i + 1 < q->count ? q->words[i + 1].text : NULL;
+    size_t at = i, w = 0;
+    while (w < sizeof words / sizeof *words && strcmp(word, words[w]) != 0)
+      w++;
+    if (w < sizeof words / sizeof *words)
+      digits = i + 1 < q->count ? q->words[at = i + 1].text : NULL;
     else if (strncmp(word, "gpu", 3) == 0)
       digits = word + 3;
     if (!digits || !is_number(digits))
       continue;
-    int64_t gpu = strtoll(digits, NULL, 10);
-    if ((named != INT64_MIN && named != gpu) || goes_on(q, digits == word + 3 ? i : i + 1))
-      return INT64_MIN;
-    named = gpu;
+    ranks |= w >= RANK && w < sizeof words / sizeof *words;
+    add_gpu(q, digits);
+    if (goes_on(q, at))
+      add_gpu(q, q->words[at + 2].text);
   }
-  return named;
+  if (ranks && q->gpu_count < 2) /* a rank alone need not be that GPU */
+    q->gpu_count = 0;
 }
 
 /* The letters and digits of a question, for names that are written in several ways: all-reduce, AllReduce. */
@@ -382,7 +394,7 @@ static void read_numbers(struct nai_question *q, const char *text) {
   enum { MAX_JOIN = 5 }; /* " and " */
   struct nai_number plain = {0}, number;
   const char *end = text + strlen(text);
-  q->number = INT64_MIN;
+  q->number = q->other = INT64_MIN;
   for (const char *at = text; nai_number_next(&number, text, &at, end);) {
     bool joined = plain.text && number.text - (plain.text + plain.len) <= MAX_JOIN;
     double written = strtod(number.text, NULL);
@@ -395,8 +407,22 @@ static void read_numbers(struct nai_question *q, const char *text) {
     if (number.kind == NAI_NUMBER_TIME)
       take_point(q, text, number.text);
     plain = number.kind == NAI_NUMBER_PLAIN ? number : (struct nai_number){0};
-    if (plain.text && q->number == INT64_MIN && plain.value < 1e6)
-      q->number = (int64_t)plain.value;
+    int64_t *place = q->number == INT64_MIN ? &q->number : q->other == INT64_MIN ? &q->other : NULL;
+    if (plain.text && place && plain.value < 1e6)
+      *place = (int64_t)plain.value;
+  }
+}
+
+/* "mem" is short for memory. */
+static void take_abbreviation(struct nai_question_word *word, const struct nai_intents *intents) {
+  for (size_t d = 0; d < intents->doc_count; d++) {
+    const struct nai_yaml *doc = intents->docs[d];
+    const struct nai_yaml_node *map = nai_yaml_get(doc, nai_yaml_root(doc), "abbreviations");
+    const char *whole = map ? nai_intent_text(doc, map, word->text) : NULL;
+    if (whole) {
+      snprintf(word->text, sizeof word->text, "%s", whole);
+      return;
+    }
   }
 }
 
@@ -407,11 +433,13 @@ void nai_question_read(struct nai_question *q, const struct nai_intents *intents
   while (q->count < NAI_QUESTION_MAX_WORDS && next_word(&q->words[q->count], &text)) {
     for (; from < text; from++)
       quoted ^= *from == '"' || *from == '`';
-    q->words[q->count++].quoted = quoted;
+    if (!(q->words[q->count].quoted = quoted))
+      take_abbreviation(&q->words[q->count], intents);
+    q->count++;
   }
   for (size_t i = 1; i + 1 < q->count; i++)
     q->either |= strcmp(q->words[i].text, "or") == 0 && strcmp(q->words[i + 1].text, "not") != 0;
-  q->gpu = gpu_named(q);
+  read_gpus(q);
   read_numbers(q, question);
   squeeze(q);
   each_list(q, intents, mark_list);
