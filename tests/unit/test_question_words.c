@@ -63,7 +63,8 @@ TEST(test_numbers_of_a_question) {
   assert_int_equal(q->gpu_count, 1);
   assert_int_equal(q->gpus[0], 1);
   assert_int_equal(q->time_count, 0);
-  static const char *const pairs[] = {"is gpu 0 busier than gpu 3", "gpu0 vs gpu3", "does rank 0 wait for rank 3", "compare gpus 0 and 3"};
+  static const char *const pairs[] = {"is gpu 0 busier than gpu 3", "gpu0 vs gpu3", "does rank 0 wait for rank 3",
+                                      "compare gpus 0 and 3"};
   for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
     subject_of(q, pairs[i]);
     assert_int_equal(q->gpu_count, 2);

@@ -14,7 +14,7 @@ int nai_facts_ask(struct nai_query_rows *out, const struct nai_asking *asking, c
                   struct nai_err *err) {
   enum { MAX_ROWS = 1000 };
   const struct nai_question *q = asking->question;
-  enum { PLAIN = 9 };
+  enum { PLAIN = 10 };
   bool pair = q->gpu_count == 2;
   struct nai_query_parameter parameters[PLAIN + NAI_QUESTION_MAX_CHOICES] = {
       nai_query_int("gpu", asking->gpu, INT64_MIN),
@@ -24,6 +24,7 @@ int nai_facts_ask(struct nai_query_rows *out, const struct nai_asking *asking, c
       nai_query_string("question", q->squeezed),
       nai_query_int("number", q->number, INT64_MIN),
       nai_query_int("other", q->other, INT64_MIN),
+      nai_query_int("bytes", q->bytes, INT64_MIN),
       nai_query_int("from", q->time_count ? q->time_ns[0] : -1, -1),
       nai_query_int("to", q->time_count > 1 ? q->time_ns[1] : -1, -1)};
   for (size_t i = 0; i < q->choice_count; i++)

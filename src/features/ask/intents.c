@@ -125,7 +125,7 @@ static int check_choice(const struct nai_yaml *doc, const struct nai_yaml_node *
 }
 
 static int read_doc(struct nai_intents *intents, const struct nai_yaml *doc, struct nai_err *err) {
-  static const char *const keys[] = {"intents",    "record", "caveats", "ignore", "examples",
+  static const char *const keys[] = {"intents",    "record", "caveats", "ignore",        "examples",
                                      "qualifiers", "terms",  "choices", "abbreviations", NULL};
   static const struct member members[] = {{"caveats", true, false},
                                           {"ignore", true, false},

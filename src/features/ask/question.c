@@ -61,8 +61,8 @@ static const struct {
     {"cause", "select 1", "cause_meaning('%s') is not null", "0"},
 };
 enum { KINDS = sizeof named / sizeof *named, OF_WORDS = 2 };
-/* How a word is to be found in a name: anywhere, as all of it, as a word of a kernel's ("softmax_warp_forward"), or as a
- * word of any: "line" is no part of aten::linear. */
+/* How a word is to be found in a name: anywhere, as all of it, as a word of a kernel's ("softmax_warp_forward"), or as
+ * a word of any: "line" is no part of aten::linear. */
 enum how { PART, WHOLE, TOKEN, WORD };
 
 static bool is_plain(const char *word) { return !strpbrk(word, "'*?["); }
@@ -262,7 +262,7 @@ static size_t put_words(struct nai_buf *out, const struct nai_asking *asking,
 /* Of two points of time the first is put first. Those that lie before all work on a GPU count from its start. */
 static int place_window(const struct nai_asking *asking, struct nai_question *q, struct nai_err *err) {
   NAI_SCOPED(nai_query_rows) found = {0};
-  if (q->time_count < 2)
+  if (q->time_count < 2 || q->lengths)
     return NAI_OK;
   int64_t from = q->time_ns[0] < q->time_ns[1] ? q->time_ns[0] : q->time_ns[1];
   int64_t to = q->time_ns[0] + q->time_ns[1] - from;

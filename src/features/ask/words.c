@@ -76,7 +76,8 @@ static size_t mark_phrase(struct marks *marks, const struct nai_question *q, con
 }
 
 /* A part of a pattern: words in a row, "@term" for any of the phrases of that term, "@times" for two points of time,
- * "@duration" for one; "!" in front: must not be there. */
+ * "@duration" for one, "@durations" for two that are too short for points of time, "@size" for a number of bytes; "!"
+ * in front: must not be there. */
 struct part {
   const char *text;
   size_t size;
@@ -129,8 +130,12 @@ static size_t mark_part(struct marks *marks, const struct nai_question *q, const
     return mark_phrase(marks, q, part->text, part->size);
   if (is_term(part, "duration"))
     return q->time_count == 1;
+  if (is_term(part, "size"))
+    return q->bytes != INT64_MIN;
+  if (is_term(part, "durations"))
+    return q->lengths;
   if (is_term(part, "times"))
-    return q->time_count == 2 ? OF_TIMES : 0;
+    return q->time_count == 2 && !q->lengths ? OF_TIMES : 0;
   snprintf(name, sizeof name, "%.*s", (int)part->size, part->text);
   for (size_t i = 0; i < intents->doc_count; i++)
     found |= mark_term(marks, q, intents->docs[i], name);
@@ -391,10 +396,11 @@ static void take_point(struct nai_question *q, const char *text, const char *num
 
 /* Durations and points of time: "5 us", "between 0.2 and 0.3 s"; and the first number that is none of those. */
 static void read_numbers(struct nai_question *q, const char *text) {
-  enum { MAX_JOIN = 5 }; /* " and " */
+  enum { MAX_JOIN = 5, MAX_PLAIN = 1000000 }; /* " and " */
+  static const double MAX_BYTES = 1e15;
   struct nai_number plain = {0}, number;
   const char *end = text + strlen(text);
-  q->number = q->other = INT64_MIN;
+  q->number = q->other = q->bytes = INT64_MIN;
   for (const char *at = text; nai_number_next(&number, text, &at, end);) {
     bool joined = plain.text && number.text - (plain.text + plain.len) <= MAX_JOIN;
     double written = strtod(number.text, NULL);
@@ -407,9 +413,12 @@ static void read_numbers(struct nai_question *q, const char *text) {
     if (number.kind == NAI_NUMBER_TIME)
       take_point(q, text, number.text);
     plain = number.kind == NAI_NUMBER_PLAIN ? number : (struct nai_number){0};
+    if (number.kind == NAI_NUMBER_BYTES && number.value < MAX_BYTES)
+      q->bytes = (int64_t)number.value;
+    bool plain_or_share = plain.text || number.kind == NAI_NUMBER_PERCENT;
     int64_t *place = q->number == INT64_MIN ? &q->number : q->other == INT64_MIN ? &q->other : NULL;
-    if (plain.text && place && plain.value < 1e6)
-      *place = (int64_t)plain.value;
+    if (plain_or_share && place && number.value < MAX_PLAIN)
+      *place = (int64_t)number.value;
   }
 }
 
@@ -424,6 +433,12 @@ static void take_abbreviation(struct nai_question_word *word, const struct nai_i
       return;
     }
   }
+}
+
+/* "between 10 and 20 us": nobody asks for such a stretch of a capture by its times since the start. */
+static bool are_lengths(const struct nai_question *q) {
+  enum { SHORT_NS = 1000000 };
+  return q->time_count == 2 && !q->from_start && !q->from_end && q->time_ns[0] < SHORT_NS && q->time_ns[1] < SHORT_NS;
 }
 
 void nai_question_read(struct nai_question *q, const struct nai_intents *intents, const char *text) {
@@ -441,6 +456,7 @@ void nai_question_read(struct nai_question *q, const struct nai_intents *intents
     q->either |= strcmp(q->words[i].text, "or") == 0 && strcmp(q->words[i + 1].text, "not") != 0;
   read_gpus(q);
   read_numbers(q, question);
+  q->lengths = are_lengths(q);
   squeeze(q);
   each_list(q, intents, mark_list);
   choose_values(q, intents);
