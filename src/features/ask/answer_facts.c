@@ -42,7 +42,8 @@ int nai_facts_numbered_range(const char **name, const struct nai_asking *asking,
                              struct nai_err *err) {
   static const char sql[] = "select lower(range_name) from nvtx_ranges where range_name glob '* *[0-9]*' and not "
                             "range_name glob '*[^a-zA-Z0-9 ]*' and "
-                            "instr(:question, replace(lower(range_name), ' ', '')) order by length(range_name) desc";
+                            "instr(:question, replace(lower(range_name), ' ', '')) and not (:other is not null and "
+                            "lower(range_name) glob 'step [0-9]*') order by length(range_name) desc";
   NAI_SCOPED(nai_query_rows) found = {0};
   *name = NULL;
   NAI_TRY(nai_facts_ask(&found, asking, sql, "names", err));

@@ -17,12 +17,27 @@ static void lower(struct nai_question_word *word) {
     word->text[i] = (char)tolower((unsigned char)word->typed[i]);
 }
 
+/* The word that a sign stands for: "idle > 10 %"; NULL, none. */
+static const char *sign_of(const char *text, const char *at) {
+  bool arrow = at > text && strchr("-=", at[-1]);
+  const char *next = at + 1 + strspn(at + 1, "= ");
+  if (*at == '%' && !in_word(at[1]))
+    return "percent";
+  return arrow || !isdigit((unsigned char)*next) ? NULL : *at == '>' ? "above" : *at == '<' ? "below" : NULL;
+}
+
 /* Takes the next word off a text; false at its end. */
 static bool next_word(struct nai_question_word *word, const char **text) {
-  const char *at = *text;
+  const char *at = *text, *sign = NULL;
   size_t len = 0;
-  while (*at && (!in_word(*at) || *at == '.' || *at == ':'))
-    at++;
+  while (*at && !sign && (!in_word(*at) || *at == '.' || *at == ':'))
+    sign = sign_of(*text, at++);
+  if (sign) {
+    *text = at;
+    snprintf(word->typed, sizeof word->typed, "%s", sign);
+    lower(word);
+    return true;
+  }
   while (in_word(at[len]))
     len++;
   *text = at + len;
