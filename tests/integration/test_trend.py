@@ -966,7 +966,10 @@ class Store(unittest.TestCase):
         self.assertEqual((mine["defined_since"], other["defined_since"]), ("n06", None))
         self.assertEqual((mine["changes"], mine["anchor"], len(mine["values"])), ([], None, 15))
         self.assertAlmostEqual(mine["usual"], sum(sorted(v["value"] for v in mine["values"][6:-1])[3:5]) / 2, delta=1)
-        self.assertEqual((out / "trend.html").read_text(encoding="utf-8").count("measures this differently"), 1)
+        said = json.loads(run("version", "--json").stdout)
+        version = said["version"] + (f"+{said['commit']}" if said["commit"] else "")
+        self.assertEqual((out / "trend.html").read_text(encoding="utf-8").count(f"nsys-ai {version} measures this differently"), 1)
+        self.assertEqual(run("sql", "--store", store, "select distinct tool_version from runs", "--format", "csv").stdout, f"tool_version\n{version}\n")
         self.assertIsNotNone(other["anchor"])
 
     def test_creep(self):
