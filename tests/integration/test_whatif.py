@@ -762,6 +762,17 @@ class Commands(unittest.TestCase):
             self.assertEqual([done.returncode for done in said], [0, 0])
             self.assertEqual(said[0].stdout, said[1].stdout)
 
+    def test_asked_in_words(self):
+        """The number comes first, and is that of the tables."""
+        source = artifacts(trace("loop-waits"))
+        total, wait, path = sql_row(source, "select format('%.1f %%', cumulative_pct), (select human(saving_ns, 'ns') from what_if where change like 'remove-wait%'), "
+                                    "(select human(wall_ns, 'ns') from critical_path_summary where scope = 'window') from what_if_plan where note is null order by rank desc limit 1")
+        for question, number in (("what is the plan", total), ("what would I gain if I fixed all findings", total), ("what does removing the wait save", wait),
+                                 ("what is on the critical path", path)):
+            done = run("ask", "--quiet", source, question, "--format", "json")
+            answer = json.loads(done.stdout)["answer"][0]
+            self.assertTrue((answer if isinstance(answer, str) else answer["text"]).startswith(number), (question, number, answer))
+
     def test_saving_of_a_finding(self):
         """The wait of `loop-waits` costs a step what `loop` is shorter by, not the idle time that its finding bounds it with."""
         told = report(artifacts(trace("loop-waits")))
