@@ -190,11 +190,14 @@ static void begin_thread(struct extents *all, uint32_t behind) {
   while (all->first &&
          all->items[all->turns[all->first - 1].value].thread == all->items[all->turns[behind - 1].value].thread)
     all->first--;
+  bool ascend = true; /* as calls mostly do */
   for (uint32_t i = all->first; i < behind; i++) {
     all->ends[i - all->first] = all->items[all->turns[i].value].end;
+    ascend = ascend && (i == all->first || all->ends[i - all->first - 1] <= all->ends[i - all->first]);
     all->tree[i - all->first + 1] = NAI_STATS_NO_EXTENT;
   }
-  qsort(all->ends, behind - all->first, sizeof *all->ends, nai_by_i64);
+  if (!ascend)
+    qsort(all->ends, behind - all->first, sizeof *all->ends, nai_by_i64);
 }
 
 static uint32_t ends_before(const struct extents *all, int64_t end) {
