@@ -149,6 +149,14 @@ def trace(scenario, *options):
     return path
 
 
+def overlapping(count):
+    """A statement that adds so many start/end ranges to each thread with CUDA calls, a quarter of them as long as half of its time, of three names."""
+    return ("with recursive n(i) as (select 0 union all select i + 1 from n where i < {0} - 1), "
+            "t as (select globalTid as tid, min(start) as a, max(end) - min(start) as span from CUPTI_ACTIVITY_KIND_RUNTIME group by 1) "
+            "insert into NVTX_EVENTS(start, end, eventType, text, globalTid, domainId) select a + span * (i * 7919 % {0}) / {0} / 2, "
+            "a + span * (i * 7919 % {0}) / {0} / 2 + span * (i * 104729 % 97) / 194, 60, 'request ' || (i % 3), tid, 0 from n, t").format(count)
+
+
 def edited(scenario, *statements):
     """A generated trace in which SQL statements changed something: what no scenario has."""
     path = fresh_dir("edited") / f"{scenario}.sqlite"
