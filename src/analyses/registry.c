@@ -50,6 +50,7 @@
   X(mpi_calls)           \
   X(directives)          \
   X(directive_data)      \
+  X(directive_waits)     \
   X(osrt)                \
   X(quality)             \
   X(active_spans)        \
