@@ -30,7 +30,8 @@ static int print_html(struct nai_buf *out, const struct nai_output_context *cont
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
     nai_view_put_borrowed(view, blocks[i].key, blocks[i].text, strlen(blocks[i].text));
   NAI_TRY(nai_view_check(view, err));
-  return nai_mustache_render(out, context->templates, "report.html", view, NAI_ESCAPE_HTML, err);
+  NAI_TRY(nai_mustache_render(out, context->templates, "report.html", view, NAI_ESCAPE_HTML, err));
+  return nai_view_check(view, err); /* of tables that the template asked for */
 }
 
 /* --- report.md: rendered ever shorter until it fits, saying what was left out ----------------------- */
@@ -42,7 +43,8 @@ static int render(struct nai_buf *out, const struct nai_output_context *context,
   if (shortened)
     nai_view_put_bool(view, "shortened", true);
   NAI_TRY(nai_view_check(view, err));
-  return nai_mustache_render(out, context->templates, "report.md", view, NAI_ESCAPE_MARKDOWN, err);
+  NAI_TRY(nai_mustache_render(out, context->templates, "report.md", view, NAI_ESCAPE_MARKDOWN, err));
+  return nai_view_check(view, err);
 }
 
 /* One's own template can be longer than any table: cut at a line and say so. */
