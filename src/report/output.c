@@ -9,10 +9,18 @@
 
 /* --- report.html: one page with all its data, none of which is copied on the way ------------------- */
 
+/* With as many rows of a table as the page can have, which has to stay one that browsers open. */
 static void print_report(struct nai_buf *out, const void *report) {
-  struct nai_buf json = {0};
-  nai_report_json(&json, report, true);
-  nai_buf_put_block(out, &json);
+  enum { ROWS = 10000, MIN_ROWS = 100, MAX_BYTES = 2 << 20 };
+  NAI_SCOPED(nai_buf) block = {0};
+  for (int64_t rows = ROWS; rows == ROWS || (block.len > MAX_BYTES && rows >= MIN_ROWS); rows /= 2) {
+    struct nai_buf json = {0};
+    nai_buf_clear(&block);
+    nai_report_json(&json, report, rows);
+    nai_buf_put_block(&block, &json);
+  }
+  nai_buf_put(out, nai_buf_str(&block), block.len);
+  out->oom |= block.oom;
 }
 
 static int print_html(struct nai_buf *out, const struct nai_output_context *context, struct nai_err *err) {
@@ -80,7 +88,7 @@ static int print_markdown(struct nai_buf *out, const struct nai_output_context *
 /* --- all of them ------------------------------------------------------------------------------------ */
 
 static int print_json(struct nai_buf *out, const struct nai_output_context *context, struct nai_err *err) {
-  nai_report_json(out, context->report, false);
+  nai_report_json(out, context->report, INT64_MAX);
   return nai_buf_check(out, err);
 }
 
