@@ -110,7 +110,7 @@ static int print_list(struct nai_buf *out, const struct nai_output_context *cont
   for (size_t i = 0; i < report->table_count; i++) {
     const struct nai_table *table = report->tables[i];
     char csv[128];
-    snprintf(csv, sizeof csv, nai_output_has_csv(context, table) ? "%s.csv" : "nsys-ai table RUN %s --csv",
+    snprintf(csv, sizeof csv, nai_output_has_csv(context, table) ? "%s.csv" : "nsys-ai table SRC %s --csv",
              table->schema->name);
     NAI_ADD(TABLE_LIST, list, .table_name = table->schema->name, .row_count = table->rows,
             .title = table->schema->title, .csv = csv);

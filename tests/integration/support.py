@@ -233,7 +233,7 @@ def read_csv(directory, table):
         listed, = [row for row in read_csv(directory, "index") if row["table_name"] == table]
         if listed["row_count"] == "0":
             return []
-        printed = run(*(str(directory) if word == "RUN" else word for word in listed["csv"].split()[1:]))
+        printed = run(*(str(directory) if word == "SRC" else word for word in listed["csv"].split()[1:]))
         rows = list(csv.DictReader(io.StringIO(printed.stdout)))
         if printed.returncode or str(len(rows)) != listed["row_count"]:
             raise AssertionError(f"{listed}: {printed.stderr}")
