@@ -13,23 +13,6 @@
 static const char *const class_words[NAI_MPI_CLASSES] = {"setup", "wait", "p2p",  "post", "collective", "icollective",
                                                          "sync",  "rma",  "file", "pack", "other"};
 
-/* --- processes -------------------------------------------------------------------------------- */
-
-/* NULL where its threads are told several, or none. */
-static int64_t rank_of(const struct nai_model *m, int32_t process) {
-  const struct nai_table *t = m->tables[NAI_IN_MPI_RANKS];
-  int64_t rank = NAI_NULL_I64;
-  for (int64_t i = 0; i < t->rows; i++) {
-    struct MPI_RANKS_row row = MPI_RANKS_at(t, i);
-    if (row.thread < 0 || row.thread >= m->thread_count || m->thread_process[row.thread] != process)
-      continue;
-    if (rank != NAI_NULL_I64 && rank != row.rank)
-      return NAI_NULL_I64;
-    rank = row.rank;
-  }
-  return rank;
-}
-
 /* --- rows ------------------------------------------------------------------------------------- */
 
 static void add_known(int64_t *sum, int64_t value) {
@@ -124,13 +107,13 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
   NAI_TRY(NAI_NEW(processes, io->arena, io->model->process_count, err));
   NAI_TRY(NAI_NEW(ranks, io->arena, io->model->process_count, err));
   for (uint32_t p = 0; p < io->model->process_count; p++)
-    ranks[p] = rank_of(io->model, (int32_t)p);
+    ranks[p] = nai_mpi_rank_of(io->model, (int32_t)p);
   for (uint32_t i = 0, j; i < n; i = j) {
     for (j = i + 1; j < n && calls[j].process == calls[i].process; j++)
       ;
     NAI_TRY(put_process(&processes[count++], io, calls + i, j - i, ranks[calls[i].process], room, err));
   }
-  nai_mpi_put_efficiency(io, processes, count);
+  nai_mpi_put_efficiency(io->out[3], processes, count);
   return nai_mpi_put_pairs(io, ranks, err);
 }
 
