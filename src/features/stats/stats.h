@@ -248,7 +248,8 @@ struct nai_stats_groups {
   int keys; /* of each group */
   uint32_t rows, count;
   struct nai_strings known;
-  uint32_t *group; /* of each row */
+  uint32_t *recent; /* groups + 1, by their keys' hash */
+  uint32_t *group;  /* of each row */
   int64_t *value;
   uint32_t *weight; /* so many rows; NULL: each is one */
   uint32_t capacity, weight_capacity;
