@@ -100,10 +100,29 @@ class Structure(unittest.TestCase):
         got = {(gpu["gpu"], row): rest for gpu in shown["gpus"] for row, *rest in gpu["ranges"]}
         self.assertGreater(len(expected), 100)
         self.assertEqual(got, expected)
+        self.check_flame(db, wanted, shown["flame"])
         for gpu in shown["gpus"]:
             for row in gpu["rows"]:
                 for (_, end), (start, _) in zip(row, row[1:]):
                     self.assertLessEqual(end, start, "ranges of a row lie side by side")
+
+    def check_flame(self, db, work, shown):
+        """By projected time: what the instances of each chain of names took, on each GPU."""
+        spans, path, sums = {}, {}, {"": 0}
+        for (_, row), ops in work.items():
+            spans[row] = spans.get(row, 0) + max(o[2] for o in ops) - min(o[1] for o in ops)
+        for thread, in db.execute("SELECT DISTINCT globalTid FROM NVTX_EVENTS"):
+            open_until = []
+            for row, start, end, text in db.execute("SELECT n.rowid, start, end, coalesce(text, value) FROM NVTX_EVENTS n LEFT JOIN StringIds s ON s.id = textId "
+                                                    "WHERE eventType = 59 AND end > start AND globalTid = ? ORDER BY start, end DESC, n.rowid", (thread,)):
+                while open_until and open_until[-1][0] <= start:
+                    open_until.pop()
+                path[row] = [*(names[-1] for _, names in open_until), re.split(", (?:seq|op_id|sizes) = ", text)[0]]
+                open_until.append((end, path[row]))
+                if row in spans:
+                    sums[" > ".join(path[row])] = sums.get(" > ".join(path[row]), 0) + spans[row]
+                    sums[""] += spans[row] if len(path[row]) == 1 else 0
+        self.assertEqual({key: round(ms * 1000000) for key, ms in shown.items()}, sums)
 
     def check_lead(self, path):
         shown = page(path)
@@ -344,6 +363,7 @@ class Structure(unittest.TestCase):
             self.assertGreater(len(some), least)
             self.assertLess(len(some), len(whole))
             self.assertEqual(some, {key: whole[key] for key in some})
+            self.assertEqual(page_with_blocks(trace(name), events)["flame"], page(trace(name))["flame"])
 
     def test_lead_where_the_page_has_blocks(self):
         self.check_lead_of_blocks(trace("training"), 2000)
