@@ -391,7 +391,7 @@ static void put_capture(struct nai_view *root, const struct nai_report *report) 
       continue;
     struct nai_view *view = nai_view_add_map(list);
     nai_view_put_trusted(view, "shade", shades[phase]);
-    nai_view_put_trusted(view, "label", nai_capture_phase_label(phase));
+    nai_view_put_trusted(view, "label", nai_phase_labels[phase].label);
     nai_report_put_duration(view, "time", (double)course.ns[phase]);
     nai_view_put_int(view, "x", (int64_t)(SCALE * at / (double)course.recorded));
     nai_view_put_int(view, "width",
