@@ -184,6 +184,12 @@ def in_implicit_waits(e):
     return e.both(e.gaps, e.rows("OPENACC_OTHER", "eventKind = 8"))
 
 
+def in_calls_on(name):
+    query = ("SELECT startedAt, endedAt FROM OSRT_FILE_ACCESS_EVENTS WHERE fileAccessId IN "
+             f"(SELECT fileAccessId FROM OSRT_FILE_ACCESS_DESCRIPTORS WHERE filePath LIKE '%{name}%')")
+    return lambda e: e.both(e.gaps, e.union(e.db.execute(query)))
+
+
 def beyond_the_median(kernel):
     """What calls of a kernel take longer than the median of them."""
     def loss(e):
@@ -425,6 +431,8 @@ NOISE = 0.02  # single calls of microseconds that no finding counts
 
 # Finding, scenario, its loss, and how often the gain may fit into what is said.
 PAIRS = [
+    ("small-reads", "files", in_calls_on("shard"), 1.05),
+    ("slow-opens", "files", in_calls_on("part"), 1.05),
     ("acc-implicit-waits", "openacc-waits", in_implicit_waits, 1.05),
     ("acc-data-each-iteration", "openacc-data", exposed_of_size(4 << 20), 1.05),
     ("allocation-call-site", "call-sites", idle_in("Malloc|Free"), 1.05),

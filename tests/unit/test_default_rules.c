@@ -71,6 +71,8 @@ static const char *const ids[] = {"no-gpu-activity-recorded",
                                   "allocation-call-site",
                                   "call-stacks-partial",
                                   "acc-data-each-iteration",
+                                  "small-reads",
+                                  "slow-opens",
                                   "acc-implicit-waits",
                                   "mpi-exposed",
                                   "mpi-barriers",
@@ -452,6 +454,21 @@ TEST(each_rule_fires) {
       {"",
        {{"directive_data", "device_id=3;variable=u;file=a.f90;line=4;event_count=20;exposed_ns=11000000;repeated=0"}}},
       {"", {{"directive_data", "device_id=3;variable=u;event_count=20;bytes=80;exposed_ns=11000000;repeated=1"}}},
+      {"small-reads/medium",
+       {{"file_access", "device_id=3;pid=7;file=f;group=data;read_count=1000;median_read_bytes=65535;open_count=1;"
+                        "launcher_idle_ns=9000000;launcher_idle_pct=9"}}},
+      {"",
+       {{"file_access", "device_id=3;pid=7;file=f;group=data;read_count=1000;median_read_bytes=65536;open_count=1;"
+                        "launcher_idle_ns=9000000;launcher_idle_pct=9"}}},
+      {"",
+       {{"file_access", "device_id=3;pid=7;file=f;group=code;read_count=1000;median_read_bytes=65535;open_count=100;"
+                        "median_open_ns=1000000;launcher_idle_ns=9000000;launcher_idle_pct=9"}}},
+      {"slow-opens/medium",
+       {{"file_access", "device_id=3;pid=7;file=f;group=data;read_count=0;open_count=100;median_open_ns=1000000;"
+                        "launcher_idle_ns=9000000;launcher_idle_pct=9"}}},
+      {"",
+       {{"file_access", "device_id=3;pid=7;file=f;group=data;read_count=0;open_count=99;median_open_ns=1000000;"
+                        "launcher_idle_ns=9000000;launcher_idle_pct=9"}}},
       {"acc-implicit-waits/medium", {{"directive_waits", "device_id=3;pid=7;wait_count=9;idle_ns=9000000;idle_pct=9"}}},
       {"", {{"directive_waits", "device_id=3;pid=7;wait_count=9;idle_ns=4000000;idle_pct=4"}}},
       {"mpi-exposed/medium",
