@@ -106,7 +106,7 @@ def cut(path, name, spans):
     db.create_function("at", 1, lambda t: t if t is None else at(t), deterministic=True)
     for table, in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall():
         columns = {row[1] for row in db.execute(f"PRAGMA table_info({table})")}
-        changed = [f"{column} = at({column})" for column in ("start", "end", "timestamp") if column in columns]
+        changed = [f"{column} = at({column})" for column in ("start", "end", "timestamp", "startedAt", "endedAt") if column in columns]
         if changed and table.startswith((EVENTS, "GPU_CONTEXT", "NVTX", "OSRT", "PROFILER", "SCHED", "COMPOSITE")):
             db.execute(f"UPDATE {table} SET {', '.join(changed)}")
     db.execute("UPDATE ANALYSIS_DETAILS SET duration = at(duration)")

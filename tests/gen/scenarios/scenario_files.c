@@ -55,7 +55,7 @@ static void plan_files(struct nai_gen_plan *plan, bool ahead) {
   int64_t reader = (plan->threads[p.thread].global_tid & 0xffffff) + (ahead ? 1 : 0);
   for (int i = 0; i < ROUNDS; i++) {
     int64_t t = first + (int64_t)i * 3000 * US;
-    nai_gen_wait_until(plan, p.thread, t - 50 * US);
+    nai_gen_wait_until(plan, p.thread, t - 10 * US);
     nai_gen_launch_at(plan, p.thread, p.stream, kernel, t, 500 * US);
     snprintf(path, sizeof path, "/home/alice/shard_%05d.bin", i);
     describe(plan, SHARD + i, PID, path);
