@@ -27,7 +27,6 @@
   X(graph_calls)         \
   X(graph_ranges)        \
   X(graph_savings)       \
-  X(nvtx_tree)           \
   X(range_losses)        \
   X(sync)                \
   X(call_rounds)         \

@@ -14,8 +14,10 @@
   C(T, attributed_kernel_time_ns, TIME, "kernels launched inside", .better = NAI_BETTER_LOWER)                 \
   C(T, self_kernel_time_ns, TIME, "kernels for which this is the innermost range", .better = NAI_BETTER_LOWER, \
     .sum = true)                                                                                               \
+  C(T, projected_time_ns, TIME, "summed spans of its instances on each GPU, as in nvtx_projection",            \
+    .better = NAI_BETTER_LOWER)                                                                                \
   C(T, longest_start_ns, START, "start of the longest instance")                                               \
   C(T, longest_end_ns, END, "end of the longest instance")
 NAI_TABLE(NVTX_TREE, nvtx_tree, "NVTX tree",
           "All instances of a range name inside the same chain of names on one thread",
-          "GPU work of threads without ranges; how long a range's kernels ran after it ended")
+          "GPU work of threads without ranges; how long a range's kernels ran after it ended", .csv = true)

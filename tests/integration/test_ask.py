@@ -447,7 +447,7 @@ class Explain(unittest.TestCase):
     def test_causes(self):
         """Each cause of idle time has a meaning, with a run and without; docs, report and page name the same causes."""
         section = (SOURCE / "docs/analyses.md").read_text(encoding="utf-8").partition("### gpu_idle_gaps")[2]
-        causes = re.search(r"in\s+the order ([a-z_, ]+)\.", section).group(1).split(", ")
+        causes = re.findall(r"`(\w+)`", re.search(r"in\s+the\s+order\s+([a-z_,`\s]+)\.", section).group(1))
         self.assertEqual(len(causes), 13)
         texts = [(SOURCE / path).read_text(encoding="utf-8") for path in ("src/tables/values.c", "templates/viewer/src/colors.js")]
         directory = artifacts(trace("host-bound"))

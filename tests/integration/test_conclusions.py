@@ -2,6 +2,7 @@
 percentage. docs/testing.md has the table. Traces are generated, some changed with SQL; a case with its like among exports of other
 programs looks there, too, where they are present."""
 import functools
+import itertools
 import re
 import shutil
 import sqlite3
@@ -144,6 +145,13 @@ class DominantKernel(unittest.TestCase):
     def test_a_simulated_saving_beside_shares_of_the_capture_says_what_it_is_of(self):
         for said in each(sibling("triangular_solves", "nsys_report__report_level")):
             self.assertRegex(said.verdict, r"simulated saving [\d.]+ µs per step \([\d.]+ %\); then grid too small")
+
+    def test_explaining_a_kernel_prints_the_same_command(self):
+        for said in each(generated("two-processes"), generated("training"), real("openmp_offload"), real("windows_wddm_cc120")):
+            for name, rows in itertools.groupby(sorted(said.rows("profile_targets"), key=lambda row: row["kernel_name"]), lambda row: row["kernel_name"]):
+                commands = [f"--kernel-name '{row['kernel_filter']}' --launch-skip {int(row['launch_skip'])} --launch-count 1 " for row in rows]
+                printed = support.run("explain", said.out, name).stdout
+                self.assertTrue(any(command in printed for command in commands), (commands, printed))  # of the GPU with most of it
 
     def test_it_is_said_where_nothing_else_is_wrong(self):
         said = generated("two-processes")

@@ -49,8 +49,12 @@ def page_with_blocks(path, events):
     return structure(directory)
 
 
+def has_table(db, name):
+    return db.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (name,)).fetchone()
+
+
 def has(db, name):
-    return db.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (f"CUPTI_ACTIVITY_KIND_{name}",)).fetchone()
+    return has_table(db, f"CUPTI_ACTIVITY_KIND_{name}")
 
 
 def launched(db):
@@ -96,10 +100,29 @@ class Structure(unittest.TestCase):
         got = {(gpu["gpu"], row): rest for gpu in shown["gpus"] for row, *rest in gpu["ranges"]}
         self.assertGreater(len(expected), 100)
         self.assertEqual(got, expected)
+        self.check_flame(db, wanted, shown["flame"])
         for gpu in shown["gpus"]:
             for row in gpu["rows"]:
                 for (_, end), (start, _) in zip(row, row[1:]):
                     self.assertLessEqual(end, start, "ranges of a row lie side by side")
+
+    def check_flame(self, db, work, shown):
+        """By projected time: what the instances of each chain of names took, on each GPU."""
+        spans, path, sums = {}, {}, {"": 0}
+        for (_, row), ops in work.items():
+            spans[row] = spans.get(row, 0) + max(o[2] for o in ops) - min(o[1] for o in ops)
+        for thread, in db.execute("SELECT DISTINCT globalTid FROM NVTX_EVENTS"):
+            open_until = []
+            for row, start, end, text in db.execute("SELECT n.rowid, start, end, coalesce(text, value) FROM NVTX_EVENTS n LEFT JOIN StringIds s ON s.id = textId "
+                                                    "WHERE eventType = 59 AND end > start AND globalTid = ? ORDER BY start, end DESC, n.rowid", (thread,)):
+                while open_until and open_until[-1][0] <= start:
+                    open_until.pop()
+                path[row] = [*(names[-1] for _, names in open_until), re.split(", (?:seq|op_id|sizes) = ", text)[0]]
+                open_until.append((end, path[row]))
+                if row in spans:
+                    sums[" > ".join(path[row])] = sums.get(" > ".join(path[row]), 0) + spans[row]
+                    sums[""] += spans[row] if len(path[row]) == 1 else 0
+        self.assertEqual({key: round(ms * 1000000) for key, ms in shown.items()}, sums)
 
     def check_lead(self, path):
         shown = page(path)
@@ -243,13 +266,29 @@ class Structure(unittest.TestCase):
         origin, found = int(page(path)["origin"]), [c for one in shown for c in one["collectives"]]
         self.assertEqual({len(found)}, set(map(len, own)))
         self.assertGreater(len(found), 10)
+        # A constant by which ends differ is one of clocks.
+        clocks = [sorted(end - first for (_, end), (_, first) in zip(times, own[0]))[(len(found) - 1) // 2] for times in own]
         for collective, pair in zip(sorted(found, key=lambda c: c["start"]), zip(*own)):
-            starts = [start - origin for start, _ in pair]
-            self.assertEqual((collective["start"], collective["end"]), (min(starts), max(end for _, end in pair) - origin))
+            starts = [start - clock for (start, _), clock in zip(pair, clocks)]
+            self.assertEqual((collective["start"], collective["end"]), (min(start for start, _ in pair) - origin, max(end for _, end in pair) - origin))
             self.assertEqual(round(collective["skew"]), max(starts) - min(starts))
-            self.assertEqual({m["device"]: round(m["late"]) for m in collective["members"]}, {gpu: start - min(starts) for gpu, start in enumerate(starts)})
+            self.assertEqual({m["device"]: round(m["late"]) for m in collective["members"]}, {gpu: start - min(starts) for gpu, start in zip(gpus, starts)})
             if max(starts) - min(starts) >= 100000:
-                self.assertEqual(collective["last"], starts.index(max(starts)))
+                self.assertEqual(collective["last"], gpus[starts.index(max(starts))])
+
+    def check_nothing_to_reach(self, path):
+        """No limit, no point of the roofline and no traffic where the export has no large copy, sizes of operands, or messages."""
+        db, shown = database(path), page(path)
+        copies = db.execute("SELECT count(*) FROM CUPTI_ACTIVITY_KIND_MEMCPY WHERE bytes >= 1048576").fetchone()[0] if has(db, "MEMCPY") else 0
+        known = db.execute("SELECT count(*) FROM TARGET_INFO_GPU WHERE name IS NOT NULL").fetchone()[0] if has_table(db, "TARGET_INFO_GPU") else 0
+        self.assertFalse(copies and known)
+        texts = "SELECT count(*) FROM NVTX_EVENTS LEFT JOIN StringIds ON id = textId WHERE coalesce(text, value) LIKE ?"
+        self.assertEqual(db.execute(texts, ("%sizes = %",)).fetchone(), (0,))
+        for name in ("ncclSend", "ncclRecv"):
+            self.assertEqual(db.execute(f"{texts} AND binaryData IS NOT NULL", (name,)).fetchone(), (0,))
+        self.assertEqual((shown["limits"], shown["roofline"]["points"], shown["roofline"]["placed"], shown["roofline"]["elementwise"]), ([], [], 0, 0))
+        self.assertEqual(shown["roofline"]["kernels"], db.execute("SELECT count(*) FROM CUPTI_ACTIVITY_KIND_KERNEL").fetchone()[0])
+        self.assertEqual({one["traffic"] for one in shown["communicators"]} - {None}, set())
 
     def test_communicators(self):
         self.check_arrivals(trace("collectives"))
@@ -324,6 +363,7 @@ class Structure(unittest.TestCase):
             self.assertGreater(len(some), least)
             self.assertLess(len(some), len(whole))
             self.assertEqual(some, {key: whole[key] for key in some})
+            self.assertEqual(page_with_blocks(trace(name), events)["flame"], page(trace(name))["flame"])
 
     def test_lead_where_the_page_has_blocks(self):
         self.check_lead_of_blocks(trace("training"), 2000)
@@ -340,9 +380,9 @@ class Structure(unittest.TestCase):
     @support.tier("ci")
     def test_serving(self):
         path = trace("serving")
-        self.check_lead(path)
-        self.check_range(path)
-        self.check_steps(path)
+        for check in (self.check_lead, self.check_range, self.check_steps, self.check_nothing_to_reach):
+            check(path)
+        self.assertEqual(page(path)["communicators"], [])
 
     @support.tier("ci")
     def test_job_of_eight(self):
@@ -356,7 +396,7 @@ class Structure(unittest.TestCase):
         done = support.run("ranks", "--together", "--ranks", 16, "--straggler", "persistent", "--late-rank", 5, out, program=support.GENERATOR)
         self.assertEqual(done.returncode, 0, done.stderr)
         path = out / "ranks.sqlite"
-        for check in (self.check_lead, self.check_range, self.check_steps, self.check_arrivals, self.check_projection):
+        for check in (self.check_lead, self.check_range, self.check_steps, self.check_arrivals, self.check_projection, self.check_nothing_to_reach):
             check(path)
         collectives = [c for one in page(path)["communicators"] for c in one["collectives"]]
         self.assertEqual({c["last"] for c in collectives if c["skew"] >= 100000}, {5})
@@ -366,10 +406,8 @@ class Structure(unittest.TestCase):
     @support.tier("ci")
     @unittest.skipUnless(REFERENCE.exists(), "needs shared/")
     def test_two_gpus(self):
-        self.check_units(REFERENCE)
-        self.check_range(REFERENCE)
-        self.check_lead(REFERENCE)
-        self.check_projection(REFERENCE)
+        for check in (self.check_units, self.check_range, self.check_lead, self.check_projection, self.check_arrivals, self.check_nothing_to_reach):
+            check(REFERENCE)
 
 
 if __name__ == "__main__":
