@@ -519,7 +519,7 @@ class Unusual(unittest.TestCase):
         path = fresh_dir() / "long.sqlite"
         shutil.copy(trace("training"), path)
         with sqlite3.connect(path) as db:
-            db.execute("UPDATE NVTX_EVENTS SET textId = NULL, text = ? WHERE coalesce(text, (SELECT value FROM StringIds WHERE id = textId)) = 'backward'",
+            db.execute("UPDATE NVTX_EVENTS SET textId = NULL, text = ? WHERE coalesce(text, (SELECT value FROM StringIds WHERE id = textId)) = 'forward'",
                        ("x" * 5000,))
             self.assertGreater(db.execute("SELECT changes()").fetchone(), (0,))
         db.close()
