@@ -49,6 +49,7 @@
   X(mpi_calls)           \
   X(directives)          \
   X(directive_data)      \
+  X(directive_waits)     \
   X(osrt)                \
   X(quality)             \
   X(active_spans)        \

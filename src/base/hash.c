@@ -46,3 +46,5 @@ uint64_t nai_hash_of_program(void) {
   dl_iterate_phdr(look_at_object, &found);
   return found;
 }
+
+const char *nai_version_of_program(void) { return *NAI_COMMIT ? NAI_VERSION "+" NAI_COMMIT : NAI_VERSION; }

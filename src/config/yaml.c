@@ -138,7 +138,7 @@ static int take_scalar(struct parse *p, const yaml_event_t *event) {
     struct frame *frame = &p->frames[p->depth - 1];
     if (!event->data.scalar.length)
       return error_mark(p, event->start_mark, "empty key");
-    if (strcmp((const char *)event->data.scalar.value, "<<") == 0)
+    if (event->data.scalar.length == 2 && memcmp(event->data.scalar.value, "<<", 2) == 0)
       return error_mark(p, event->start_mark, "merge keys are not supported");
     frame->key_line = (uint32_t)event->start_mark.line + 1;
     frame->key_column = (uint32_t)event->start_mark.column + 1;
@@ -192,6 +192,127 @@ static int take_event(struct parse *p, const yaml_event_t *event) {
     return NAI_OK;
   }
 }
+
+/* --- JSON as this program writes it: libyaml takes ten times as long ------------------------------ */
+
+struct json {
+  const char *at, *end, *line_begin;
+  size_t line;
+  struct nai_buf text; /* of a scalar with escapes */
+};
+
+static void json_free(struct json *j) { nai_buf_free(&j->text); }
+
+static char next_of(struct json *j) {
+  for (; j->at < j->end && (*j->at == ' ' || *j->at == '\n'); j->at++)
+    if (*j->at == '\n') {
+      j->line++;
+      j->line_begin = j->at + 1;
+    }
+  return j->at < j->end ? *j->at : '\0';
+}
+
+static bool get_escape(struct json *j) {
+  static const char pairs[] = "\"\"\\\\//n\nt\tr\r";
+  for (const char *pair = pairs; j->at < j->end && *pair; pair += 2)
+    if (*pair == *j->at) {
+      nai_buf_putc(&j->text, pair[1]);
+      return true;
+    }
+  return false;
+}
+
+static bool get_quoted(yaml_event_t *event, struct json *j) {
+  const char *begin = ++j->at;
+  nai_buf_clear(&j->text);
+  for (; j->at < j->end && *j->at != '"'; j->at++) {
+    if (*j->at < ' ' || *j->at > '~')
+      return false;
+    if (*j->at != '\\')
+      continue;
+    nai_buf_put(&j->text, begin, (size_t)(j->at++ - begin));
+    if (!get_escape(j))
+      return false;
+    begin = j->at + 1;
+  }
+  event->data.scalar.length = (size_t)(j->at - begin);
+  if (j->text.len) {
+    nai_buf_put(&j->text, begin, event->data.scalar.length);
+    event->data.scalar.length = j->text.len;
+    begin = j->text.data;
+  }
+  event->data.scalar.value = (yaml_char_t *)begin;
+  event->data.scalar.style = YAML_DOUBLE_QUOTED_SCALAR_STYLE;
+  return j->at++ < j->end && !j->text.oom;
+}
+
+static bool is_of_word(char c) { return (c >= '0' && c <= '9') || ((c | 32) >= 'a' && (c | 32) <= 'z'); }
+
+/* A number or a word. */
+static bool get_plain(yaml_event_t *event, struct json *j) {
+  const char *begin = j->at;
+  j->at += j->at < j->end && *begin == '-';
+  bool good = j->at < j->end && is_of_word(*j->at);
+  while (j->at < j->end && (is_of_word(*j->at) || *j->at == '+' || *j->at == '-' || *j->at == '.'))
+    j->at++;
+  event->data.scalar.value = (yaml_char_t *)begin;
+  event->data.scalar.length = (size_t)(j->at - begin);
+  event->data.scalar.style = YAML_PLAIN_SCALAR_STYLE;
+  return good;
+}
+
+static bool get_event(yaml_event_t *event, struct json *j, const struct parse *p) {
+  enum { MAX_KEY = 1000 }; /* libyaml refuses longer ones */
+  char first = next_of(j);
+  *event = (yaml_event_t){.start_mark = {.line = j->line, .column = (size_t)(j->at - j->line_begin)}};
+  event->end_mark = event->start_mark;
+  event->type = first == '{' ? YAML_MAPPING_START_EVENT
+              : first == '[' ? YAML_SEQUENCE_START_EVENT
+              : first == '}' ? YAML_MAPPING_END_EVENT
+              : first == ']' ? YAML_SEQUENCE_END_EVENT
+                             : YAML_SCALAR_EVENT;
+  if (event->type != YAML_SCALAR_EVENT)
+    return j->at++ < j->end;
+  if (!wants_key(p))
+    return first == '"' ? get_quoted(event, j) : get_plain(event, j);
+  return first == '"' && get_quoted(event, j) && event->data.scalar.length < MAX_KEY && next_of(j) == ':' && j->at++;
+}
+
+/* Whether an open list or map ends that way. */
+static bool may_end(const struct parse *p, enum yaml_event_type_e end) {
+  const struct nai_yaml_node *open = p->depth ? &p->doc->nodes[p->frames[p->depth - 1].node] : NULL;
+  return open &&
+         (open->kind == NAI_YAML_MAP ? end == YAML_MAPPING_END_EVENT && wants_key(p) : end == YAML_SEQUENCE_END_EVENT);
+}
+
+/* False: it is something else, or not right; libyaml says which. */
+static bool take_json(struct parse *p) {
+  NAI_SCOPED(json) j = {.at = p->text, .end = p->text + p->len, .line_begin = p->text};
+  bool item = true, may_lack = false; /* an item comes next; or the end, where there is none yet */
+  if (!p->len || (*p->text != '{' && *p->text != '['))
+    return false;
+  do {
+    yaml_event_t event;
+    bool key = wants_key(p);
+    if (!item && next_of(&j) == ',') {
+      j.at++;
+      item = true;
+      continue;
+    }
+    if (!get_event(&event, &j, p))
+      return false;
+    bool begins = event.type == YAML_MAPPING_START_EVENT || event.type == YAML_SEQUENCE_START_EVENT;
+    if (begins || event.type == YAML_SCALAR_EVENT ? !item : (item && !may_lack) || !may_end(p, event.type))
+      return false;
+    if (take_event(p, &event) != NAI_OK)
+      return false;
+    item = begins || (key && event.type == YAML_SCALAR_EVENT);
+    may_lack = begins;
+  } while (p->depth);
+  return !next_of(&j) && j.at == j.end;
+}
+
+/* --- YAML ----------------------------------------------------------------------------------------- */
 
 /* The depth limit also bounds libyaml itself, whose cost per token grows with the nesting: events are taken one by one
  * and the scanner never runs more than one simple key (1024 characters) ahead of them. */
@@ -247,7 +368,12 @@ static int parse(struct nai_yaml **out, const char *file, const char *text, size
     return nai_yaml_error_at(doc, 1, 1, err, "larger than 1 MiB");
   NAI_SCOPED(parse) p = {.doc = doc, .text = text, .len = len, .any_text = any_text, .err = err};
   doc->hash = nai_hash_bytes(0, text, len);
-  NAI_TRY(take_events(&p));
+  if (!take_json(&p)) {
+    nai_strings_free(&doc->strings);
+    doc->count = 0;
+    p.depth = 0;
+    NAI_TRY(take_events(&p));
+  }
   if (!doc->count)
     return nai_yaml_error_at(doc, 1, 1, err, "empty file");
   for (uint32_t n = 0; n < doc->count; n++) {

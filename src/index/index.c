@@ -32,9 +32,10 @@ int64_t nai_index_add(struct nai_index *index, const struct RUNS_row *run) {
   int64_t row = RUNS_add(t, run);
   for (int c = 0; c < RUNS_COLUMN_COUNT; c++) {
     NAI_SCOPED(nai_buf) clean = {0};
-    if (t->schema->columns[c].type != NAI_STR)
+    const char *text = t->schema->columns[c].type == NAI_STR ? nai_get_str(t, row, c) : "-";
+    if (*text && nai_text_is_clean(text, strlen(text)))
       continue;
-    nai_text_clean(&clean, nai_get_str(t, row, c), strlen(nai_get_str(t, row, c)));
+    nai_text_clean(&clean, text, strlen(text));
     nai_set_str(t, row, c, clean.len ? clean.data : NULL);
     t->oom |= clean.oom;
   }

@@ -128,6 +128,7 @@ static const char *get_text(struct reading *r) {
 struct target {
   enum nai_type type;
   int column;
+  bool known; /* it may have a value, which stays: of runs, the row has what their store says of them */
 };
 
 /* Number `at` of a table that the same version wrote is there, too. */
@@ -152,13 +153,13 @@ static uint32_t get_columns(struct target targets[MAX_COLUMNS], struct reading *
     r->bad |= type != NAI_STR && type != NAI_F64 && type != NAI_I64 && type != NAI_I32;
     targets[c].type = (enum nai_type)type;
     targets[c].column = find_column(schema, c, name, targets[c].type);
+    targets[c].known = schema == &nai_runs_schema;
   }
   return r->bad ? 0 : (uint32_t)count;
 }
 
-/* What is known already stays: of runs, the row has what their store says of them. */
 static bool is_wanted(const struct nai_table *table, int64_t row, const struct target *to) {
-  return to->column >= 0 && nai_table_value(table, row, to->column).null;
+  return to->column >= 0 && (!to->known || nai_table_value(table, row, to->column).null);
 }
 
 static void get_cell(struct reading *r, struct nai_table *table, int64_t row, const struct target *to) {

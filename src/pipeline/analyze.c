@@ -105,7 +105,7 @@ static int describe_again(struct nai_manifest *m, const struct nai_manifest *ear
 
 /* What was asked, for whoever opens the run later. */
 static int describe_run(struct nai_manifest *m, const struct nai_state *s, struct nai_err *err) {
-  m->version = NAI_VERSION;
+  m->version = nai_version_of_program();
   if (!s->trace)
     return describe_again(m, nai_run_manifest(s->earlier), err);
   m->trace = s->trace->file_name;

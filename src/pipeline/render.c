@@ -85,7 +85,7 @@ static void plan(struct rendering *r) {
     if (!strchr(nai_outputs[i]->path, '*'))
       add_file(r, nai_outputs[i], NULL);
     for (size_t t = 0; strchr(nai_outputs[i]->path, '*') && t < report->table_count; t++)
-      if (report->tables[t]->rows || r->s->options->all_csv)
+      if (nai_output_has_csv(&r->context, report->tables[t]))
         add_file(r, nai_outputs[i], report->tables[t]);
   }
 }
@@ -177,7 +177,8 @@ int nai_state_render(struct nai_state *s, struct nai_err *err) {
                                        .script_sha256_b64 = asset_text("templates/viewer/dist/viewer.js.sha256"),
                                        .style = asset_text("templates/viewer/dist/viewer.css"),
                                        .style_sha256_b64 = asset_text("templates/viewer/dist/viewer.css.sha256")};
-  struct rendering r = {.s = s, .context = {.report = &report, .templates = s->templates, .page = &page}};
+  struct rendering r = {
+      .s = s, .context = {.report = &report, .templates = s->templates, .page = &page, .all_csv = s->options->all_csv}};
   char dir[PATH_MAX];
   size_t count = nai_state_schemas(schemas, s, NAI_STAGE_COUNT);
   for (size_t i = 0; i < count; i++)

@@ -58,15 +58,6 @@ const struct nai_sql_source nai_derived_slack = {.schema = &nai_slack_schema, .o
 
 /* --- step by step --------------------------------------------------------------------------------- */
 
-static int64_t step_number(const struct nai_path_scope *scope, const struct nai_model *m, uint32_t i) {
-  const struct nai_step_list *list = m->steps->lists;
-  if (scope->kind != NAI_SCOPE_STEP)
-    return i;
-  while (list->process != (uint32_t)scope->process || list->gpu != scope->gpu)
-    list++;
-  return list->v[i].step;
-}
-
 static int put_repetition(struct nai_table *out, const struct nai_model *m, const struct nai_path_scope *all,
                           uint32_t i, struct nai_err *err) {
   const int64_t *times = m->dependencies->time;
@@ -78,9 +69,9 @@ static int put_repetition(struct nai_table *out, const struct nai_model *m, cons
     if (sum.by_cause[cause])
       NAI_ADD(CRITICAL_PATH_STEPS, out, .scope = nai_path_scope_name(all->kind),
               .device_id = nai_model_device(m, all->gpu), .pid = nai_model_pid(m, all->process),
-              .step = step_number(all, m, i), .steady = !all->counts || all->counts[i], .start_ns = times[one.nodes[0]],
-              .end_ns = times[one.nodes[1]], .cause = nai_path_cause_name((enum nai_path_cause)cause),
-              .duration_ns = sum.by_cause[cause]);
+              .step = nai_path_repetition(all, m, i), .steady = !all->counts || all->counts[i],
+              .start_ns = times[one.nodes[0]], .end_ns = times[one.nodes[1]],
+              .cause = nai_path_cause_name((enum nai_path_cause)cause), .duration_ns = sum.by_cause[cause]);
   return NAI_OK;
 }
 
@@ -91,7 +82,7 @@ static int open_steps(struct nai_sql_table *t, struct nai_err *err) {
   uint32_t count;
   NAI_TRY(nai_derived_model(&m, nai_database_of(t), NAI_PART(DEPENDENCIES) | NAI_PART(STEPS), err));
   NAI_TRY(nai_derived_new(t, 0, err));
-  NAI_TRY(nai_path_scopes(&scopes, &count, m, &arena, err));
+  NAI_TRY(nai_path_scopes(&scopes, &count, m, NULL, &arena, err));
   for (uint32_t s = 0; s < count; s++)
     for (uint32_t i = 0; scopes[s].kind != NAI_SCOPE_WINDOW && i < scopes[s].count; i++)
       NAI_TRY(put_repetition(t->own, m, &scopes[s], i, err));

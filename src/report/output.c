@@ -5,6 +5,7 @@
 #include "table/csv.h"
 #include "tables/table_list.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* --- report.html: one page with all its data, none of which is copied on the way ------------------- */
@@ -97,14 +98,23 @@ static int print_csv(struct nai_buf *out, const struct nai_output_context *conte
   return nai_buf_check(out, err);
 }
 
-/* What says of every table how many rows it has, so that a table without any needs no file. */
+bool nai_output_has_csv(const struct nai_output_context *context, const struct nai_table *table) {
+  return context->all_csv || (table->rows && table->schema->csv);
+}
+
+/* What says of every table how many rows it has and how to get them, so that not every table needs a file. */
 static int print_list(struct nai_buf *out, const struct nai_output_context *context, struct nai_err *err) {
   const struct nai_report *report = context->report;
   NAI_OWNED(nai_table) *list = NULL;
   NAI_TRY(nai_table_new(&list, &nai_table_list_schema, err));
-  for (size_t i = 0; i < report->table_count; i++)
-    NAI_ADD(TABLE_LIST, list, .table_name = report->tables[i]->schema->name, .row_count = report->tables[i]->rows,
-            .title = report->tables[i]->schema->title);
+  for (size_t i = 0; i < report->table_count; i++) {
+    const struct nai_table *table = report->tables[i];
+    char csv[128];
+    snprintf(csv, sizeof csv, nai_output_has_csv(context, table) ? "%s.csv" : "nsys-ai table RUN %s --csv",
+             table->schema->name);
+    NAI_ADD(TABLE_LIST, list, .table_name = table->schema->name, .row_count = table->rows,
+            .title = table->schema->title, .csv = csv);
+  }
   NAI_TRY(nai_table_check(list, err));
   nai_csv_table(out, list);
   return nai_buf_check(out, err);

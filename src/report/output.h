@@ -15,7 +15,11 @@ struct nai_output_context {
   const struct nai_table *table;      /* of formats with one file per table */
   struct nai_templates *templates;    /* of formats that have a template: checked, so threads may share them */
   const struct nai_report_page *page; /* of formats that need the timeline */
+  bool all_csv;                       /* a CSV file of every table */
 };
+
+/* Whether a table has a CSV file. */
+bool nai_output_has_csv(const struct nai_output_context *context, const struct nai_table *table);
 
 struct nai_output {
   const char *name;     /* "markdown" */

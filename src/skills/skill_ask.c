@@ -84,6 +84,7 @@ static void make_schema(struct schema *s, const struct nai_skill *skill) {
                                   .title = skill->title,
                                   .description = skill->description,
                                   .columns = s->defs,
+                                  .csv = true,
                                   .column_count = (uint32_t)skill->column_count};
 }
 

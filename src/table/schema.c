@@ -78,6 +78,7 @@ int nai_schema_copy(struct nai_schema **out, const struct nai_schema *schema, st
                               .description = keep(&at, schema->description),
                               .cannot_know = keep(&at, schema->cannot_know),
                               .was = keep(&at, schema->was),
+                              .csv = schema->csv,
                               .columns = defs,
                               .column_count = schema->column_count};
   for (uint32_t i = 0; i < schema->column_count; i++) {

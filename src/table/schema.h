@@ -84,6 +84,7 @@ struct nai_schema {
   uint32_t column_count;
   const char *was;         /* the name it had before, as of a column */
   const char *cannot_know; /* what no row of it can tell, behind "Cannot know:"; "" or NULL: nothing is said */
+  bool csv;                /* where it has rows, each run has a tables/NAME.csv; of the others with --all-csv only */
 };
 
 #define NAI_SCHEMA(schema_name, schema_title, schema_description, defs)                             \

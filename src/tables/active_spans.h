@@ -29,4 +29,4 @@
   C(T, cause_ns, TIME, "the part of the pause that the cause covers")
 NAI_TABLE(ACTIVE_SPANS, active_spans, "Active spans",
           "One stretch of a GPU's window: work, or a pause between; the spans of a GPU partition its window",
-          "graphics work and other programs on the GPU; whether a read is from a terminal")
+          "graphics work and other programs on the GPU; whether a read is from a terminal", .csv = true)

@@ -19,4 +19,4 @@
   C(T, pid, PID, "process of the longest call")                                                                      \
   C(T, tid, TID, "thread of the longest call")
 NAI_TABLE(API_CALLS, api_calls, "CUDA calls", "One function of CUDA's APIs",
-          "whether the time inside a call cost anything; calls of threads that were not traced")
+          "whether the time inside a call cost anything; calls of threads that were not traced", .csv = true)

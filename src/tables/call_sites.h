@@ -37,4 +37,5 @@
 NAI_TABLE(CALL_SITES, call_sites, "GPU time by call site",
           "One line or function of the program, of one process on one GPU; all rows together are the run",
           "calls without a recorded stack (call_stack_coverage); durations without the profiler's backtraces. Python "
-          "frames: verified on generated exports only")
+          "frames: verified on generated exports only",
+          .csv = true)

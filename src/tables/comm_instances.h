@@ -34,4 +34,4 @@
   C(T, kernel_name, KERNEL_NAME, "kernel")
 NAI_TABLE(COMM_INSTANCES, comm_instances, "Collectives one by one",
           "One communication kernel; of more than 10,000 those with the most exposed time",
-          "sizes and communicators where payloads were not exported; peers on other nodes")
+          "sizes and communicators where payloads were not exported; peers on other nodes", .csv = true)

@@ -53,4 +53,5 @@
     "innermost that no library makes (nccl, c10d::, record_param_comms, aten::, ProcessGroup)")                      \
   C(T, issued_in_ns, TIME, "its part of active_exposed_ns", .better = NAI_BETTER_LOWER)
 NAI_TABLE(COMM_OPS, comm_ops, "Collectives", "Communication of one kind on one GPU",
-          "which algorithm and protocol ran; whether long kernels that are not matched waited or were slow")
+          "which algorithm and protocol ran; whether long kernels that are not matched waited or were slow",
+          .csv = true)

@@ -43,4 +43,4 @@
   C(T, longest_wait_start_ns, START, "start of the longest wait")                                                   \
   C(T, longest_wait_end_ns, END, "end of the longest wait")
 NAI_TABLE(COMM_RANKS, comm_ranks, "NCCL wait per GPU", "One process on one GPU: what its communication was spent on",
-          "why a rank is late; ranks in other traces (nsys-ai ranks)")
+          "why a rank is late; ranks in other traces (nsys-ai ranks)", .csv = true)

@@ -40,4 +40,5 @@
   C(T, longest_end_ns, END, "its end")
 NAI_TABLE(
     COPY_RATES, copy_rates, "Memcpy bandwidth", "Copies in one direction between two kinds of memory on one GPU",
-    "how many lanes the slot has; which link a peer-to-peer copy takes; whether another stream used the data earlier")
+    "how many lanes the slot has; which link a peer-to-peer copy takes; whether another stream used the data earlier",
+    .csv = true)

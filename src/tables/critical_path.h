@@ -17,4 +17,4 @@
   C(T, tid, TID, "thread, of what runs on the host")
 NAI_TABLE(CRITICAL_PATH, critical_path, "Critical path",
           "One segment of the critical path of the window; of more than 2,000 the longest",
-          "whether a wait could be removed; what threads hand to each other")
+          "whether a wait could be removed; what threads hand to each other", .csv = true)

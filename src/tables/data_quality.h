@@ -10,4 +10,4 @@
   C(T, source_table, LABEL, "table of the export", .key = true)                   \
   C(T, detail, LABEL, "what it means", .key = true)
 NAI_TABLE(DATA_QUALITY, data_quality, "Data quality", "One thing that limits what this report can say",
-          "losses that nobody recorded; whether a missing table was not traced or had no rows")
+          "losses that nobody recorded; whether a missing table was not traced or had no rows", .csv = true)

@@ -12,4 +12,5 @@
   C(T, pid, PID, "process")                                                                           \
   C(T, tid, TID, "thread")                                                                            \
   C(T, name, NAME, "first text of that row: usually the kernel, range, API or cause")
-NAI_TABLE(EVIDENCE, evidence, "Evidence", "One row per fact behind a finding", "more than the table it comes from")
+NAI_TABLE(EVIDENCE, evidence, "Evidence", "One row per fact behind a finding", "more than the table it comes from",
+          .csv = true)

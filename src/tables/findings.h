@@ -37,4 +37,4 @@
   C(T, simulated_now_ns, NS, "what one takes now")                                                                  \
   C(T, saving_is, LABEL, "bound: saving_ns is the most; estimate: a change may save more or less; NULL: no saving")
 NAI_TABLE(FINDINGS, findings, "Findings", "One row per finding, the most important first",
-          "whether the change pays: a saving is the time of one cause, and savings of findings overlap")
+          "whether the change pays: a saving is the time of one cause, and savings of findings overlap", .csv = true)

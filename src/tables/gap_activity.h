@@ -41,4 +41,5 @@
 NAI_TABLE(
     GAP_ACTIVITY, gap_activity, "What the CPU did in idle gaps",
     "The time of one thread in the longest gaps, in the patterns with most time, in its own code, and before and after GPU work",
-    "why a thread waited where no OS runtime call says so; who had the CPU in that time; how many CPUs there are")
+    "why a thread waited where no OS runtime call says so; who had the CPU in that time; how many CPUs there are",
+    .csv = true)

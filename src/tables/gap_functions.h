@@ -18,4 +18,4 @@
   C(T, count, COUNT, "calls, records, samples or launches", .sum = true)
 NAI_TABLE(GAP_FUNCTIONS, gap_functions, "Functions in idle gaps",
           "One name in one layer of evidence of a row of gap_activity",
-          "exact times behind samples; functions of libraries without symbols")
+          "exact times behind samples; functions of libraries without symbols", .csv = true)

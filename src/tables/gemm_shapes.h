@@ -37,4 +37,4 @@
   C(T, longest_end_ns, END, "its end")
 NAI_TABLE(GEMM_SHAPES, gemm_shapes, "Sizes of matrix products",
           "Matrix products or attention of one operation with the same sizes on one GPU",
-          "causal masks; what caches hold; clocks below boost")
+          "causal masks; what caches hold; clocks below boost", .csv = true)

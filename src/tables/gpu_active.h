@@ -30,4 +30,4 @@
   C(T, gpu, LABEL, "how reports call this GPU")
 NAI_TABLE(GPU_ACTIVE, gpu_active, "Active time of GPUs",
           "One GPU; compute + exposed communication + exposed copy + idle = active, all within active spans",
-          "whether repeated work is the program's own or its setup")
+          "whether repeated work is the program's own or its setup", .csv = true)

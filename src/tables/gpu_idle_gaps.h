@@ -29,5 +29,6 @@
     "in_launch_call 9.09 \u00b5s")
 NAI_TABLE(GPU_IDLE_GAPS, gpu_idle_gaps, "Longest idle gaps",
           "One stretch of time in which a GPU ran nothing; the 10,000 longest",
-          "what threads other than the launching one did; work submitted late by the driver or the operating system")
+          "what threads other than the launching one did; work submitted late by the driver or the operating system",
+          .csv = true)
 enum { NAI_MAX_IDLE_GAPS = 10000 }; /* rows: the longest */

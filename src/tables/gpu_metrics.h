@@ -19,4 +19,4 @@
   C(T, max_gap_ns, TIME, "longest distance between samples in the window: samples that were lost")
 NAI_TABLE(GPU_METRICS, gpu_metrics, "GPU metrics",
           "One sampled metric of one GPU in one kind of its time; of the whole GPU, all its users",
-          "values of single kernels: samples are 100 \u00b5s apart by default; whose work a sample is of")
+          "values of single kernels: samples are 100 \u00b5s apart by default; whose work a sample is of", .csv = true)

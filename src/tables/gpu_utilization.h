@@ -39,4 +39,5 @@
   C(T, pid, PID, "the process, where GPUs are told apart by process only")
 NAI_TABLE(GPU_UTILIZATION, gpu_utilization, "GPU utilization",
           "One GPU; compute + exposed communication + exposed copy + idle = window",
-          "how much of the GPU a busy moment used; gaps, copies and communication inside a graph traced as an envelope")
+          "how much of the GPU a busy moment used; gaps, copies and communication inside a graph traced as an envelope",
+          .csv = true)

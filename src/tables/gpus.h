@@ -35,4 +35,5 @@
   C(T, discrete, ID32, "0 for a GPU that shares the CPU's memory")
 NAI_TABLE(
     GPUS, gpus, "GPUs", "One GPU that ran something",
-    "GPUs that ran nothing; which physical GPU an ordinal is where mapped is 0; the clock and power that were reached")
+    "GPUs that ran nothing; which physical GPU an ordinal is where mapped is 0; the clock and power that were reached",
+    .csv = true)

@@ -22,4 +22,4 @@
   C(T, best_end_ns, END, "end of its last launch call")
 NAI_TABLE(GRAPH_SAVINGS, graph_savings, "CUDA graph candidates",
           "One sequence of launches that repeats, on one GPU, with the saving of a CUDA graph in its place",
-          "kernel arguments: a graph needs the same addresses in every pass, or an update")
+          "kernel arguments: a graph needs the same addresses in every pass, or an update", .csv = true)

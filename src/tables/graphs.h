@@ -34,4 +34,4 @@
   C(T, longest_start_ns, START, "start of the longest envelope")                                                     \
   C(T, longest_end_ns, END, "end of the longest envelope")
 NAI_TABLE(GRAPHS, graphs, "CUDA graphs", "One CUDA graph of one process on one GPU",
-          "what ran inside a graph traced as an envelope; how long a graph takes when nobody traces it")
+          "what ran inside a graph traced as an envelope; how long a graph takes when nobody traces it", .csv = true)

@@ -29,4 +29,4 @@
   C(T, longest_end_ns, END, "end of the gap with the longest part")
 NAI_TABLE(IDLE_CAUSES, idle_causes, "Idle time by cause",
           "One cause on one GPU; the rows of a GPU add up to its idle time",
-          "what has to change: a cause is what was recorded of the launching thread at that moment")
+          "what has to change: a cause is what was recorded of the launching thread at that moment", .csv = true)

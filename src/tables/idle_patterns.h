@@ -17,4 +17,4 @@
 NAI_TABLE(
     IDLE_PATTERNS, idle_patterns, "Repeated idle gaps",
     "Gaps of 4 \u00b5s or more within active spans of one GPU with the same cause before the same operation; the 1,000 with most time",
-    "whether gaps of one pattern have one reason")
+    "whether gaps of one pattern have one reason", .csv = true)

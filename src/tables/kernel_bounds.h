@@ -24,4 +24,4 @@
   C(T, sample_count, COUNT, "samples of the metric with most of them")
 NAI_TABLE(KERNEL_BOUNDS, kernel_bounds, "What binds kernels",
           "One kernel on one GPU, as sampled metrics show it: which unit is used most while it runs alone",
-          "caches, and stalls within the SM: ncu measures these. Verified on generated exports only")
+          "caches, and stalls within the SM: ncu measures these. Verified on generated exports only", .csv = true)

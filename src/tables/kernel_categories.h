@@ -9,4 +9,4 @@
   C(T, pct_of_device_kernel_time, PCT, "of all kernel durations on this GPU")                          \
   C(T, pct_total_kernel_time, PCT, "of all kernel durations on all GPUs", .sum = true)
 NAI_TABLE(KERNEL_CATEGORIES, kernel_categories, "Kernel time by category", "One category on one GPU",
-          "what a kernel does beyond its name; communication under an unknown name counts as compute")
+          "what a kernel does beyond its name; communication under an unknown name counts as compute", .csv = true)

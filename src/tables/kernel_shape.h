@@ -45,4 +45,5 @@
   C(T, longest_start_ns, START, "start of the longest execution")                                                 \
   C(T, longest_end_ns, END, "end of the longest execution")
 NAI_TABLE(KERNEL_SHAPE, kernel_shape, "Kernel shapes", "One kernel name, grid and block on one GPU",
-          "how many warps were really resident; how long single blocks took; how often local memory was used")
+          "how many warps were really resident; how long single blocks took; how often local memory was used",
+          .csv = true)

@@ -21,4 +21,4 @@
   C(T, pct_of_device_kernel_time, PCT, "of all kernel durations on this GPU")                             \
   C(T, graph_call_count, COUNT, "executions that belong to a CUDA graph", .sum = true)
 NAI_TABLE(KERNELS, kernels, "Top kernels", "One kernel name on one GPU, by total time",
-          "kernels inside CUDA graphs traced as envelopes; overlap: totals are summed durations")
+          "kernels inside CUDA graphs traced as envelopes; overlap: totals are summed durations", .csv = true)

@@ -25,4 +25,5 @@
   C(T, negative_latency_count, COUNT,                                                                            \
     "operations that start before their call: clocks disagree; they count in no part", .sum = true)
 NAI_TABLE(LAUNCH_BREAKDOWN, launch_breakdown, "Launch latency", "Launches of one process on one GPU",
-          "what the launching thread could have done in that time; launches whose call is not in the trace")
+          "what the launching thread could have done in that time; launches whose call is not in the trace",
+          .csv = true)

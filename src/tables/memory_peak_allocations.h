@@ -17,4 +17,4 @@
   C(T, variable, LABEL, "variable, where the export tells one")
 NAI_TABLE(MEMORY_PEAK_ALLOCATIONS, memory_peak_allocations, "Largest allocations at the peak",
           "One of the ten largest allocations that were live when memory of a kind was at its peak",
-          "what a caching allocator's segments hold; who allocated what was there before the capture")
+          "what a caching allocator's segments hold; who allocated what was there before the capture", .csv = true)

@@ -27,4 +27,4 @@
   C(T, dst_kind_id, ID32, "number behind dst_kind: CUPTI memory kind", .key = true, .order = 8)
 NAI_TABLE(MEMORY_TRANSFERS, memory_transfers, "Memory transfers",
           "One direction between two kinds of memory on one GPU",
-          "which copies share a link; sizes or times of rows with an impossible rate")
+          "which copies share a link; sizes or times of rows with an impossible rate", .csv = true)

@@ -31,4 +31,4 @@ const char *nai_metric_id(struct nai_arena *arena, const char *id, const char *b
   C(T, needs, LABEL, "capability of the export it needs")                                               \
   C(T, definition, ID, "number of its definition, from 1: values of another one are of something else")
 NAI_TABLE(METRICS, metrics, "Metrics", "One number by which runs are compared",
-          "the spread between captures: quartiles are within one capture")
+          "the spread between captures: quartiles are within one capture", .csv = true)

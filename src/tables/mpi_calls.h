@@ -26,4 +26,5 @@
 NAI_TABLE(
     MPI_CALLS, mpi_calls, "MPI calls", "One MPI function in one process",
     "whether a call waited or transferred, and for whom: that takes all ranks; traffic of GPUs that MPI starts by "
-    "itself. Built after NVIDIA's description: verified on generated exports only")
+    "itself. Built after NVIDIA's description: verified on generated exports only",
+    .csv = true)

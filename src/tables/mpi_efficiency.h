@@ -2,7 +2,7 @@
 #include "tables/declare.h"
 
 #define MPI_EFFICIENCY_COLUMNS(C, T)                                                                              \
-  C(T, process_count, COUNT, "processes of the capture that call MPI", .key = true)                               \
+  C(T, process_count, COUNT, "processes that call MPI", .key = true)                                              \
   C(T, span_ns, TIME, "the longest span of a process")                                                            \
   C(T, mean_useful_ns, TIME, "mean time outside of MPI")                                                          \
   C(T, max_useful_ns, TIME, "longest time outside of MPI")                                                        \
@@ -15,6 +15,6 @@
   C(T, gpu_load_balance_pct, PCT, "mean of the longest busy time of a process's GPUs; NULL where one is unknown", \
     .better = NAI_BETTER_HIGHER)                                                                                  \
   C(T, gpu_busy_pct, PCT, "mean busy time, of the span; NULL where one is unknown", .better = NAI_BETTER_HIGHER)
-NAI_TABLE(MPI_EFFICIENCY, mpi_efficiency, "MPI efficiencies", "All processes of the capture that call MPI",
-          "transfer and serialization efficiency, which take a simulated network; ranks that are not in the capture. "
+NAI_TABLE(MPI_EFFICIENCY, mpi_efficiency, "MPI efficiencies", "All processes that call MPI",
+          "transfer and serialization efficiency, which take a simulated network; ranks that were not captured. "
           "Built after NVIDIA's description: verified on generated exports only")

@@ -19,4 +19,5 @@
   C(T, total_bytes, BYTES, "of metrics in bytes: value times time", .sum = true)
 NAI_TABLE(NIC_METRICS, nic_metrics, "NIC metrics",
           "One sampled metric of one port of a network card in one kind of time; all its users",
-          "which process or collective traffic belongs to; drops shorter than a sample; counters of switches")
+          "which process or collective traffic belongs to; drops shorter than a sample; counters of switches",
+          .csv = true)

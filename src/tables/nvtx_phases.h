@@ -27,4 +27,4 @@
   C(T, span_idle_ns, TIME, "in the spans: time with nothing running", .better = NAI_BETTER_LOWER)                     \
   C(T, instance_time_ns, TIME, "summed durations of the same ranges on the host", .better = NAI_BETTER_LOWER)
 NAI_TABLE(NVTX_PHASES, nvtx_phases, "Phases", "One phase of the phase map",
-          "time that the phase map misses, which stays in the phase around it")
+          "time that the phase map misses, which stays in the phase around it", .csv = true)

@@ -46,4 +46,5 @@
   C(T, p75_span_ns, AVERAGE, "there, the 75th percentile")
 NAI_TABLE(NVTX_PROJECTION, nvtx_projection, "NVTX ranges on the GPU",
           "The work that all instances of a range name launched, on GPUs",
-          "work that other threads launched for the range, as PyTorch's backward pass; what an instance waited for")
+          "work that other threads launched for the range, as PyTorch's backward pass; what an instance waited for",
+          .csv = true)

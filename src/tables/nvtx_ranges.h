@@ -35,4 +35,4 @@
     "where p75 is three times as long or more, so that few are near the median: the 25th percentile; else NULL")       \
   C(T, p75_duration_ns, AVERAGE, "there, the 75th percentile")
 NAI_TABLE(NVTX_RANGES, nvtx_ranges, "NVTX ranges", "One canonical NVTX range name",
-          "GPU work launched by threads without ranges; why a range took as long as it did")
+          "GPU work launched by threads without ranges; why a range took as long as it did", .csv = true)

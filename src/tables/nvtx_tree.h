@@ -20,4 +20,4 @@
   C(T, longest_end_ns, END, "end of the longest instance")
 NAI_TABLE(NVTX_TREE, nvtx_tree, "NVTX tree",
           "All instances of a range name inside the same chain of names on one thread",
-          "GPU work of threads without ranges; how long a range's kernels ran after it ended")
+          "GPU work of threads without ranges; how long a range's kernels ran after it ended", .csv = true)

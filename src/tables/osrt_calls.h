@@ -10,4 +10,4 @@
   C(T, p90_duration_ns, AVERAGE, "90th percentile of durations")                                                       \
   C(T, max_duration_ns, LENGTH, "longest duration")
 NAI_TABLE(OSRT_CALLS, osrt_calls, "OS runtime calls", "One operating-system function",
-          "calls below the threshold of the capture (1 \u00b5s by default); what a wait waited for")
+          "calls below the threshold of the capture (1 \u00b5s by default); what a wait waited for", .csv = true)

@@ -16,4 +16,5 @@
   C(T, nvtx_coverage_pct, PCT, "its kernel time launched inside NVTX ranges; NULL without kernels or ranges",  \
     .better = NAI_BETTER_HIGHER)
 NAI_TABLE(PROCESS_SUMMARY, process_summary, "Processes", "One process with CUDA activity or NVTX",
-          "work that another process did for this one; processes of the job that were not traced", .was = "pids")
+          "work that another process did for this one; processes of the job that were not traced", .was = "pids",
+          .csv = true)

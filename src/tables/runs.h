@@ -10,7 +10,7 @@
   C(T, verdict, LABEL, "of a gate: pass, regressed, suspect, error")                   \
   C(T, exit_code, ID, "exit status of the analysis")                                   \
   C(T, error, LABEL, "why it failed")                                                  \
-  C(T, tool_version, LABEL, "version of nsys-ai that analyzed it")                     \
+  C(T, tool_version, LABEL, "version of nsys-ai that analyzed it, with its commit")    \
   C(T, input_bytes, BYTES, "size of the trace, or of all its captures")                \
   C(T, path, LABEL, "directory of the report, from the index")                         \
   C(T, gpu_count, COUNT, "GPUs that ran something")                                    \

@@ -37,4 +37,5 @@
 NAI_TABLE(SERVING_SUMMARY, serving_summary, "Serving",
           "Steps of one kind of one engine, on the rank that stands for it",
           "accepted tokens under speculative decoding; rates while the engine starts or pauses; the first token of a "
-          "request, which its prefill makes")
+          "request, which its prefill makes",
+          .csv = true)

@@ -10,4 +10,4 @@
   C(T, text, LABEL, "its answer in a line; NULL when its file has none, or no row") \
   C(T, reason, LABEL, "why it cannot say; NULL when it can")
 NAI_TABLE(SKILL_ANSWERS, skill_answers, "Answers of skills", "One skill that the report was asked to hold",
-          "whether a statement asks what its title says")
+          "whether a statement asks what its title says", .csv = true)

@@ -13,4 +13,4 @@
   C(T, pct_of_steps, PCT, "of the durations of these steps; kernels may overlap")
 NAI_TABLE(STEP_CATEGORIES, step_categories, "Kernel time of a step",
           "Kernels of one kind of work in the steady steps of one process on one GPU",
-          "kernels inside graphs traced as envelopes; what a kernel does beyond its name")
+          "kernels inside graphs traced as envelopes; what a kernel does beyond its name", .csv = true)

@@ -22,4 +22,4 @@
     .better = NAI_BETTER_LOWER)
 NAI_TABLE(STEP_COMM_OPS, step_comm_ops, "Collectives of a step",
           "One collective in the steady steps of one process on one GPU",
-          "collectives that one step begins and the next one waits for: they are the first one's")
+          "collectives that one step begins and the next one waits for: they are the first one's", .csv = true)

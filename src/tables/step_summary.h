@@ -65,4 +65,4 @@
   C(T, last_end_ns, END, "end of the last one")
 NAI_TABLE(STEP_SUMMARY, step_summary, "Step time",
           "The steps of one process on one GPU; none where no boundary was found",
-          "steps outside of the capture; medians of fewer than ten steady steps say little")
+          "steps outside of the capture; medians of fewer than ten steady steps say little", .csv = true)

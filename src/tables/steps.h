@@ -49,4 +49,5 @@
   C(T, range_busy_ns, TIME, "in that span: time with anything running on the GPU")                                     \
   C(T, range_idle_ns, TIME, "in that span: time with nothing running", .better = NAI_BETTER_LOWER)
 NAI_TABLE(STEPS, steps, "Steps", "One step of one process on one GPU; its parts add up to its duration",
-          "whether what repeats is what the program's author calls a step, unless a range or --step says so")
+          "whether what repeats is what the program's author calls a step, unless a range or --step says so",
+          .csv = true)

@@ -32,4 +32,5 @@
   SYNC_IDLE_COLUMNS(C, T)
 NAI_TABLE(
     SYNC_CALLS, sync_calls, "Synchronization", "One synchronizing API function",
-    "waits by polling, in condition variables or in NCCL's host code; whether a wait on a busy GPU costs anything")
+    "waits by polling, in condition variables or in NCCL's host code; whether a wait on a busy GPU costs anything",
+    .csv = true)

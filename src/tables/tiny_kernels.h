@@ -10,4 +10,4 @@
   C(T, pct_of_device_kernels, PCT, "of all kernel executions on this GPU", .better = NAI_BETTER_LOWER)             \
   C(T, short_name, LABEL, "name for people")
 NAI_TABLE(TINY_KERNELS, tiny_kernels, "Tiny kernels", "Executions of 5 \u00b5s or less, by kernel name and GPU",
-          "whether they could be fused or left out; kernels inside graphs traced as envelopes")
+          "whether they could be fused or left out; kernels inside graphs traced as envelopes", .csv = true)

@@ -14,4 +14,4 @@
   C(T, confidence, PCT, "of the engine, else of the framework")                                                       \
   C(T, evidence, LABEL, "up to three signs, with semicolons between")
 NAI_TABLE(WORKLOAD, workload, "Workload", "What a process is, or the run as a whole",
-          "whether a library matters because it ran")
+          "whether a library matters because it ran", .csv = true)

@@ -9,4 +9,5 @@
   C(T, sign_count, COUNT, "kinds of signs seen: kernels, ranges, threads, ...")                                        \
   C(T, evidence, LABEL, "what was seen: kinds, counts and one name of each; (shared): others have such names, too")
 NAI_TABLE(WORKLOAD_EVIDENCE, workload_evidence, "Workload evidence",
-          "One thing the program is, by what it shows of itself", "whether a library matters because it ran")
+          "One thing the program is, by what it shows of itself", "whether a library matters because it ran",
+          .csv = true)

@@ -50,6 +50,8 @@
 
   const keys = [["?", "This help"], ["Tab  Enter", "Go to links, dots and headings; follow, or sort"], ["Esc", "Close"]];
   if (search) keys.unshift(["/", "Search"]);
+  const charts = [...document.querySelectorAll("figure svg")].filter((svg) => svg.querySelector("a[id] circle"));
+  if (charts.length) keys.splice(1, 0, ["[  ]", "From this dot on, up to this dot: what the charts hold in between; a drag over a chart does it, too"]);
   const dialog = make("dialog", { class: "help", "aria-label": "Help" });
   dialog.append(
     make("header", {}, make("h2", {}, "Help"), button("×", "Close", () => dialog.close())),
@@ -76,16 +78,86 @@
     });
   }
 
-  // What is chosen is in the link: a dot or a heading with an id. A link to one opens what hides it.
-  const placeOf = (hash) => {
+  // Nights from one to another: each chart shows them and says what it holds of them. Runs are named so that their order is that of their times.
+  const UNITS = { ns: 1, "µs": 1e3, us: 1e3, ms: 1e6, s: 1e9, KiB: 1024, MiB: 1024 ** 2, GiB: 1024 ** 3 };
+  const nightOf = (link) => link.id.slice(link.id.indexOf(".") + 1);
+  const valueOf = (link) => {
+    const [, text, day] = /^(.*?) (\d{4}-\d\d-\d\d) /.exec(link.querySelector("title").textContent) || [];
+    const [, number, unit] = /^([-+\d.,e]+)\s*([^/]*)/.exec(text) || [];
+    return { text, day, amount: parseFloat((number || "").replaceAll(",", "")) * (UNITS[unit] || 1) };
+  };
+  let nights = null;
+  const status = make("p", { class: "nights", role: "status", hidden: "" });
+  const showNights = () => {
+    const all = new Map();
+    for (const svg of charts) {
+      for (const old of [...svg.querySelectorAll(".nights"), ...svg.parentElement.querySelectorAll("p.nights")]) old.remove();
+      const inside = nights ? [...svg.querySelectorAll("a[id]")].filter((link) => nightOf(link) >= nights[0] && nightOf(link) <= nights[1]) : [];
+      if (!inside.length) continue;
+      const at = inside.map((link) => Number(link.querySelector("circle").getAttribute("cx")));
+      const band = document.createElementNS("http://www.w3.org/2000/svg", "rect");
+      for (const [name, value] of Object.entries({ class: "nights", x: at[0] - 4, width: at.at(-1) - at[0] + 8, y: 6, height: 110 })) band.setAttribute(name, value);
+      svg.prepend(band);
+      const values = inside.map(valueOf);
+      for (const [i, link] of inside.entries()) all.set(nightOf(link), values[i].day);
+      values.sort((a, b) => a.amount - b.amount);
+      const middle = [...new Set([values[(values.length - 1) >> 1].text, values[values.length >> 1].text])].join(" to ");
+      svg.after(make("p", { class: "nights" }, `${inside.length} of these nights: median ${middle}, from ${values[0].text} to ${values.at(-1).text}.`));
+    }
+    const days = [...new Set([...all].sort().map(([, day]) => day))];
+    status.hidden = !nights;
+    status.replaceChildren(...(nights ? [`${all.size} ${all.size === 1 ? "night" : "nights"}, ${days[0] || "none"}${days.length > 1 ? ` to ${days.at(-1)}` : ""} `, button("×", "Clear (Esc)", () => chooseNights(null))] : []));
+  };
+  const chooseNights = (range) => {
+    nights = range && [...range].sort();
+    showNights();
+    writeLink();
+  };
+  for (const svg of charts) {
+    const near = (x) => {
+      const box = svg.getBoundingClientRect();
+      const at = ((x - box.left) / box.width) * svg.viewBox.baseVal.width;
+      const gap = (link) => Math.abs(Number(link.querySelector("circle").getAttribute("cx")) - at);
+      return [...svg.querySelectorAll("a[id]")].reduce((best, link) => (gap(link) < gap(best) ? link : best));
+    };
+    let from = null;
+    svg.addEventListener("dragstart", (event) => event.preventDefault());
+    svg.addEventListener("pointerdown", (event) => {
+      if (event.button === 0 && event.pointerType !== "touch") from = event.clientX; // a finger scrolls the page
+    });
+    svg.addEventListener("pointermove", (event) => {
+      if (from === null || Math.abs(event.clientX - from) < 6) return;
+      svg.setPointerCapture(event.pointerId);
+      nights = [nightOf(near(from)), nightOf(near(event.clientX))].sort();
+      showNights();
+    });
+    svg.addEventListener("pointerup", () => {
+      if (from !== null && svg.hasPointerCapture && nights) writeLink();
+      from = null;
+    });
+    svg.addEventListener("pointercancel", () => (from = null));
+  }
+
+  // What is chosen is in the link: a dot or a heading with an id, and nights. A link to one opens what hides it.
+  let place = "";
+  const writeLink = () => history.replaceState(null, "", `#${encodeURIComponent(place)}${nights ? `&nights=${nights.map(encodeURIComponent).join("~")}` : ""}`);
+  const decoded = (text) => {
     try {
-      return document.getElementById(decodeURIComponent(hash.slice(1)));
+      return decodeURIComponent(text);
     } catch {
-      return null; // no address that this page made
+      return ""; // no address that this page made
     }
   };
+  const placeOf = (hash) => document.getElementById(decoded(hash.slice(1)));
   const goTo = () => {
-    const wanted = placeOf(location.hash);
+    const [first, second = ""] = location.hash.split("&nights=");
+    const wanted = placeOf(first);
+    if (charts.length) {
+      const range = second.split("~").map(decoded);
+      nights = range.length === 2 ? range : null;
+      showNights();
+    }
+    place = wanted ? wanted.id : "";
     if (!wanted) return;
     const hidden = wanted.closest("details");
     if (hidden) hidden.open = true;
@@ -94,14 +166,28 @@
   };
   document.addEventListener("focusin", (event) => {
     const chosen = event.target.closest("a[id], tr[id]");
-    if (chosen && location.hash !== `#${chosen.id}`) history.replaceState(null, "", `#${encodeURIComponent(chosen.id)}`);
+    if (!chosen || place === chosen.id) return;
+    place = chosen.id;
+    writeLink();
   });
   window.addEventListener("hashchange", goTo);
+  document.addEventListener("click", (event) => {
+    const link = event.target.closest('svg a[id][href^="#"]');
+    if (!link) return;
+    event.preventDefault(); // it is its own place: the link keeps the nights
+    link.focus();
+  });
 
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input, select, textarea")) return;
     if (event.key === "?" && !dialog.open) dialog.showModal();
     else if (event.key === "/" && search) search.focus();
+    else if (event.key === "Escape" && nights && !dialog.open) chooseNights(null);
+    else if ((event.key === "[" || event.key === "]") && event.target.closest("svg a[id]")) {
+      const here = nightOf(event.target);
+      const [begin, end] = nights || [here, here];
+      chooseNights(event.key === "[" ? [here, end < here ? here : end] : [begin > here ? here : begin, here]);
+    }
     else return;
     event.preventDefault();
   });
@@ -111,5 +197,6 @@
   tools.append(link, themes, help);
   tools.hidden = false;
   document.body.append(dialog);
+  if (charts.length) document.querySelector("main").prepend(status);
   goTo();
 })();

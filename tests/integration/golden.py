@@ -83,7 +83,7 @@ def make(scenario):
     base = fresh_dir("golden")
     path = trace(scenario, *generator_options)
     shutil.copy(path, base)  # so that the path that is printed is the same everywhere
-    done = run("analyze", path.name, "--out", "run", *options, cwd=base)
+    done = run("analyze", path.name, "--out", "run", "--all-csv", *options, cwd=base)
     if done.returncode:
         raise RuntimeError(f"{scenario}: exit {done.returncode}: {done.stderr}")
     shown = [done.stdout, "# stderr\n" + done.stderr if done.stderr else ""]

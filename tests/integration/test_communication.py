@@ -319,6 +319,11 @@ class Mpi(unittest.TestCase):
             with self.subTest(edit):
                 path = support.edited("mpi-late", "INSERT INTO StringIds SELECT max(id) + 1, 'MPI_Sendrecv' FROM StringIds", edit)
                 self.assertEqual([pair for pair in pairs(path) if pair != ("2", "0") or "DROP" in edit or "Sendrecv" not in edit], [])
+        # a tag of its own for every other message: as much idle time
+        tags = support.edited("mpi-late", *(f"UPDATE MPI_P2P_EVENTS SET tag = 4 WHERE rowid IN (SELECT rowid FROM (SELECT p.rowid, row_number() OVER (ORDER BY start) n "
+                              f"FROM MPI_P2P_EVENTS p JOIN StringIds s ON s.id = p.textId WHERE s.value = '{name}') WHERE n % 2)" for name in ("MPI_Isend", "MPI_Irecv")))
+        idle, other = ({row["peer_rank"]: row["late_send_idle_ms"] for row in rows(path, "mpi_pairs")} for path in (trace("mpi-late"), tags))
+        self.assertEqual((idle, idle["1"]), (other, "5.700000"))
         # one send less: which receive lacks it is not known
         less = support.edited("mpi-late", "DELETE FROM MPI_P2P_EVENTS WHERE rowid = (SELECT min(p.rowid) FROM MPI_P2P_EVENTS p JOIN StringIds s "
                               "ON s.id = p.textId WHERE s.value = 'MPI_Isend')")

@@ -1176,6 +1176,13 @@ class Budgets(unittest.TestCase):
                     self.assertIn(metric, [c.get("name") for c in ElementTree.parse(out / "junit.xml").getroot().iter("testcase")])
         self.check("version: 1\nmetrics:\n  nvtx.median: {relative: 5%}\n", 2, runs("loop", BASE))
 
+    def test_undecided_is_said_when_quiet(self):
+        path = self.budgets("version: 1\nmetrics:\n  memory.peak: {absolute: 1MiB}\n")
+        done, _ = checked(runs("loop", NEW), runs("loop", BASE), "--budgets", path, "-q")
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (7, "", "nsys-ai: gated metrics could not be decided\n"))
+        done, _ = checked(runs("loop", NEW), runs("loop", BASE), "-q")
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""))
+
 
 class Recipes(unittest.TestCase):
     def test_gating(self):

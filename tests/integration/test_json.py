@@ -13,7 +13,7 @@ from decimal import Decimal
 
 import published
 import support
-from support import DIAGNOSIS, PAIRS, SCENARIOS, SHARED, SOURCE, artifacts, fresh_dir, read_csv, report, trace
+from support import DIAGNOSIS, PAIRS, SCENARIOS, SHARED, SOURCE, artifacts, fresh_dir, read_csv, report, run, trace
 
 # The columns that docs and scripts of others rely on come first, in this order.
 FIRST_COLUMNS = {
@@ -205,6 +205,20 @@ class Json(unittest.TestCase):
                     if "://" not in link:
                         self.assertTrue((SOURCE / link.split("#")[0]).exists(), f"{finding['id']}: {link}")
 
+    with_csv = {path.stem for path in (SOURCE / "src/tables").glob("*.h") if ".csv = true" in path.read_text(encoding="utf-8")}
+
+    def test_few_files(self):
+        """At most 60 of any trace, and even if each table with a CSV has rows: beside what each run has. What texts name is among them."""
+        of_each = set()
+        for label, directory in self.all_directories():
+            files = {str(path.relative_to(directory)) for path in directory.rglob("*") if path.is_file()}
+            self.assertLessEqual(len(files), 60, label)
+            of_each = of_each & files if of_each else files
+        self.assertLessEqual(len({f"tables/{name}.csv" for name in self.with_csv} | of_each), 60)
+        texts = [SOURCE / "templates/report.md.mustache", *SOURCE.glob("rules/*.yaml"), *SOURCE.glob("docs/**/*.md")]
+        named = {name for path in texts for name in re.findall(r"(?<!artifacts/streams/)tables/([a-z_]+)\.csv", path.read_text(encoding="utf-8").replace("\\_", "_"))}
+        self.assertEqual({name for name in named - self.with_csv if (SOURCE / f"src/tables/{name}.h").exists() and not name.startswith("compared_")}, set())
+
     def test_csv_holds_the_same(self):
         for label, directory in self.directories():
             whole = report(directory).json
@@ -212,10 +226,13 @@ class Json(unittest.TestCase):
             counts = {name: len(table["rows"]) for name, table in tables.items()}
             counts |= {"findings": len(whole["findings"]), "evidence": sum(len(f["evidence"]) for f in whole["findings"])}
             self.assertEqual({row["table_name"]: int(row["row_count"]) for row in read_csv(directory, "index")}, counts, label)
-            self.assertEqual({path.stem for path in (directory / "tables").glob("*.csv")},
-                             {"index", *(name for name in counts if counts[name])}, label)
+            listed = {row["table_name"]: row["csv"] for row in read_csv(directory, "index")}
+            self.assertEqual(listed, {name: f"{name}.csv" if counts[name] and name in self.with_csv else f"nsys-ai table RUN {name} --csv"
+                                      for name in counts}, label)
+            self.assertEqual({path.name for path in (directory / "tables").iterdir()},
+                             {"index.csv", *(word for word in listed.values() if word.endswith(".csv"))}, label)
             for name, table in tables.items():
-                if not table["rows"]:
+                if listed[name] != f"{name}.csv":
                     continue
                 text = (directory / "tables" / f"{name}.csv").read_text(encoding="utf-8")
                 rows = list(csv.reader(io.StringIO(text, newline="")))
@@ -226,14 +243,15 @@ class Json(unittest.TestCase):
                         self.check_csv_cell(f"{label}: {name}.{column['name']}", cell, value, column)
 
     def test_all_csv(self):
-        """Beside the same files, one of each table without rows: the names of its columns."""
+        """Beside the same files, one of each other table, without rows, too: the names of its columns."""
         few, all_of_them = (support.analyze(trace("training"), *options) for options in ((), ("--all-csv",)))
         written = {path.name for path in (few / "tables").iterdir()}
-        self.assertEqual([name for name in written if (few / "tables" / name).read_bytes() != (all_of_them / "tables" / name).read_bytes()], [])
+        self.assertEqual([name for name in written - {"index.csv"} if (few / "tables" / name).read_bytes() != (all_of_them / "tables" / name).read_bytes()], [])
         for name, table in report(few).json["tables"].items():
-            if not table["rows"]:
-                self.assertNotIn(f"{name}.csv", written)
-                self.assertEqual((all_of_them / "tables" / f"{name}.csv").read_text().rstrip("\n"), ",".join(c["name"] for c in table["columns"]))
+            lines = (all_of_them / "tables" / f"{name}.csv").read_text().splitlines()
+            self.assertEqual(lines[0], ",".join(c["name"] for c in table["columns"]))
+            if f"{name}.csv" not in written:
+                self.assertEqual("\n".join(lines) + "\n", run("table", few, name, "--csv").stdout)
         support.analyze(trace("training"), out=all_of_them)
         self.assertEqual({path.name for path in (all_of_them / "tables").iterdir()}, written)
 

@@ -22,7 +22,7 @@ from support import PROGRAM, artifacts, fresh_dir, trace
 
 HANDSHAKES = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
 NEWEST = "2026-07-28"
-TOOLS = "probe analyze findings explain tables table sql window skills run_skill ask check_claims compare export".split()
+TOOLS = "probe analyze findings explain tables table sql window critical_path whatif skills run_skill ask check_claims compare export".split()
 RESERVED = "io.modelcontextprotocol/"
 DEADLINE_S = 60
 
@@ -387,6 +387,25 @@ class Server(unittest.TestCase):
         answer = c.tool("window", run=found["run"], start_ns=found["gpus"][0]["window_start_ns"], end_ns=found["gpus"][0]["window_end_ns"], limit=1)
         self.assertEqual([block["title"] for block in answer["blocks"]], ["GPUs", "Kernels", "Copies", "Blocking calls", "Ranges", "Idle gaps"])
         self.assertTrue(all(len(block["rows"]) <= 1 for block in answer["blocks"][1:]))
+
+    def test_path_and_changes(self):
+        """What both tools say is what the commands say; a change is one of the known ones, never another option."""
+        c = self.client
+        handle = c.tool("analyze", trace="training.sqlite")["run"]
+        path = c.tool("critical_path", run=handle, limit=5)
+        self.assertEqual([block["title"] for block in path["blocks"]], ["", "By cause", "Longest segments"])
+        self.assertTrue(all(len(block["rows"]) <= 5 for block in path["blocks"][1:]))
+        self.assertIn(["window"], [row[:1] for row in path["blocks"][0]["rows"]])
+        self.assertEqual({row[3] for row in c.tool("critical_path", run=handle, step=2)["blocks"][0]["rows"]}, {1})
+        for changes in ((), ("kernel .=0.5",), ("host 0.8", "no-profiler")):
+            said = c.tool("whatif", run=handle, **({"changes": changes} if changes else {}))
+            words = [f"--{change.replace(' ', '=', 1)}" for change in changes]
+            told = json.loads(support.run("whatif", "--quiet", trace("training"), *words, "--format", "json").stdout)
+            self.assertEqual({key: said[key] for key in told if key != "schema_version"}, {key: told[key] for key in told if key != "schema_version"})
+        self.assertEqual(c.tool("whatif", run=handle, step=2)["scope"], "step")
+        for wrong in ("export-options x", "format json", "kernel x", "--kernel .=0.5"):
+            self.assertIn("change" if " x" not in wrong or "export" in wrong else "stands at the end", c.refusal("whatif", run=handle, changes=[wrong]))
+        self.assertIn("every rank is given once", c.refusal("whatif", run=handle, ranks=["training.sqlite"]))
 
     def test_pages_make_the_whole(self):
         c = self.client

@@ -180,6 +180,10 @@ def in_mpi(e):
     return e.both(e.gaps, calls)
 
 
+def in_implicit_waits(e):
+    return e.both(e.gaps, e.rows("OPENACC_OTHER", "eventKind = 8"))
+
+
 def beyond_the_median(kernel):
     """What calls of a kernel take longer than the median of them."""
     def loss(e):
@@ -421,6 +425,7 @@ NOISE = 0.02  # single calls of microseconds that no finding counts
 
 # Finding, scenario, its loss, and how often the gain may fit into what is said.
 PAIRS = [
+    ("acc-implicit-waits", "openacc-waits", in_implicit_waits, 1.05),
     ("acc-data-each-iteration", "openacc-data", exposed_of_size(4 << 20), 1.05),
     ("allocation-call-site", "call-sites", idle_in("Malloc|Free"), 1.05),
     ("allocation-in-steady-state", "alloc-churn", idle_in("Malloc|Free"), 1.05),

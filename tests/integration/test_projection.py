@@ -1,8 +1,11 @@
 """NVTX ranges on the GPU against a second implementation over the rows of the export: every range, call and operation by itself."""
 import bisect
 import collections
+import contextlib
 import json
 import re
+import resource
+import shutil
 import sqlite3
 import statistics
 import unittest
@@ -199,6 +202,32 @@ class Projection(unittest.TestCase):
         self.assertEqual([line for line in lines if "Ranges of the launching thread hold" in line],
                          [f"Ranges of the launching thread hold {float(coverage):.1f} % of kernel time. What is launched outside them, or by other threads, is in no span."])
         self.assertNotIn("Nothing runs in", (artifacts(trace("training")) / "report.md").read_text())
+
+    def test_overlapping_ranges(self):
+        """Hundreds of long ranges of a thread around the same calls; nested calls, several GPUs and equal ends among them."""
+        path = edited("training", "insert into TARGET_INFO_CUDA_DEVICE(gpuId, cudaId, pid) values (1, 1, 6001), (0, 0, 6002)",
+                      "update CUPTI_ACTIVITY_KIND_KERNEL set deviceId = 1 - deviceId where rowid % 3 = 0",
+                      "update CUPTI_ACTIVITY_KIND_KERNEL set streamId = streamId + rowid % 4, start = start - (rowid % 5) * 3000",
+                      "update CUPTI_ACTIVITY_KIND_RUNTIME set end = end + 200000 where rowid % 50 = 0", support.overlapping(400))
+        truth = self.check(path)
+        self.assertGreater(sum(1 for r in truth if r["launches"] > 64), 200)
+
+    @support.tier("ci")
+    def test_many_overlapping_ranges(self):
+        """Ten times the ranges around the same calls do not take ten times as long."""
+        taken = {}
+        for count in (2000, 20000):
+            path = support.fresh_dir() / f"{count}.sqlite"
+            shutil.copyfile(trace("bench", "--size", "10M"), path)
+            with contextlib.closing(sqlite3.connect(path)) as db, db:
+                db.execute(support.overlapping(count))
+            for command in (("analyze", path, "--out", path.parent / "out", "-q"), *(("stats", "-q", "-r", report, "-f", "csv", "-o", path.parent / report, path)
+                                                                                    for report in ("nvtxkernsum", "nvtxgpuproj"))):
+                before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+                run(*command)
+                taken.setdefault(command[0] if command[0] == "analyze" else command[3], []).append(resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before)
+        for command, (few, many) in taken.items():
+            self.assertLess(many, 0.2 + 4 * few, command)
 
     def test_graphs(self):
         truth = self.check(trace("graphs"))

@@ -276,7 +276,7 @@ class Answers(unittest.TestCase):
                                 ("p99 of cudaLaunchKernel", cell("select human(p99(end_ns - start_ns), 'ns') || ' is the p99; ' from api_events where name = 'cudaLaunchKernel'")),
                                 ('longest "forward"', cell("select human(max_duration_ns, 'ns') || ' is the longest; ' from nvtx_ranges where range_name = 'forward'")),
                                 ("longest CUDA call", cell("select human(max(end_ns - start_ns), 'ns') || ' is the longest call: ' from api_events")),
-                                ("total CUDA API time", cell("select human(sum(end_ns - start_ns), 'ns') || ' in CUDA calls;' from api_events")),
+                                ("total CUDA API time", cell("select human(sum(end_ns - start_ns), 'ns') || ' in CUDA calls, summed over threads;' from api_events")),
                                 ("is it vllm or pytorch", "PyTorch"), ("is there an all to all", "No: none of that kind ran"), ("is there an allreduce", "Yes: ")):
             with self.subTest(question):
                 self.assertTrue(self.said("training", question).startswith(begin), (begin, self.said("training", question)))
@@ -287,6 +287,44 @@ class Answers(unittest.TestCase):
         self.assertIn(f"{gaps[0][1]} after it; {gaps[0][0]} on GPU 0", self.said("host-bound", "which kernel comes after the longest gap"))
         self.assertRegex(self.said("host-bound", "what are the longest gaps"), f"then {gaps[1][0]} on GPU 0, {gaps[2][0]} on GPU 0")
         self.assertRegex(self.said("host-bound", "what happened before the first kernel"), r"^\d+ CUDA calls? begins? before the first kernel")
+
+    def test_what_a_question_compares_and_counts(self):
+        """Pairs of GPUs, thresholds, lengths, sizes and statistics, against statements of their own over the events."""
+        def cell(name, sql):
+            return json.loads(run("sql", artifacts(name), sql, "--format", "json").stdout)["rows"][0][0]
+        busy = cell("training", "select a.idle_pct < b.idle_pct from gpu_active a, gpu_active b where a.device_id = 0 and b.device_id = 1")
+        long = "from kernel_events where end_ns - start_ns"
+        step = "select duration_ns from steps where device_id = 0 and step = "
+        for name, question, begin in (
+                ("training", "is gpu 0 busier than gpu 1", "Yes: " if busy else "No: "), ("training", "is GPU 0 idle more than GPU 1", "No: " if busy else "Yes: "),
+                ("training", "is gpu 0 busier than gpu 9", "The run has no GPU 9"), ("host-bound", "is the gpu idle > 10%", "Yes: "), ("host-bound", "is the gpu idle > 99 %", "No: "),
+                ("training", "how many kernels between 10 and 20 us", cell("training", f"select count(*) {long} between 10000 and 20000")),
+                ("training", "what fraction of kernels is shorter than 20 us", cell("training", f"select human(100.0 * count(*) / (select count(*) from kernel_events), 'percent') {long} < 20000")),
+                ("training", "kernels above 5 % of the time", cell("training", "select count(*) from (select 1 from kernels group by kernel_name having sum(total_time_ns) > 0.05 * (select sum(total_time_ns) from kernels))")),
+                ("training", "std dev of gemm kernels", cell("training", "select human(round(stddev(end_ns - start_ns)), 'ns') from kernel_events where category(name) = 'gemm'")),
+                ("training", "p99 allreduce", cell("training", "select human(p99(end_ns - start_ns), 'ns') from kernel_events where name like '%AllReduce%'")),
+                ("training", "median time between gemm kernels", cell("training", "select human(cast(round(median(gap)) as integer), 'ns') from (select start_ns - lag(end_ns) over (partition by device_id, process, "
+                                                                     "stream_id order by start_ns) as gap from kernel_events where category(name) = 'gemm')")),
+                ("copy-bound", "how many copies > 1 MB", cell("copy-bound", "select count(*) from v_copies where direction <> 'memset' and bytes > 1000000")),
+                ("copy-bound", "average memcpy size", cell("copy-bound", "select human(sum(bytes) / count(*), 'bytes') from v_copies where direction <> 'memset'")),
+                ("training", "kernels outside of nvtx ranges", cell("training", "select kernel_count - attributed_kernel_count from nvtx_coverage where scope = 'all'")),
+                ("shapes", "kernels with fewer blocks than SMs", "Yes: " + str(cell("shapes", "select sum(call_count) from kernel_shape where blocks < sm_count"))),
+                ("shapes", "which kernel uses most registers", cell("shapes", "select max(registers_per_thread) from kernel_shape")),
+                ("steps", "is step 3 slower than step 2", "Yes: " if cell("steps", step + "3") > cell("steps", step + "2") else "No: "),
+                ("steps", "fastest step", "Step " + str(cell("steps", "select step from steps where state = 'steady' order by duration_ns, rowid limit 1"))),
+                ("training", "top 2 kernels by count", "By number of calls: " + cell("training", "select short_name from kernels group by kernel_name order by sum(call_count) desc, kernel_name limit 1")),
+                ("training", "how many triton kernels", "0 triton kernels"), ("training", "is there a softmax kernel", "No: 0 softmax"), ("training", "is there no nvtx", "No: ")):
+            with self.subTest(question, trace=name):
+                self.assertRegex(self.said(name, question).replace(",", ""), rf"^{re.escape(str(begin))}\b|^{re.escape(str(begin))}")
+        self.assertIn("processes work on GPUs 0 to 1", self.said("training", "do the two ranks overlap on the gpu"))
+
+    def test_a_saving_names_what_it_is_a_share_of(self):
+        saved = self.said("pause", "how much faster could it be")
+        self.assertRegex(saved, r"^At most [\d.]+ % of the capture \(")
+
+    def test_an_ordinary_word_is_no_part_of_a_name(self):
+        """aten::linear has no word "line"."""
+        self.assertNotIn("named_range", ask(artifacts("pytorch-like"), "what cmd line was profiled")["intents"])
 
     def test_two_names_are_two_answers(self):
         two = self.said("host-bound", "ratio of step_a to step_b")

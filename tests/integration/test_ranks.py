@@ -555,6 +555,8 @@ class Mpi(unittest.TestCase):
         out = {}
         with contextlib.closing(sqlite3.connect(path)) as db:
             for table in self.MPI_TABLES:
+                if not db.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (table,)).fetchone():
+                    continue
                 size = "size" if "size" in {c[1] for c in db.execute(f"PRAGMA table_info({table})")} else "NULL"
                 found = db.execute(f"SELECT value, start, coalesce(max(end), start), max({size}) FROM {table} JOIN StringIds ON id = textId GROUP BY value, globalTid, start")
                 for name, *call in found:
@@ -623,6 +625,67 @@ class Mpi(unittest.TestCase):
         self.assertIn("2.20 ms (rank 2)", text)
         self.assertIn("kernels of rank 2 take 60.0 % longer", text)
         self.assertEqual(result(out)["verdict"], "no_collectives")
+
+    LATE = {0: 0, 1: 5_000_000, 2: 3_000_000}  # by so much the clocks of the files began earlier
+
+    def files_of_ranks(self, scenario, *more, boot=1_767_000_000_000_000_000):
+        """A scenario of one export as an export per rank, whose clocks began at different times."""
+        directory = fresh_dir("job")
+        for rank, early in self.LATE.items():
+            path = edited(scenario, *more).rename(directory / f"rank{rank}.sqlite")
+            with contextlib.closing(sqlite3.connect(path)) as db, db:
+                pid = db.execute("SELECT (globalTid >> 24) & 0xffffff FROM MPI_RANKS WHERE rank = ?", (rank,)).fetchone()[0]
+                for table, in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall():
+                    columns = {c[1] for c in db.execute(f"PRAGMA table_info({table})")}
+                    for column in columns & {"globalTid", "globalPid"}:
+                        db.execute(f"DELETE FROM {table} WHERE ({column} >> 24) & 0xffffff != ?", (pid,))
+                    for column in columns & {"start", "end", "timestamp"}:
+                        db.execute(f"UPDATE {table} SET {column} = {column} + ?", (early,))
+                db.execute("DELETE FROM MPI_COMMUNICATORS WHERE rank != ?", (rank,))
+                clock = 50_000_000_000 - early
+                db.execute("UPDATE TARGET_INFO_SESSION_START_TIME SET utcEpochNs = ?, systemClockNs = ?", (boot + clock, clock))
+        return traces(directory)
+
+    def pairs_of(self, paths):
+        out = ranks(paths)
+        return out, {(r["peer"][-1], r["rank"][-1]): r for r in rows(out, "rank_mpi_pairs")}
+
+    def test_late_senders_across_files(self):
+        """As in one export, though clocks differ by 5 ms: rank 1 sends 20 messages 300 us late; the same where it sends in time."""
+        fact = next(f for f in support.truth(trace("mpi-late"))["facts"] if f["table"] == "mpi_pairs" and f["key"] == "1")
+        for files in (self.files_of_ranks("mpi-late"), [trace("mpi-late")]):
+            out, pairs = self.pairs_of(files)
+            self.assertEqual(set(pairs), {("1", "0"), ("2", "0")})
+            late = pairs["1", "0"]
+            self.assertEqual((int(late["message_count"]), int(late["late_send_count"])), (fact["count"], fact["count"]))
+            self.assertEqual((int(late["late_send_ns"]), int(late["late_send_idle_ns"])), (fact["exact_ns"], fact["gain_ns"]))
+            self.assertEqual((int(late["longest_ns"]), int(pairs["2", "0"]["late_send_count"])), (300_000, 0))
+            self.assertEqual(int(pairs["2", "0"]["late_receive_ns"]), 20 * 300_000)
+            self.assertIn("rank 0 waits 6.00 ms for messages that rank 1 sends late", result(out)["text"])
+            self.assertIn("Late MPI senders", (out / "ranks.html").read_text(encoding="utf-8"))
+        out, pairs = self.pairs_of(self.files_of_ranks("mpi-on-time"))
+        self.assertEqual({r["late_send_count"] for r in pairs.values()}, {"0"})
+        self.assertNotIn("sends late", result(out)["text"])
+
+    def test_no_late_sender_without_a_clock(self):
+        """Nothing tells how the clocks of two hosts stand; a wildcard on the receiver tells of no pair."""
+        for edit in ("UPDATE TARGET_INFO_SYSTEM_ENV SET value = hex(randomblob(8)) WHERE name = 'Hostname'",
+                     "UPDATE MPI_P2P_EVENTS SET remoteRank = -2 WHERE textId = (SELECT id FROM StringIds WHERE value = 'MPI_Irecv')"):
+            with self.subTest(edit):
+                self.assertNotIn(("1", "0"), self.pairs_of(self.files_of_ranks("mpi-late", edit))[1])
+
+    def test_efficiencies_of_all_ranks(self):
+        """Of a file per rank as of one export of all, and by hand from their processes."""
+        one, split = (rows(ranks(paths), "mpi_efficiency") for paths in ([trace("mpi-late")], self.files_of_ranks("mpi-late")))
+        self.assertEqual(one, split)
+        useful, spans = [], []
+        for path in self.files_of_ranks("mpi-late"):
+            calls = [(start, end) for name, found in self.calls(path).items() for start, end, _ in found]
+            spans.append(max(end for _, end in calls) - min(start for start, _ in calls))
+            useful.append(spans[-1] - sum(end - start for start, end in Export(path, None).union(calls)))
+        self.assertAlmostEqual(float(one[0]["load_balance_pct"]), 100 * sum(useful) / 3 / max(useful), places=4)
+        self.assertAlmostEqual(float(one[0]["communication_efficiency_pct"]), 100 * max(useful) / max(spans), places=4)
+        self.assertAlmostEqual(float(one[0]["parallel_efficiency_pct"]), 100 * sum(useful) / 3 / max(spans), places=4)
 
     def test_one_rank_is_no_job(self):
         done = run("ranks", trace("mpi"), "-q", "--out", fresh_dir() / "o")

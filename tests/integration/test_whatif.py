@@ -295,6 +295,14 @@ def paced(kernel_ns):
     return rank, ran
 
 
+def schedule_threads(path, rank, ran):
+    """When the rank's thread begins and stops to run."""
+    with contextlib.closing(sqlite3.connect(path)) as db, db:
+        db.execute("drop table if exists SCHED_EVENTS")
+        db.execute("create table SCHED_EVENTS (start integer, cpu integer, isSchedIn integer, globalTid integer, threadState integer, threadBlock integer)")
+        db.executemany("insert into SCHED_EVENTS values (?, 0, ?, ?, ?, null)", [(at, runs, rank.place["tid"], None if runs else 7) for at, runs in ran])
+
+
 def said_of(ranks, *changes):
     path = fresh_dir("whatif") / "trace.sqlite"
     write(path, ranks)
@@ -307,6 +315,13 @@ def mean_step_ns(rank, kind, name):
     """The mean distance of the operations that begin a step, but for the first."""
     starts = [row[1] for row in rank.rows if row[0] == kind and row[3] == name][1:]
     return (starts[-1] - starts[0]) / (len(starts) - 1)
+
+
+def path_blocks(*words):
+    """The answer of critical-path: of each block its rows, by column."""
+    done = run("critical-path", "--quiet", *words, "--format", "json")
+    assert done.returncode == 0, done.stderr
+    return [[dict(zip((column["name"] for column in block["columns"]), row)) for row in block["rows"]] for block in json.loads(done.stdout)["blocks"]]
 
 
 def sql_row(source, query):
@@ -400,10 +415,7 @@ class Pairs(unittest.TestCase):
         path = fresh_dir("whatif") / "trace.sqlite"
         rank, ran = paced(3000 * US)
         write(path, [rank])
-        with contextlib.closing(sqlite3.connect(path)) as db, db:
-            db.execute("drop table if exists SCHED_EVENTS")
-            db.execute("create table SCHED_EVENTS (start integer, cpu integer, isSchedIn integer, globalTid integer, threadState integer, threadBlock integer)")
-            db.executemany("insert into SCHED_EVENTS values (?, 0, ?, ?, ?, null)", [(at, runs, rank.place["tid"], None if runs else 7) for at, runs in ran])
+        schedule_threads(path, rank, ran)
         said = json.loads(run("whatif", "--quiet", path, "--kernel", "gemm=0.33", "--format", "json").stdout)
         true = mean_step_ns(paced(1000 * US)[0], "copy", (MIB, 1))
         self.assertEqual((said["state"], "host sleeps" in said["reason"], round(true / 1e6, 1)), ("bound_only", True, 10))
@@ -454,15 +466,39 @@ class Ranks(unittest.TestCase):
 
     def test_one_program_in_two_traces(self):
         for losses, slow, words in (((), "kernels", ("--balance",)), ((), "host", ("--balance",)), (("late",), None, LOSSES["late"]),
-                                    (("wait",), None, LOSSES["wait"])):
+                                    (("wait",), None, LOSSES["wait"]),
+                                    (("upload",), None, LOSSES["upload"])):
             directory, ranks = fresh_dir("whatif"), schedule(losses, True, 1, slow)
             write(directory / "one.sqlite", ranks)
             several = [directory / f"rank{number}.sqlite" for number in (0, 1)]
             for number, rank in enumerate(ranks):
                 write(several[number], [rank], number * 7_654_321)
             whole, _ = self.alike(directory / "one.sqlite", several, *words)
+            paths = [path_blocks(*sources) for sources in ((directory / "one.sqlite",), several)]
+            self.assertEqual(*([(row["scope"], row["device_id"], row["summary"], row["state"]) for row in blocks[0]] for blocks in paths))
+            for blocks in paths:
+                self.assertAlmostEqual(sum(row["duration_ms"] for row in blocks[1] if row["scope"] == "window"), blocks[0][0]["per_repetition_ms"], places=5)
             alone = json.loads(run("whatif", "--quiet", several[0], *LOSSES["attention"], "--format", "json").stdout)
             self.assertGreater(whole["together"]["saving_ns"], 0 if slow == "host" else 0.01 * alone["now_ns"])
+
+    def test_threads_of_the_same_number(self):
+        """In containers two ranks have them. Rank 0 sleeps while rank 1 runs; that is said, whatever the numbers are."""
+        said = []
+        for number in (RANKS[1], RANKS[0] | {"device": 1}):
+            directory, ranks = fresh_dir("whatif"), [Rank(place, random.Random(place["device"])) for place in (RANKS[0], number)]
+            ran = [[(rank.now - US, 1)] for rank in ranks]
+            for index in range(STEPS):
+                step(ranks, index, (), False)
+                ran[0] += [(ranks[0].now, 0), (ranks[0].now + 3000 * US, 1)]
+                ran[1] += [(ranks[0].now + 10 * US, 0), (ranks[0].now + 20 * US, 1)]
+                ranks[0].now += 3000 * US
+            for index, rank in enumerate(ranks):
+                write(directory / f"{index}.sqlite", [rank], index * 7_654_321)
+                schedule_threads(directory / f"{index}.sqlite", rank, [(at + index * 7_654_321, runs) for at, runs in ran[index]])
+            done = run("whatif", "--quiet", directory / "0.sqlite", directory / "1.sqlite", "--kernel", "gemm=0.5", "--format", "json")
+            said.append(json.loads(done.stdout))
+        self.assertEqual((said[0]["state"], "host sleeps" in said[0]["reason"]), ("bound_only", True))
+        self.assertEqual(said[0], said[1])
 
     def test_ranks_that_do_not_belong_together(self):
         directory = fresh_dir("whatif")
@@ -591,11 +627,34 @@ class Commands(unittest.TestCase):
         self.assertGreater(now["now_ns"], 1.05 * true)
 
     def steps(self, path):
-        done = run("critical-path", "--quiet", path, "--format", "json")
-        scopes = json.loads(done.stdout)["blocks"][0]
-        columns = [column["name"] for column in scopes["columns"]]
-        found = [dict(zip(columns, row)) for row in scopes["rows"]]
-        return next(row["per_repetition_ms"] for row in found if row["scope"] == "step") * 1e6
+        return next(row["per_repetition_ms"] for row in path_blocks(path)[0] if row["scope"] == "step") * 1e6
+
+    def test_one_step_and_one_stretch(self):
+        """A step's path is that of table critical_path_steps; a stretch is filled from its first operation to its last."""
+        source = trace("training")
+        number, length = sql_row(source, "select step, max(end_ns - start_ns) from critical_path_steps where step = (select step from steps where state = 'steady' limit 1 offset 2)")
+        blocks = path_blocks(source, "--step", number)
+        told = sorted([row["device_id"], row["cause"], round(row["duration_ms"] * 1e6)] for row in blocks[1] if row["cause"] != "kernel")
+        self.assertEqual(told, json.loads(run("sql", "--quiet", source, f"select device_id, cause, duration_ns from critical_path_steps where step = {number} and cause <> 'kernel' "
+                                              "order by 1, 2", "--format", "json").stdout)["rows"])
+        self.assertEqual(max(round(row["per_repetition_ms"] * 1e6) for row in blocks[0]), length)
+        self.assertEqual(sum(row["duration_us"] * 1000 for row in path_blocks(source, "--step", number)[2]), length)
+        said = json.loads(run("whatif", "--quiet", source, "--step", str(number), "--kernel", ".=0.5", "--format", "json").stdout)
+        self.assertEqual((said["scope"], said["now_ns"]), ("step", length))
+        with contextlib.closing(sqlite3.connect(source)) as db:
+            ops = " union all ".join(f"select start, end from CUPTI_ACTIVITY_KIND_{kind}" for kind in ("KERNEL", "MEMCPY", "MEMSET"))
+            first, last = db.execute(f"select min(start), max(end) from ({ops})").fetchone()
+            cut = (first + (last - first) // 3, first + (last - first) // 2)
+            start, end = db.execute(f"select min(start), max(end) from ({ops}) where start >= ? and end <= ?", cut).fetchone()
+        window = ("--window", *(f"{at / 1e9:.9f}" for at in cut))
+        self.assertEqual([round(row["per_repetition_ms"] * 1e6) for row in path_blocks(source, *window)[0]], [end - start])
+        said = json.loads(run("whatif", "--quiet", source, *window, "--kernel", ".=0.5", "--format", "json").stdout)
+        self.assertEqual((said["scope"], said["now_ns"]), ("window", end - start))
+        self.assertLess(said["together"]["after_ns"], end - start)
+        for command, words, message in (("whatif", ("--step", "9999"), "there are 0 to"), ("critical-path", ("--step", "1", *window), "not both"),
+                                        ("critical-path", ("--window", "+0", "+1ns"), "no GPU operation")):
+            done = run(command, "--quiet", source, *words)
+            self.assertEqual((done.returncode, message in done.stderr), (2, True), done.stderr)
 
     def test_what_is_refused(self):
         for words, status, message in (
@@ -695,6 +754,24 @@ class Commands(unittest.TestCase):
         done = run("whatif", "--quiet", trace("loop-fused"))
         self.assertEqual((done.returncode, done.stdout.splitlines()[1:]), (0, ["No finding names a change that can be simulated here."]))
         self.assertEqual(run("whatif", "--quiet", trace("minimal")).returncode, 7)
+
+    def test_of_a_run(self):
+        """A run says what its trace says, of copies, too, whose directions are names of another table."""
+        for words in (("whatif", "--copy", "HtoD=0.5"), ("critical-path", "--step", "2")):
+            said = [run(words[0], "--quiet", source, *words[1:], "--format", "json") for source in (trace("training"), artifacts(trace("training")))]
+            self.assertEqual([done.returncode for done in said], [0, 0])
+            self.assertEqual(said[0].stdout, said[1].stdout)
+
+    def test_asked_in_words(self):
+        """The number comes first, and is that of the tables."""
+        source = artifacts(trace("loop-waits"))
+        total, wait, path = sql_row(source, "select format('%.1f %%', cumulative_pct), (select human(saving_ns, 'ns') from what_if where change like 'remove-wait%'), "
+                                    "(select human(wall_ns, 'ns') from critical_path_summary where scope = 'window') from what_if_plan where note is null order by rank desc limit 1")
+        for question, number in (("what is the plan", total), ("what would I gain if I fixed all findings", total), ("what does removing the wait save", wait),
+                                 ("what is on the critical path", path)):
+            done = run("ask", "--quiet", source, question, "--format", "json")
+            answer = json.loads(done.stdout)["answer"][0]
+            self.assertTrue((answer if isinstance(answer, str) else answer["text"]).startswith(number), (question, number, answer))
 
     def test_saving_of_a_finding(self):
         """The wait of `loop-waits` costs a step what `loop` is shorter by, not the idle time that its finding bounds it with."""

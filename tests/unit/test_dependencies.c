@@ -30,7 +30,7 @@ static void check_unchanged(struct fixture *f) {
 static void check_path(struct fixture *f) {
   struct nai_path_scope *scopes;
   uint32_t count;
-  ok(nai_path_scopes(&scopes, &count, &f->m, &f->m.arena, err));
+  ok(nai_path_scopes(&scopes, &count, &f->m, NULL, &f->m.arena, err));
   assert_true(count >= 1);
   const int64_t *times = f->m.dependencies->time;
   struct nai_path path = nai_path_at(&f->m, times, NULL, scopes[0].nodes[1], f->m.window_start);

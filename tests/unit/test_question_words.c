@@ -60,8 +60,21 @@ TEST(test_numbers_of_a_question) {
   assert_non_null(q);
   subject_of(q, "the top 5 kernels on GPU 1");
   assert_int_equal(q->number, 5);
-  assert_int_equal(q->gpu, 1);
+  assert_int_equal(q->gpu_count, 1);
+  assert_int_equal(q->gpus[0], 1);
   assert_int_equal(q->time_count, 0);
+  static const char *const pairs[] = {"is gpu 0 busier than gpu 3", "gpu0 vs gpu3", "does rank 0 wait for rank 3",
+                                      "compare gpus 0 and 3"};
+  for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+    subject_of(q, pairs[i]);
+    assert_int_equal(q->gpu_count, 2);
+    assert_int_equal(q->gpus[0], 0);
+    assert_int_equal(q->gpus[1], 3);
+  }
+  subject_of(q, "is step 3 slower than step 4 of rank 1");
+  assert_int_equal(q->gpu_count, 0); /* a rank alone need not be that GPU */
+  assert_int_equal(q->number, 3);
+  assert_int_equal(q->other, 4);
   subject_of(q, "kernels shorter than 2.5 us");
   assert_int_equal(q->time_count, 1);
   assert_int_equal(q->time_ns[0], 2500);

@@ -52,6 +52,58 @@ TEST(keeps_shape_and_positions) {
   nai_yaml_free(doc);
 }
 
+static void assert_same(const struct nai_yaml *a, const struct nai_yaml *b, const char *text) {
+  if (!a != !b || (a && a->count != b->count))
+    fail_msg("read in one way only: %s", text);
+  for (uint32_t i = 0; a && i < a->count; i++) {
+    const struct nai_yaml_node *x = &a->nodes[i], *y = &b->nodes[i];
+    if (x->kind != y->kind || x->plain != y->plain || x->one_line != y->one_line || x->line != y->line ||
+        x->column != y->column || x->key_line != y->key_line || x->key_column != y->key_column ||
+        x->count != y->count || x->first != y->first || x->next != y->next || strcmp(x->text, y->text) != 0 ||
+        !x->key != !y->key || (x->key && strcmp(x->key, y->key) != 0))
+      fail_msg("value %u differs: %s", i, text);
+  }
+}
+
+/* JSON is read without libyaml; behind a comment, which JSON has not, with it. */
+TEST(reads_json_as_libyaml_does) {
+  static const char *const tokens[] = {"{",           "}",
+                                       "[",           "]",
+                                       ",",           ",",
+                                       ":",           ":",
+                                       " ",           "\n",
+                                       "\"a\"",       "\"b\"",
+                                       "\"c d\"",     "\"\"",
+                                       "\"<<\"",      "\"q\\\"\\\\\\n\\/\"",
+                                       "1",           "-2.5e+3",
+                                       "true",        "-",
+                                       "\"\\u0041\"", "\"\xc3\xa9\"",
+                                       "\"\x7f\"",    "\"k\": ",
+                                       "\"l\":",      "\"a\": 1, ",
+                                       "{\"m\": []}", "\t",
+                                       "'",           "#"};
+  char text[256], other[sizeof text + 8];
+  unsigned seed = 7, whole = 0;
+  for (int round = 0; round < 60000; round++) {
+    size_t len = 0;
+    for (unsigned n = 2 + (unsigned)rand_r(&seed) % 9, i = 0; i < n; i++) {
+      size_t token = i ? (unsigned)rand_r(&seed) % (sizeof tokens / sizeof *tokens) : (unsigned)rand_r(&seed) % 2 * 2;
+      len += (size_t)snprintf(text + len, sizeof text - len, "%s", tokens[token]);
+    }
+    if (rand_r(&seed) % 2)
+      snprintf(text + len, sizeof text - len, *text == '{' ? "}" : "]");
+    snprintf(other, sizeof other, "%s\n# c", text);
+    struct nai_yaml *json = NULL, *yaml = NULL;
+    struct nai_err err;
+    whole += nai_yaml_parse(&json, "f", text, strlen(text), &err) == NAI_OK;
+    (void)!nai_yaml_parse(&yaml, "f", other, strlen(other), &err);
+    assert_same(json, yaml, text);
+    nai_yaml_free(json);
+    nai_yaml_free(yaml);
+  }
+  assert_true(whole > 1000);
+}
+
 TEST(reads_json) {
   struct nai_yaml *doc =
       parse("{\"prefill\": [\"a\\u0041\", \"b\"],\n \"n\": -1.5e2, \"empty\": [], \"no\": null, \"t\": true}");

@@ -103,6 +103,81 @@ try {
         }),
       );
     }
+    if (basename(path) === 'trend.html') {
+      const unfold = (page) => page.evaluate(() => document.querySelectorAll('details').forEach((details) => (details.open = true)));
+      const median = (list) => (list.sort((a, b) => a - b), (list[(list.length - 1) >> 1] + list[list.length >> 1]) / 2);
+      /** What a chart says of the nights, and the same recounted from its dots. */
+      const nightsOf = (page, first, last) =>
+        page.evaluate(
+          ([from, to]) => {
+            const svg = document.querySelector('figure svg a[id]').closest('svg');
+            const inside = [...svg.querySelectorAll('a[id]')].slice(from, to + 1);
+            return {
+              said: svg.parentElement.querySelector('p.nights')?.textContent ?? null,
+              status: document.querySelector('main > p.nights').innerText,
+              values: inside.map((link) => link.querySelector('title').textContent.split(/ \d{4}-/u)[0]),
+              days: inside.map((link) => /\d{4}-\d\d-\d\d/u.exec(link.textContent)[0]),
+              bands: [...document.querySelectorAll('figure svg')].filter((other) => other.querySelector('a[id]')).every((other) => other.querySelector('rect.nights')),
+            };
+          },
+          [first, last],
+        );
+      const agrees = async (page, first, last) => {
+        const { said, status, values, days, bands } = await nightsOf(page, first, last);
+        const numbers = values.map((text) => amount(text));
+        const [, count, middle, least, most] = /^(\d+) of these nights: median (.*), from (.*) to (.*)\.$/u.exec(said);
+        equal([Number(count), amount(least), amount(most)], [values.length, Math.min(...numbers), Math.max(...numbers)]);
+        const [low, high = low] = middle.split(' to ').map((text) => amount(text));
+        equal((low + high) / 2, median(numbers), 'median');
+        check(status.startsWith(`${values.length} nights, ${days[0]} to ${days.at(-1)}`), status);
+        check(bands, 'each chart shows them');
+      };
+      await suite.test('a drag over a chart chooses nights, which the link keeps', () =>
+        suite.page(path, { ready: false }, async (page) => {
+          await unfold(page);
+          const dots = page.locator('figure svg').first().locator('circle');
+          const at = async (index) => {
+            const box = await dots.nth(index).boundingBox();
+            return [box.x + box.width / 2 + 2, box.y - 3];
+          };
+          await dots.first().scrollIntoViewIfNeeded();
+          const [from, to] = [await at(1), await at(4)];
+          await page.mouse.move(...from);
+          await page.mouse.down();
+          await page.mouse.move(...to, { steps: 5 });
+          await page.mouse.up();
+          await agrees(page, 1, 4);
+          await page.reload();
+          await agrees(page, 1, 4);
+          await page.keyboard.press('Escape');
+          equal((await nightsOf(page, 1, 4)).said, null, 'cleared');
+        }),
+      );
+      await suite.test('the keyboard chooses nights from a dot to a dot', () =>
+        suite.page(path, { ready: false }, async (page) => {
+          await unfold(page);
+          const links = page.locator('figure svg').first().locator('a[id]');
+          await links.nth(2).focus();
+          await page.keyboard.press('[');
+          await links.nth(5).focus();
+          await page.keyboard.press(']');
+          await agrees(page, 2, 5);
+          const id = await links.nth(5).getAttribute('id');
+          check((await page.evaluate(() => decodeURIComponent(location.hash))).startsWith(`#${id}&nights=`), 'dot and nights are in the link');
+          await page.getByRole('button', { name: '×' }).first().click();
+          equal((await nightsOf(page, 2, 5)).said, null, 'cleared');
+        }),
+      );
+      await suite.test('axe-core finds nothing while nights are chosen', () =>
+        withAxe(suite, path, { ...WIDE, reducedMotion: 'reduce' }, async (page) => {
+          await unfold(page);
+          const links = page.locator('figure svg').first().locator('a[id]');
+          await links.nth(2).focus();
+          await page.keyboard.press('[');
+          equal(await violations(page, () => {}), []);
+        }, false),
+      );
+    }
     if (basename(path) === 'index.html') {
       await suite.test('what is chosen stands in the link', () =>
         suite.page(path, { ready: false }, async (page) => {

@@ -13,23 +13,6 @@
 static const char *const class_words[NAI_MPI_CLASSES] = {"setup", "wait", "p2p",  "post", "collective", "icollective",
                                                          "sync",  "rma",  "file", "pack", "other"};
 
-/* --- processes -------------------------------------------------------------------------------- */
-
-/* NULL where its threads are told several, or none. */
-static int64_t rank_of(const struct nai_model *m, int32_t process) {
-  const struct nai_table *t = m->tables[NAI_IN_MPI_RANKS];
-  int64_t rank = NAI_NULL_I64;
-  for (int64_t i = 0; i < t->rows; i++) {
-    struct MPI_RANKS_row row = MPI_RANKS_at(t, i);
-    if (row.thread < 0 || row.thread >= m->thread_count || m->thread_process[row.thread] != process)
-      continue;
-    if (rank != NAI_NULL_I64 && rank != row.rank)
-      return NAI_NULL_I64;
-    rank = row.rank;
-  }
-  return rank;
-}
-
 /* --- rows ------------------------------------------------------------------------------------- */
 
 static void add_known(int64_t *sum, int64_t value) {
@@ -39,7 +22,7 @@ static void add_known(int64_t *sum, int64_t value) {
 
 /* Calls of one function in one process, by start. */
 static int put_function(const struct nai_node_io *io, const struct nai_mpi_call *v, uint32_t n, int64_t rank,
-                        const struct nai_mpi_gpu_time *gpu, int64_t *room, struct nai_err *err) {
+                        const struct nai_process_gpu *gpu, int64_t *room, struct nai_err *err) {
   const char *name = nai_strings_get(&io->model->tables[NAI_IN_MPI]->strings, v->name);
   NAI_SCOPED(nai_intervals) running = {0};
   NAI_SCOPED(nai_intervals) exposed = {0};
@@ -101,8 +84,8 @@ static void put_sizes(const struct nai_node_io *io, const struct nai_mpi_call *v
 
 static int put_process(struct nai_mpi_process *sum, const struct nai_node_io *io, const struct nai_mpi_call *v,
                        uint32_t n, int64_t rank, int64_t *room, struct nai_err *err) {
-  NAI_SCOPED(nai_mpi_gpu_time) gpu = {0};
-  NAI_TRY(nai_mpi_find_gpu_time(&gpu, io->model, v->process, err));
+  NAI_SCOPED(nai_process_gpu) gpu = {0};
+  NAI_TRY(nai_process_gpu_find(&gpu, io->model, v->process, err));
   for (uint32_t i = 0, j; i < n; i = j) {
     for (j = i + 1; j < n && v[j].name == v[i].name; j++)
       ;
@@ -124,13 +107,13 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
   NAI_TRY(NAI_NEW(processes, io->arena, io->model->process_count, err));
   NAI_TRY(NAI_NEW(ranks, io->arena, io->model->process_count, err));
   for (uint32_t p = 0; p < io->model->process_count; p++)
-    ranks[p] = rank_of(io->model, (int32_t)p);
+    ranks[p] = nai_mpi_rank_of(io->model, (int32_t)p);
   for (uint32_t i = 0, j; i < n; i = j) {
     for (j = i + 1; j < n && calls[j].process == calls[i].process; j++)
       ;
     NAI_TRY(put_process(&processes[count++], io, calls + i, j - i, ranks[calls[i].process], room, err));
   }
-  nai_mpi_put_efficiency(io, processes, count);
+  nai_mpi_put_efficiency(io->out[3], processes, count);
   return nai_mpi_put_pairs(io, ranks, err);
 }
 

@@ -2,6 +2,8 @@
 #pragma once
 
 #include "analyses/analysis.h"
+#include "model/comm/mpi_process.h"
+#include "model/idle/process_gpu.h"
 #include "tables/mpi_events.h"
 
 enum nai_mpi_class {
@@ -32,24 +34,9 @@ enum nai_mpi_class nai_mpi_class_of(const char *name);
 NAI_MUST_CHECK int nai_mpi_collect(struct nai_mpi_call **calls, uint32_t *count, const struct nai_node_io *io,
                                    struct nai_err *err);
 
-/* What the GPUs of a process did. */
-struct nai_mpi_gpu_time {
-  bool any, alone;                         /* it has one; no other process uses any of them */
-  int64_t device_id;                       /* its only one, else NAI_NULL_I64 */
-  struct nai_intervals active, busy, idle; /* idle: active, and nothing runs */
-};
-void nai_mpi_gpu_time_free(struct nai_mpi_gpu_time *time);
-NAI_MUST_CHECK int nai_mpi_find_gpu_time(struct nai_mpi_gpu_time *out, const struct nai_model *m, int32_t process,
-                                         struct nai_err *err);
-/* What MPI takes of a process. */
-struct nai_mpi_process {
-  int64_t pid, rank, span_ns, useful_ns, gpu_busy_ns; /* NAI_NULL_I64 unknown */
-};
 /* Puts a row of mpi_processes, the node's third table. `v`: the calls of one process. */
 NAI_MUST_CHECK int nai_mpi_sum_process(struct nai_mpi_process *out, const struct nai_node_io *io,
                                        const struct nai_mpi_call *v, uint32_t n, int64_t rank,
-                                       const struct nai_mpi_gpu_time *gpu, struct nai_err *err);
-/* Puts the rows of mpi_pairs, the fifth. `rank_of`: of each process, NAI_NULL_I64 unknown. */
-NAI_MUST_CHECK int nai_mpi_put_pairs(const struct nai_node_io *io, const int64_t *rank_of, struct nai_err *err);
-/* The row of mpi_efficiency, the fourth; none for one process. */
-void nai_mpi_put_efficiency(const struct nai_node_io *io, const struct nai_mpi_process *v, uint32_t n);
+                                       const struct nai_process_gpu *gpu, struct nai_err *err);
+/* Puts the rows of mpi_pairs, the fifth. `rank_of`: of each process, NAI_NULL_I64 unknown; lost. */
+NAI_MUST_CHECK int nai_mpi_put_pairs(const struct nai_node_io *io, int64_t *rank_of, struct nai_err *err);

@@ -1,38 +1,8 @@
-/* What MPI takes of each process, and the efficiencies of all: rows of mpi_processes and mpi_efficiency. */
+/* What MPI takes of each process: rows of mpi_processes. */
 #include "analyses/comm/mpi_list.h"
-#include "model/idle/active.h"
-#include "tables/mpi_efficiency.h"
 #include "tables/mpi_processes.h"
 
 #include <string.h>
-
-void nai_mpi_gpu_time_free(struct nai_mpi_gpu_time *time) {
-  nai_intervals_free(&time->active);
-  nai_intervals_free(&time->busy);
-  nai_intervals_free(&time->idle);
-}
-
-static void add_union(struct nai_intervals *set, const struct nai_intervals *more) {
-  struct nai_intervals both = {0};
-  nai_intervals_union(&both, set, more);
-  nai_intervals_free(set);
-  *set = both;
-}
-
-int nai_mpi_find_gpu_time(struct nai_mpi_gpu_time *out, const struct nai_model *m, int32_t process,
-                          struct nai_err *err) {
-  uint32_t first = m->process_gpus.first[process], end = m->process_gpus.first[process + 1];
-  out->any = out->alone = first < end;
-  out->device_id = end - first == 1 ? nai_model_device(m, m->process_gpus.order[first]) : NAI_NULL_I64;
-  for (uint32_t g = first; g < end; g++) {
-    uint32_t gpu = m->process_gpus.order[g];
-    add_union(&out->active, &m->active[gpu].active);
-    add_union(&out->busy, &m->gpus[gpu].all);
-    out->alone &= m->gpus[gpu].processes.count == 1;
-  }
-  nai_intervals_subtract(&out->idle, &out->active, &out->busy);
-  return out->active.oom || out->busy.oom || out->idle.oom ? nai_err_nomem(err) : NAI_OK;
-}
 
 /* From the end of MPI_Init to the start of MPI_Finalize; where these are not recorded, between first and last call. */
 static struct nai_interval span_of(const struct nai_node_io *io, const struct nai_mpi_call *v, uint32_t n) {
@@ -77,7 +47,7 @@ static const struct nai_mpi_call *longest_of(const struct nai_mpi_call *v, uint3
 }
 
 int nai_mpi_sum_process(struct nai_mpi_process *out, const struct nai_node_io *io, const struct nai_mpi_call *v,
-                        uint32_t n, int64_t rank, const struct nai_mpi_gpu_time *gpu, struct nai_err *err) {
+                        uint32_t n, int64_t rank, const struct nai_process_gpu *gpu, struct nai_err *err) {
   NAI_SCOPED(nai_intervals) running = {0};
   NAI_SCOPED(nai_intervals) exposed = {0};
   struct nai_interval span = span_of(io, v, n);
@@ -106,31 +76,4 @@ int nai_mpi_sum_process(struct nai_mpi_process *out, const struct nai_node_io *i
     row.exposed_pct = nai_percent((double)row.exposed_ns, (double)active);
   MPI_PROCESSES_add(io->out[2], &row);
   return NAI_OK;
-}
-
-void nai_mpi_put_efficiency(const struct nai_node_io *io, const struct nai_mpi_process *v, uint32_t n) {
-  const struct nai_mpi_process *most = v;
-  double useful = 0, busy = 0, most_busy = 0, span = 0;
-  bool busy_known = true;
-  for (uint32_t i = 0; i < n; i++) {
-    useful += (double)v[i].useful_ns / n;
-    span = (double)v[i].span_ns > span ? (double)v[i].span_ns : span;
-    most = v[i].useful_ns > most->useful_ns ? &v[i] : most;
-    busy_known &= v[i].gpu_busy_ns != NAI_NULL_I64;
-    busy += (double)v[i].gpu_busy_ns / n;
-    most_busy = (double)v[i].gpu_busy_ns > most_busy ? (double)v[i].gpu_busy_ns : most_busy;
-  }
-  if (n < 2 || !most->useful_ns)
-    return;
-  struct MPI_EFFICIENCY_row row =
-      NAI_ROW(MPI_EFFICIENCY, .process_count = n, .span_ns = (int64_t)span, .mean_useful_ns = (int64_t)useful,
-              .max_useful_ns = most->useful_ns, .max_useful_pid = most->pid, .max_useful_rank = most->rank,
-              .load_balance_pct = nai_percent(useful, (double)most->useful_ns),
-              .communication_efficiency_pct = nai_percent((double)most->useful_ns, span),
-              .parallel_efficiency_pct = nai_percent(useful, span));
-  if (busy_known && most_busy > 0) {
-    row.gpu_load_balance_pct = nai_percent(busy, most_busy);
-    row.gpu_busy_pct = nai_percent(busy, span);
-  }
-  MPI_EFFICIENCY_add(io->out[3], &row);
 }

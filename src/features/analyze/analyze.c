@@ -107,7 +107,7 @@ static const struct nai_cli_option options[] = {
         off, run.keep_stages, "no-stages",
         "keep no intermediate tables (stages/): a smaller directory, but the next run starts from the trace"),
     NAI_CLI_SWITCH(on, run.all_csv, "all-csv",
-                   "write tables/NAME.csv also of tables without rows; tables/index.csv lists them either way"),
+                   "write a tables/NAME.csv of every table, without rows, too; tables/index.csv lists them either way"),
     NAI_CLI_OPTION(word, run.stop_after, "stage", "NAME", "stop after a stage", .choices = nai_cmd_stages),
     NAI_CLI_OPTION(bytes, run.memory_limit_bytes, "memory-limit", "SIZE",
                    "refuse to start work that needs more memory, for example 4G", .otherwise = "none"),

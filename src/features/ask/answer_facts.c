@@ -14,20 +14,26 @@ int nai_facts_ask(struct nai_query_rows *out, const struct nai_asking *asking, c
                   struct nai_err *err) {
   enum { MAX_ROWS = 1000 };
   const struct nai_question *q = asking->question;
-  struct nai_query_parameter parameters[6 + NAI_QUESTION_MAX_CHOICES] = {
+  enum { PLAIN = 10 };
+  bool pair = q->gpu_count == 2;
+  struct nai_query_parameter parameters[PLAIN + NAI_QUESTION_MAX_CHOICES] = {
       nai_query_int("gpu", asking->gpu, INT64_MIN),
+      nai_query_int("gpu_a", pair ? q->gpus[0] : INT64_MIN, INT64_MIN),
+      nai_query_int("gpu_b", pair ? q->gpus[1] : INT64_MIN, INT64_MIN),
       nai_query_string("name", asking->name),
       nai_query_string("question", q->squeezed),
       nai_query_int("number", q->number, INT64_MIN),
+      nai_query_int("other", q->other, INT64_MIN),
+      nai_query_int("bytes", q->bytes, INT64_MIN),
       nai_query_int("from", q->time_count ? q->time_ns[0] : -1, -1),
       nai_query_int("to", q->time_count > 1 ? q->time_ns[1] : -1, -1)};
   for (size_t i = 0; i < q->choice_count; i++)
-    parameters[6 + i] = nai_query_string(q->choices[i].key, q->choices[i].value);
+    parameters[PLAIN + i] = nai_query_string(q->choices[i].key, q->choices[i].value);
   const struct nai_query_text text = {.sql = sql, .label = label};
   const struct nai_query query = {.run = asking->run,
                                   .text = &text,
                                   .parameters = parameters,
-                                  .parameter_count = 6 + q->choice_count,
+                                  .parameter_count = PLAIN + q->choice_count,
                                   .limits = {.rows = MAX_ROWS}};
   return nai_query_collect(out, &query, err);
 }
@@ -36,7 +42,8 @@ int nai_facts_numbered_range(const char **name, const struct nai_asking *asking,
                              struct nai_err *err) {
   static const char sql[] = "select lower(range_name) from nvtx_ranges where range_name glob '* *[0-9]*' and not "
                             "range_name glob '*[^a-zA-Z0-9 ]*' and "
-                            "instr(:question, replace(lower(range_name), ' ', '')) order by length(range_name) desc";
+                            "instr(:question, replace(lower(range_name), ' ', '')) and not (:other is not null and "
+                            "lower(range_name) glob 'step [0-9]*') order by length(range_name) desc";
   NAI_SCOPED(nai_query_rows) found = {0};
   *name = NULL;
   NAI_TRY(nai_facts_ask(&found, asking, sql, "names", err));

@@ -125,8 +125,8 @@ static int check_choice(const struct nai_yaml *doc, const struct nai_yaml_node *
 }
 
 static int read_doc(struct nai_intents *intents, const struct nai_yaml *doc, struct nai_err *err) {
-  static const char *const keys[] = {"intents",    "record", "caveats", "ignore", "examples",
-                                     "qualifiers", "terms",  "choices", NULL};
+  static const char *const keys[] = {"intents",    "record", "caveats", "ignore",        "examples",
+                                     "qualifiers", "terms",  "choices", "abbreviations", NULL};
   static const struct member members[] = {{"caveats", true, false},
                                           {"ignore", true, false},
                                           {"examples", true, false},
@@ -138,6 +138,9 @@ static int read_doc(struct nai_intents *intents, const struct nai_yaml *doc, str
   NAI_TRY(nai_yaml_items(&item, doc, root, "terms", NAI_YAML_MAP, err));
   for (; item; item = nai_yaml_next(doc, item))
     NAI_TRY(check_text(doc, nai_yaml_get(doc, root, "terms"), item->key, true, true, err));
+  NAI_TRY(nai_yaml_items(&item, doc, root, "abbreviations", NAI_YAML_MAP, err));
+  for (; item; item = nai_yaml_next(doc, item))
+    NAI_TRY(nai_yaml_expect(doc, item, NAI_YAML_SCALAR, err));
   NAI_TRY(nai_yaml_items(&item, doc, root, "choices", NAI_YAML_MAP, err));
   for (; item; item = nai_yaml_next(doc, item), intents->choice_count++)
     NAI_TRY(check_choice(doc, item, err));

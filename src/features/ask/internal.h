@@ -31,7 +31,7 @@ const char *nai_intents_recording(const struct nai_intents *intents, const char 
 /* --- words.c --------------------------------------------------------------------------------------------------- */
 
 enum { NAI_QUESTION_MAX_WORDS = 128, NAI_QUESTION_MAX_NAMES = 8, NAI_QUESTION_WORD = 64, NAI_QUESTION_SQUEEZED = 256 };
-enum { NAI_QUESTION_MAX_CHOICES = 16 }; /* of all files together; more are refused */
+enum { NAI_QUESTION_MAX_GPUS = 2, NAI_QUESTION_MAX_CHOICES = 16 }; /* of all files together; more are refused */
 
 struct nai_question_word {
   char text[NAI_QUESTION_WORD]; /* lower case */
@@ -51,10 +51,13 @@ struct nai_question_choice {
 struct nai_question {
   struct nai_question_word words[NAI_QUESTION_MAX_WORDS];
   size_t count;
-  int64_t gpu;    /* "GPU 1"; INT64_MIN: none is named */
-  int64_t number; /* "the top 5"; INT64_MIN: there is none */
+  int64_t gpus[NAI_QUESTION_MAX_GPUS]; /* "GPU 1"; of several the first two */
+  size_t gpu_count;
+  int64_t bytes;         /* "smaller than 4 KB" */
+  int64_t number, other; /* "the top 5", "step 3 and step 4"; INT64_MIN: there is none */
   int64_t time_ns[2];
   size_t time_count;         /* "shorter than 5 us", "between 0.2 and 0.3 s" */
+  bool lengths;              /* two times that are lengths: "kernels between 10 and 20 us" */
   bool either;               /* "bf16 or fp32" */
   bool from_start, from_end; /* of the capture: "the first 100 ms", "the last 2 s" */
   struct nai_question_choice choices[NAI_QUESTION_MAX_CHOICES];
@@ -104,9 +107,9 @@ struct nai_asking {
   const struct nai_question *question;
 };
 
-/* Runs a statement, with :gpu, :name, :question (letters and digits), :number, :from and :to (ns) and a parameter of
- * each of the file's `choices`, each null where the question has none. `label` stands in messages for where it is from.
- * Freed also on failure. */
+/* Runs a statement, with :gpu, :gpu_a and :gpu_b of a pair, :name, :question (letters and digits), :number, :other and
+ * :bytes, :from and :to (ns) and a parameter of each of the file's `choices`, each null where the question has none.
+ * `label` stands in messages for where it is from. Freed also on failure. */
 NAI_MUST_CHECK int nai_facts_ask(struct nai_query_rows *out, const struct nai_asking *asking, const char *sql,
                                  const char *label, struct nai_err *err);
 /* A numbered range of several words whose whole name the question has ("Coarse Level 0"), else NULL; its words are no

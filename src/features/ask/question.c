@@ -60,13 +60,21 @@ static const struct {
     {"os_call", "select lower(function) as name from osrt_calls", "name = '%s'", "name = '%s'"},
     {"cause", "select 1", "cause_meaning('%s') is not null", "0"},
 };
-enum { KINDS = sizeof named / sizeof *named };
-/* How a word is to be found in a name: anywhere, as all of it, or as a word of a kernel's: "softmax_warp_forward". */
-enum how { PART, WHOLE, TOKEN };
+enum { KINDS = sizeof named / sizeof *named, OF_WORDS = 2 };
+/* How a word is to be found in a name: anywhere, as all of it, as a word of a kernel's ("softmax_warp_forward"), or as
+ * a word of any: "line" is no part of aten::linear. */
+enum how { PART, WHOLE, TOKEN, WORD };
 
 static bool is_plain(const char *word) { return !strpbrk(word, "'*?["); }
+static bool is_ascii(const char *word) {
+  while (*word > 0)
+    word++;
+  return !*word;
+}
 
 static const char *condition(size_t kind, enum how how) {
+  if (how == WORD && kind < OF_WORDS)
+    return "name regexp '(^|[^a-z0-9])%s([^a-z0-9]|$)'";
   if (how == TOKEN)
     return kind ? "0" : "instr('_' || name || '_', '_%s_')";
   return how == WHOLE ? named[kind].whole : named[kind].part;
@@ -74,7 +82,7 @@ static const char *condition(size_t kind, enum how how) {
 
 static void put_counts(struct nai_buf *sql, const char *word, enum how how) {
   for (size_t k = 0; k < KINDS; k++) {
-    const char *text = is_plain(word) ? condition(k, how) : "0", *at;
+    const char *text = is_plain(word) ? condition(k, how == WORD && !is_ascii(word) ? PART : how) : "0", *at;
     nai_buf_printf(sql, ", (select count(*) from (%s) where ", named[k].names);
     for (; (at = strstr(text, "%s")); text = at + 2) {
       nai_buf_put(sql, text, (size_t)(at - text));
@@ -221,17 +229,22 @@ static int answer_chosen(bool *known, struct nai_asking *asking, const struct na
 }
 
 /* A GPU that the run does not have is said to be missing, and the answer is about all. */
-static int check_gpu(struct nai_asking *asking, struct nai_err *err) {
-  NAI_SCOPED(nai_query_rows) found = {0};
-  if (asking->gpu == INT64_MIN)
-    return NAI_OK;
-  NAI_TRY(nai_facts_ask(&found, asking, "select count(*) from gpus where device_id = :gpu", "gpus", err));
-  if (nai_query_cell_int(&found, 0, 0))
-    return NAI_OK;
-  nai_answer_say(asking, &asking->answer->said, NULL,
-                 nai_arena_printf(asking->arena, "The run has no GPU %lld; this is about all it has.",
-                                  (long long)asking->gpu));
-  asking->gpu = INT64_MIN;
+static int check_gpus(struct nai_asking *asking, struct nai_question *q, struct nai_err *err) {
+  static const char sql[] = "select count(*) from gpus where device_id = :gpu";
+  size_t asked = q->gpu_count, missing = 0;
+  for (size_t i = 0; i < asked; i++) {
+    NAI_SCOPED(nai_query_rows) found = {0};
+    asking->gpu = q->gpus[i];
+    NAI_TRY(nai_facts_ask(&found, asking, sql, "gpus", err));
+    if (nai_query_cell_int(&found, 0, 0))
+      continue;
+    missing++;
+    nai_answer_say(asking, &asking->answer->said, NULL,
+                   nai_arena_printf(asking->arena, "The run has no GPU %lld; this is about all it has.",
+                                    (long long)asking->gpu));
+  }
+  q->gpu_count -= missing;
+  asking->gpu = asked == 1 && !missing ? q->gpus[0] : INT64_MIN;
   return NAI_OK;
 }
 
@@ -249,7 +262,7 @@ static size_t put_words(struct nai_buf *out, const struct nai_asking *asking,
 /* Of two points of time the first is put first. Those that lie before all work on a GPU count from its start. */
 static int place_window(const struct nai_asking *asking, struct nai_question *q, struct nai_err *err) {
   NAI_SCOPED(nai_query_rows) found = {0};
-  if (q->time_count < 2)
+  if (q->time_count < 2 || q->lengths)
     return NAI_OK;
   int64_t from = q->time_ns[0] < q->time_ns[1] ? q->time_ns[0] : q->time_ns[1];
   int64_t to = q->time_ns[0] + q->time_ns[1] - from;
@@ -257,8 +270,8 @@ static int place_window(const struct nai_asking *asking, struct nai_question *q,
   int64_t start = found.rows ? nai_query_cell_int(&found, 0, 0) : 0,
           end = found.rows ? nai_query_cell_int(&found, 0, 1) : 0;
   int64_t base = q->from_end ? end - to : q->from_start || to <= start ? start : 0;
-  q->time_ns[0] = from + base;
-  q->time_ns[1] = to + base;
+  q->time_ns[0] = q->from_end && from + base < start ? start : from + base;
+  q->time_ns[1] = q->from_start && to + base > end ? end : to + base;
   return NAI_OK;
 }
 
@@ -337,11 +350,13 @@ static int choose_named(const struct nai_intent **about, struct nai_asking *aski
   if (word) {
     nai_question_take_name(q, word);
   } else {
-    /* Once a word is understood, ordinary ones are not looked for in names, which have all kinds of them. */
-    how = PART;
-    names = nai_question_names(words, q, !nai_question_match(matched, q, asking->intents, false));
-    NAI_TRY(find_name(&word, &kind, asking, words, names, how, err));
     names = nai_question_names(words, q, false);
+    NAI_TRY(find_name(&word, &kind, asking, words, names, how = PART, err));
+    /* Once a word is understood, ordinary ones are not looked for in names, which have all kinds of them. */
+    if (!word && !nai_question_match(matched, q, asking->intents, false)) {
+      names = nai_question_names(words, q, true);
+      NAI_TRY(find_name(&word, &kind, asking, words, names, how = WORD, err));
+    }
   }
   if (!word || !(*about = intent_of_names(asking->intents, kind)))
     return NAI_OK;
@@ -433,8 +448,7 @@ int nai_question_ask(struct nai_answer *out, const struct nai_intents *intents, 
   NAI_TRY(NAI_NEW(q, arena, 1, err));
   nai_question_read(q, intents, question);
   asking.question = q;
-  asking.gpu = q->gpu;
-  NAI_TRY(check_gpu(&asking, err));
+  NAI_TRY(check_gpus(&asking, q, err));
   NAI_TRY(place_window(&asking, q, err));
   size_t before = out->said.count;
   NAI_TRY(choose(chosen, &count, &asking, q, err));

@@ -17,12 +17,27 @@ static void lower(struct nai_question_word *word) {
     word->text[i] = (char)tolower((unsigned char)word->typed[i]);
 }
 
+/* The word that a sign stands for: "idle > 10 %"; NULL, none. */
+static const char *sign_of(const char *text, const char *at) {
+  bool arrow = at > text && strchr("-=", at[-1]);
+  const char *next = at + 1 + strspn(at + 1, "= ");
+  if (*at == '%' && !in_word(at[1]))
+    return "percent";
+  return arrow || !isdigit((unsigned char)*next) ? NULL : *at == '>' ? "above" : *at == '<' ? "below" : NULL;
+}
+
 /* Takes the next word off a text; false at its end. */
 static bool next_word(struct nai_question_word *word, const char **text) {
-  const char *at = *text;
+  const char *at = *text, *sign = NULL;
   size_t len = 0;
-  while (*at && (!in_word(*at) || *at == '.' || *at == ':'))
-    at++;
+  while (*at && !sign && (!in_word(*at) || *at == '.' || *at == ':'))
+    sign = sign_of(*text, at++);
+  if (sign) {
+    *text = at;
+    snprintf(word->typed, sizeof word->typed, "%s", sign);
+    lower(word);
+    return true;
+  }
   while (in_word(at[len]))
     len++;
   *text = at + len;
@@ -76,7 +91,8 @@ static size_t mark_phrase(struct marks *marks, const struct nai_question *q, con
 }
 
 /* A part of a pattern: words in a row, "@term" for any of the phrases of that term, "@times" for two points of time,
- * "@duration" for one; "!" in front: must not be there. */
+ * "@duration" for one, "@durations" for two that are too short for points of time, "@size" for a number of bytes; "!"
+ * in front: must not be there. */
 struct part {
   const char *text;
   size_t size;
@@ -129,8 +145,12 @@ static size_t mark_part(struct marks *marks, const struct nai_question *q, const
     return mark_phrase(marks, q, part->text, part->size);
   if (is_term(part, "duration"))
     return q->time_count == 1;
+  if (is_term(part, "size"))
+    return q->bytes != INT64_MIN;
+  if (is_term(part, "durations"))
+    return q->lengths;
   if (is_term(part, "times"))
-    return q->time_count == 2 ? OF_TIMES : 0;
+    return q->time_count == 2 && !q->lengths ? OF_TIMES : 0;
   snprintf(name, sizeof name, "%.*s", (int)part->size, part->text);
   for (size_t i = 0; i < intents->doc_count; i++)
     found |= mark_term(marks, q, intents->docs[i], name);
@@ -304,23 +324,35 @@ static bool goes_on(const struct nai_question *q, size_t i) {
   return linked && is_number(q->words[i + 2].text);
 }
 
-/* "gpu 1", "device 1", "gpu1"; none where the question names several. */
-static int64_t gpu_named(const struct nai_question *q) {
-  int64_t named = INT64_MIN;
+static void add_gpu(struct nai_question *q, const char *digits) {
+  int64_t gpu = strtoll(digits, NULL, 10);
+  if (q->gpu_count < NAI_QUESTION_MAX_GPUS && (!q->gpu_count || q->gpus[0] != gpu))
+    q->gpus[q->gpu_count++] = gpu;
+}
+
+/* "gpu 1", "device 1", "gpu1"; "ranks 0 and 1": those of a pair are GPUs, too. */
+static void read_gpus(struct nai_question *q) {
+  static const char *const words[] = {"gpu", "gpus", "device", "devices", "rank", "ranks"};
+  enum { RANK = 4 };
+  bool ranks = false;
   for (size_t i = 0; i < q->count; i++) {
     const char *word = q->words[i].text, *digits = NULL;
-    if (strcmp(word, "gpu") == 0 || strcmp(word, "device") == 0)
-      digits = i + 1 < q->count ? q->words[i + 1].text : NULL;
+    size_t at = i, w = 0;
+    while (w < sizeof words / sizeof *words && strcmp(word, words[w]) != 0)
+      w++;
+    if (w < sizeof words / sizeof *words)
+      digits = i + 1 < q->count ? q->words[at = i + 1].text : NULL;
     else if (strncmp(word, "gpu", 3) == 0)
       digits = word + 3;
     if (!digits || !is_number(digits))
       continue;
-    int64_t gpu = strtoll(digits, NULL, 10);
-    if ((named != INT64_MIN && named != gpu) || goes_on(q, digits == word + 3 ? i : i + 1))
-      return INT64_MIN;
-    named = gpu;
+    ranks |= w >= RANK && w < sizeof words / sizeof *words;
+    add_gpu(q, digits);
+    if (goes_on(q, at))
+      add_gpu(q, q->words[at + 2].text);
   }
-  return named;
+  if (ranks && q->gpu_count < 2) /* a rank alone need not be that GPU */
+    q->gpu_count = 0;
 }
 
 /* The letters and digits of a question, for names that are written in several ways: all-reduce, AllReduce. */
@@ -379,10 +411,11 @@ static void take_point(struct nai_question *q, const char *text, const char *num
 
 /* Durations and points of time: "5 us", "between 0.2 and 0.3 s"; and the first number that is none of those. */
 static void read_numbers(struct nai_question *q, const char *text) {
-  enum { MAX_JOIN = 5 }; /* " and " */
+  enum { MAX_JOIN = 5, MAX_PLAIN = 1000000 }; /* " and " */
+  static const double MAX_BYTES = 1e15;
   struct nai_number plain = {0}, number;
   const char *end = text + strlen(text);
-  q->number = INT64_MIN;
+  q->number = q->other = q->bytes = INT64_MIN;
   for (const char *at = text; nai_number_next(&number, text, &at, end);) {
     bool joined = plain.text && number.text - (plain.text + plain.len) <= MAX_JOIN;
     double written = strtod(number.text, NULL);
@@ -395,9 +428,32 @@ static void read_numbers(struct nai_question *q, const char *text) {
     if (number.kind == NAI_NUMBER_TIME)
       take_point(q, text, number.text);
     plain = number.kind == NAI_NUMBER_PLAIN ? number : (struct nai_number){0};
-    if (plain.text && q->number == INT64_MIN && plain.value < 1e6)
-      q->number = (int64_t)plain.value;
+    if (number.kind == NAI_NUMBER_BYTES && number.value < MAX_BYTES)
+      q->bytes = (int64_t)number.value;
+    bool plain_or_share = plain.text || number.kind == NAI_NUMBER_PERCENT;
+    int64_t *place = q->number == INT64_MIN ? &q->number : q->other == INT64_MIN ? &q->other : NULL;
+    if (plain_or_share && place && number.value < MAX_PLAIN)
+      *place = (int64_t)number.value;
   }
+}
+
+/* "mem" is short for memory. */
+static void take_abbreviation(struct nai_question_word *word, const struct nai_intents *intents) {
+  for (size_t d = 0; d < intents->doc_count; d++) {
+    const struct nai_yaml *doc = intents->docs[d];
+    const struct nai_yaml_node *map = nai_yaml_get(doc, nai_yaml_root(doc), "abbreviations");
+    const char *whole = map ? nai_intent_text(doc, map, word->text) : NULL;
+    if (whole) {
+      snprintf(word->text, sizeof word->text, "%s", whole);
+      return;
+    }
+  }
+}
+
+/* "between 10 and 20 us": nobody asks for such a stretch of a capture by its times since the start. */
+static bool are_lengths(const struct nai_question *q) {
+  enum { SHORT_NS = 1000000 };
+  return q->time_count == 2 && !q->from_start && !q->from_end && q->time_ns[0] < SHORT_NS && q->time_ns[1] < SHORT_NS;
 }
 
 void nai_question_read(struct nai_question *q, const struct nai_intents *intents, const char *text) {
@@ -407,12 +463,15 @@ void nai_question_read(struct nai_question *q, const struct nai_intents *intents
   while (q->count < NAI_QUESTION_MAX_WORDS && next_word(&q->words[q->count], &text)) {
     for (; from < text; from++)
       quoted ^= *from == '"' || *from == '`';
-    q->words[q->count++].quoted = quoted;
+    if (!(q->words[q->count].quoted = quoted))
+      take_abbreviation(&q->words[q->count], intents);
+    q->count++;
   }
   for (size_t i = 1; i + 1 < q->count; i++)
     q->either |= strcmp(q->words[i].text, "or") == 0 && strcmp(q->words[i + 1].text, "not") != 0;
-  q->gpu = gpu_named(q);
+  read_gpus(q);
   read_numbers(q, question);
+  q->lengths = are_lengths(q);
   squeeze(q);
   each_list(q, intents, mark_list);
   choose_values(q, intents);

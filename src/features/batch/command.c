@@ -69,7 +69,7 @@ static const struct nai_cli_option options[] = {
               NAI_CLI_FILES("yaml yml json")),
     FORWARDED("kernel-classes", "FILE", "kernel categories", NAI_CLI_FILES("yaml yml")),
     FORWARDED("workload", "FILE", "workload patterns", NAI_CLI_FILES("yaml yml")),
-    FORWARDED("all-csv", NULL, "a CSV file also of tables without rows"),
+    FORWARDED("all-csv", NULL, "a CSV file of every table"),
     FORWARDED("no-export", NULL, "no .nsys-rep is exported with nsys"),
     FORWARDED("no-nvtx-kernel-map", NULL, "no attribution to NVTX ranges"),
     NAI_CLI_SWITCH(on, quiet, "quiet", "print nothing but errors", .letter = 'q'),

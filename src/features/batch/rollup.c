@@ -3,6 +3,7 @@
 #include "features/batch/batch.h"
 
 #include "base/fs.h"
+#include "base/hash.h"
 #include "index/index.h"
 #include "table/json.h"
 #include "tables/runs.h"
@@ -53,8 +54,8 @@ static int add_item(struct nai_index *index, struct nai_batch_counts *counts, co
               .status = nai_batch_outcome_name(status.outcome),
               .exit_code = status.exit >= 0 ? status.exit : NAI_NULL_I64,
               .error = missing ? "not analyzed, or killed: finish with --resume" : status.error,
-              .tool_version = missing ? NULL : NAI_VERSION, .input_bytes = item->stamp.bytes,
-              .path = status.outcome == NAI_BATCH_OK ? path : NULL);
+              .tool_version = missing || status.outcome == NAI_BATCH_OK ? NULL : nai_version_of_program(),
+              .input_bytes = item->stamp.bytes, .path = status.outcome == NAI_BATCH_OK ? path : NULL);
   int64_t row = nai_index_add(index, &run);
   if (status.outcome == NAI_BATCH_OK)
     NAI_TRY(add_report(index, row, b, i, path, &status, err));

@@ -8,12 +8,26 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Trends sort the few neighbours of each value. */
+static void sort_values(double *values, size_t n) {
+  enum { FEW = 24 };
+  if (n > FEW)
+    qsort(values, n, sizeof *values, nai_by_f64);
+  for (size_t i = 1; i < n && n <= FEW; i++) {
+    double value = values[i];
+    size_t at = i;
+    for (; at && nai_by_f64(&values[at - 1], &value) > 0; at--)
+      values[at] = values[at - 1];
+    values[at] = value;
+  }
+}
+
 /* The newest values where there are too many. */
 static size_t sort_into(double room[NAI_VALUES_MAX], const double *values, size_t n) {
   size_t kept = n > NAI_VALUES_MAX ? NAI_VALUES_MAX : n;
   if (kept)
     memcpy(room, values + n - kept, kept * sizeof *room);
-  qsort(room, kept, sizeof *room, nai_by_f64);
+  sort_values(room, kept);
   return kept;
 }
 
@@ -170,7 +184,7 @@ double nai_robust_sd(const double *values, size_t n) {
   double median = nai_quantile(sorted, n, 0.5);
   for (size_t i = 0; i < n; i++)
     sorted[i] = fabs(sorted[i] - median);
-  qsort(sorted, n, sizeof *sorted, nai_by_f64);
+  sort_values(sorted, n);
   return 1.4826 * nai_quantile(sorted, n, 0.5);
 }
 

@@ -53,6 +53,7 @@ static void put_metrics(const struct nai_document *d) {
     }
   nai_view_put_int(d->root, "other_metric_count", more);
   nai_view_put_bool(d->root, "any_other_metrics", more > 0);
+  nai_view_put_bool(d->root, "any_metric", more < d->c->result_count);
 }
 
 static void put_length(struct nai_view *map, const char *key, double length) {

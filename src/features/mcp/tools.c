@@ -4,6 +4,7 @@
 #include "base/cache.h"
 #include "base/fs.h"
 #include "base/hash.h"
+#include "config/change.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -196,6 +197,51 @@ static int plan_window(struct nai_agent_call *call, const struct nai_agent *agen
   return NAI_OK;
 }
 
+/* The ranks of a job, the run first, and which part of it is asked for. */
+static int put_ranks(struct nai_agent_words *words, struct nai_agent_call *call, const struct nai_agent *agent,
+                     struct nai_err *err) {
+  const json_t *step = json_object_get(call->arguments, "step");
+  char path[PATH_MAX];
+  json_t *rank;
+  size_t i;
+  if (step)
+    nai_agent_put_words(words, nai_arena_printf(words->arena, "--step=%" JSON_INTEGER_FORMAT, json_integer_value(step)),
+                        NULL);
+  NAI_TRY(put_window(words, call, err));
+  NAI_TRY(place_run(path, call, agent, err));
+  nai_agent_put_words(words, "--format=json", "--quiet", "--", path, NULL);
+  json_array_foreach(json_object_get(call->arguments, "ranks"), i, rank) {
+    NAI_TRY(nai_agent_path(path, agent, json_string_value(rank), NAI_AGENT_RUN | NAI_AGENT_TRACE, err));
+    nai_agent_put_words(words, path, NULL);
+  }
+  return NAI_OK;
+}
+
+static int plan_critical_path(struct nai_agent_call *call, const struct nai_agent *agent, struct nai_err *err) {
+  call->long_running = true;
+  return put_ranks(begin(call, "critical-path"), call, agent, err);
+}
+
+static int plan_whatif(struct nai_agent_call *call, const struct nai_agent *agent, struct nai_err *err) {
+  struct nai_agent_words *words = begin(call, "whatif");
+  json_t *change;
+  size_t i;
+  call->long_running = true;
+  call->cell_chars = 4000; /* expressions are of use as a whole */
+  json_array_foreach(json_object_get(call->arguments, "changes"), i, change) {
+    struct nai_change read = {0};
+    const char *text = json_string_value(change), *value = strchr(text, ' ');
+    int rc = nai_change_parse(&read, text, &call->arena, err);
+    nai_change_free(&read);
+    NAI_TRY(rc);
+    nai_agent_put_words(words,
+                        nai_arena_printf(words->arena, "--%.*s%s%s", (int)strcspn(text, " "), text, value ? "=" : "",
+                                         value ? value + strspn(value, " ") : ""),
+                        NULL);
+  }
+  return put_ranks(words, call, agent, err);
+}
+
 static int plan_skills(struct nai_agent_call *call, const struct nai_agent *agent, struct nai_err *err) {
   struct nai_agent_words *words = begin(call, "skill");
   const char *skill = text_of(call, "skill");
@@ -294,6 +340,7 @@ static const struct {
     {"skills", plan_skills, NAI_AGENT_ROWS},     {"run_skill", plan_run_skill, NAI_AGENT_ROWS},
     {"compare", plan_compare, NAI_AGENT_OBJECT}, {"export", plan_export, NAI_AGENT_WRITTEN},
     {"ask", plan_ask, NAI_AGENT_OBJECT},         {"check_claims", plan_check_claims, NAI_AGENT_OBJECT},
+    {"whatif", plan_whatif, NAI_AGENT_OBJECT},   {"critical_path", plan_critical_path, NAI_AGENT_BLOCKS},
 };
 
 int nai_agent_plan(struct nai_agent_call *call, const struct nai_agent *agent, struct nai_err *err) {

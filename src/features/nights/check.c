@@ -254,6 +254,8 @@ static int run_suite(const struct nai_check_args *args, struct nai_err *err) {
     NAI_TRY(nai_cmd_print(&suite.text, err));
   else if (!args->common.quiet)
     NAI_TRY(nai_cmd_print(&text, err));
+  if (args->common.quiet && nai_suite_exit(&suite) == NAI_EXIT_UNDECIDED)
+    nai_cmd_note("some programs could not be decided");
   return nai_suite_exit(&suite);
 }
 
@@ -266,6 +268,8 @@ static int run(void *memory, const char *const *operands, size_t count, const st
   if (args->suite || args->all)
     return run_suite(args, err);
   NAI_TRY(nai_check_runs(&gate, &c, args, operands, count, err));
+  if (args->common.quiet && gate.reason)
+    nai_cmd_note(gate.reason);
   return gate.exit;
 }
 

@@ -98,10 +98,12 @@ int nai_trend_kernels(struct nai_trend_kernel out[NAI_TREND_MAX_KERNELS], uint32
   qsort(kernels, n, sizeof *kernels, by_difference);
   for (uint32_t i = 0; i < n; i++)
     total += kernels[i].before;
-  while (*count < n && *count < NAI_TREND_MAX_KERNELS &&
-         fabs(kernels[*count].after - kernels[*count].before) >= 0.02 * total) {
-    out[*count] = kernels[*count];
-    (*count)++;
-  }
+  bool worse = nai_trend_is_worse(m, change);
+  for (int pass = 0; pass < 2; pass++) /* reasons first: of what got worse the kernels that got slower */
+    for (uint32_t i = 0; i < n && *count < NAI_TREND_MAX_KERNELS; i++) {
+      double longer = kernels[i].after - kernels[i].before;
+      if (fabs(longer) >= 0.02 * total && (longer > 0) == (worse == (pass == 0)))
+        out[(*count)++] = kernels[i];
+    }
   return NAI_OK;
 }

@@ -86,12 +86,12 @@ static int take_run(struct nai_trend_series *s, uint32_t *capacity, const struct
   const struct nai_table *t = c->index->metrics;
   int64_t count, first = nai_index_rows_of(&count, t, nai_get_str(c->index->runs, run, RUNS_run_id));
   for (int64_t i = first; i < first + count; i++) {
-    struct INDEX_METRICS_row row = INDEX_METRICS_at(t, i);
     struct nai_trend_metric *m = NULL;
-    if (row.capture != 0)
+    if (nai_get_i64(t, i, INDEX_METRICS_capture) != 0)
       break;
-    if (!is_wanted(c->options, row.metric, row.gate))
+    if (!is_wanted(c->options, nai_get_str(t, i, INDEX_METRICS_metric), nai_get_str(t, i, INDEX_METRICS_gate)))
       continue;
+    struct INDEX_METRICS_row row = INDEX_METRICS_at(t, i);
     double value = value_of(t, &row, i, first + count);
     if (!isfinite(value)) /* as the median of no values is */
       continue;

@@ -215,7 +215,7 @@ int nai_ranks_make_axis(struct nai_ranks_axis *axis, struct nai_ranks *r, struct
       if (!has_time(&r->ranks[i], s))
         continue;
       if (!m)
-        NAI_TRY(nai_ranks_model(&m, r, s, NAI_PART(GPUS), err));
+        NAI_TRY(nai_ranks_model(&m, r, s, NAI_PART(GPUS), 0, err));
       t.bins = nai_ranks_bin(axis, i, 0);
       NAI_TRY(fill_rank(&t, r, i, m, err));
     }

@@ -20,9 +20,10 @@ int nai_ranks_text(uint32_t *id, struct nai_ranks *r, const char *text, struct n
 
 /* --- the model -------------------------------------------------------------------------------- */
 
-int nai_ranks_model(struct nai_model **out, struct nai_ranks *r, uint32_t source, uint32_t parts, struct nai_err *err) {
+int nai_ranks_model(struct nai_model **out, struct nai_ranks *r, uint32_t source, uint32_t parts, uint64_t tables,
+                    struct nai_err *err) {
   struct nai_run *run = r->sources[source].run;
-  uint64_t tables = nai_parts_tables(parts) | NAI_IN(PROCESSES) | NAI_IN(GPUS);
+  tables |= nai_parts_tables(parts) | NAI_IN(PROCESSES) | NAI_IN(GPUS);
   if (!nai_run_has(run, nai_nvtx_dynamic_payloads_schema.name)) /* earlier runs have none */
     tables &= ~NAI_IN(DYNAMIC_PAYLOADS);
   if (!r->classes)
@@ -246,7 +247,7 @@ static int add_rank(struct nai_ranks *r, const struct trace *t, uint32_t of, str
 static int add_ranks(struct nai_ranks *r, uint32_t source, struct nai_err *err) {
   NAI_SCOPED(nai_arena) arena = NAI_ARENA(NULL);
   struct trace t = {.source = source, .inits.arena = &arena};
-  NAI_TRY(nai_ranks_model(&t.m, r, source, NAI_PART(COMM) | NAI_PART(KERNEL_GROUPS), err));
+  NAI_TRY(nai_ranks_model(&t.m, r, source, NAI_PART(COMM) | NAI_PART(KERNEL_GROUPS), 0, err));
   NAI_TRY(list_inits(&t, err));
   NAI_TRY(list_lines(&t, &arena, err));
   for (uint32_t i = 0; i < t.m->comm->rank_count; i++)
@@ -276,7 +277,7 @@ int nai_ranks_add_mpi(struct nai_ranks *r, struct nai_err *err) {
                                  &nai_mpi_processes_schema, err));
     if (!processes || !processes->rows)
       continue;
-    NAI_TRY(nai_ranks_model(&t.m, r, s, NAI_PART(COMM) | NAI_PART(KERNEL_GROUPS), err));
+    NAI_TRY(nai_ranks_model(&t.m, r, s, NAI_PART(COMM) | NAI_PART(KERNEL_GROUPS), 0, err));
     NAI_TRY(add_processes(r, &t, processes, err));
     nai_run_drop_model(r->sources[s].run);
   }

@@ -90,7 +90,7 @@ int nai_ranks_explain(struct nai_ranks *r, struct nai_err *err) {
       if (r->ranks[i].source != s || r->ranks[i].late_by_ns <= r->span_ns / MATTERS_SHARE)
         continue;
       if (!m)
-        NAI_TRY(nai_ranks_model(&m, r, s, parts, err));
+        NAI_TRY(nai_ranks_model(&m, r, s, parts, 0, err));
       NAI_TRY(explain_rank(r, i, m, err));
     }
     nai_run_drop_model(r->sources[s].run);

@@ -144,6 +144,9 @@ static int fill(struct nai_view *root, const struct nai_ranks_report *report, bo
   }
   NAI_TRY(put_rows(root, "mpi_calls", t[NAI_RANKS_CALLS_OF_MPI], NULL, MAX_LINES, NULL, err));
   NAI_TRY(put_rows(root, "mpi_sizes", t[NAI_RANKS_SIZES_OF_MPI], NULL, html ? MAX_LINES : 0, NULL, err));
+  NAI_TRY(put_rows(root, "mpi_pairs", t[NAI_RANKS_PAIRS_OF_MPI], NULL, MAX_LINES, NULL, err));
+  NAI_TRY(put_rows(root, "mpi_efficiency", t[NAI_RANKS_EFFICIENCY], NULL, 1, NULL, err));
+  nai_view_put_bool(root, "any_pair", t[NAI_RANKS_PAIRS_OF_MPI]->rows > 0);
   nai_view_put_bool(root, "any_mpi", t[NAI_RANKS_CALLS_OF_MPI]->rows > 0);
   nai_view_put_bool(root, "any_line", r->line_count > 0);
   if (!html)

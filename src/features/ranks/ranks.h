@@ -280,9 +280,9 @@ struct nai_rank_slow {
 struct nai_rank_slow nai_ranks_slow(const struct nai_ranks *ranks, const struct nai_rank_group *group,
                                     const struct nai_key *keys, uint32_t count, int64_t usual_ns);
 
-/* The model of a source with these parts, until nai_run_drop_model. */
+/* The model of a source with these parts and event tables, until nai_run_drop_model. */
 NAI_MUST_CHECK int nai_ranks_model(struct nai_model **out, struct nai_ranks *ranks, uint32_t source, uint32_t parts,
-                                   struct nai_err *err);
+                                   uint64_t tables, struct nai_err *err);
 /* Number of a text in ranks->names, NAI_NO_STRING for NULL. */
 NAI_MUST_CHECK int nai_ranks_text(uint32_t *id, struct nai_ranks *ranks, const char *text, struct nai_err *err);
 

@@ -5,7 +5,9 @@
 #include "tables/collective_mismatches.h"
 #include "tables/collectives.h"
 #include "tables/rank_communicators.h"
+#include "tables/mpi_efficiency.h"
 #include "tables/rank_mpi.h"
+#include "tables/rank_mpi_pairs.h"
 #include "tables/rank_mpi_sizes.h"
 #include "tables/rank_ops.h"
 #include "tables/rank_steps.h"
@@ -169,7 +171,9 @@ int nai_ranks_report_make(struct nai_ranks_report *report, struct nai_ranks *r, 
       [NAI_RANKS_COLLECTIVES] = &nai_collectives_schema,
       [NAI_RANKS_MISMATCHES] = &nai_collective_mismatches_schema,
       [NAI_RANKS_CALLS_OF_MPI] = &nai_rank_mpi_schema,
-      [NAI_RANKS_SIZES_OF_MPI] = &nai_rank_mpi_sizes_schema};
+      [NAI_RANKS_SIZES_OF_MPI] = &nai_rank_mpi_sizes_schema,
+      [NAI_RANKS_PAIRS_OF_MPI] = &nai_rank_mpi_pairs_schema,
+      [NAI_RANKS_EFFICIENCY] = &nai_mpi_efficiency_schema};
   report->ranks = r;
   for (int i = 0; i < NAI_RANKS_TABLES; i++)
     NAI_TRY(nai_table_new(&report->tables[i], schemas[i], err));
@@ -180,6 +184,7 @@ int nai_ranks_report_make(struct nai_ranks_report *report, struct nai_ranks *r, 
   NAI_TRY(nai_ranks_put_transfers(report->tables[NAI_RANKS_TRANSFERS], r, err));
   NAI_TRY(nai_ranks_put_collectives(report->tables[NAI_RANKS_COLLECTIVES], r, err));
   NAI_TRY(nai_ranks_put_mpi(report->tables[NAI_RANKS_CALLS_OF_MPI], report->tables[NAI_RANKS_SIZES_OF_MPI], r, err));
+  NAI_TRY(nai_ranks_put_messages(report->tables[NAI_RANKS_PAIRS_OF_MPI], report->tables[NAI_RANKS_EFFICIENCY], r, err));
   for (int i = 0; i < NAI_RANKS_TABLES; i++) {
     NAI_TRY(nai_table_check(report->tables[i], err));
     NAI_TRY(nai_table_sort(report->tables[i], err));

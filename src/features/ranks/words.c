@@ -3,6 +3,8 @@
 
 #include "index/index.h"
 #include "table/kernel_name.h"
+#include "tables/mpi_efficiency.h"
+#include "tables/rank_mpi_pairs.h"
 #include "tables/ranks.h"
 
 #include <math.h>
@@ -146,6 +148,22 @@ static int say_operands(const struct speech *s, struct nai_err *err) {
   return NAI_OK;
 }
 
+/* The worst late sender, where that is worth a word, and the efficiencies. */
+static void put_late_sender(struct nai_view *root, const struct nai_ranks_report *to) {
+  const struct nai_table *pairs = to->tables[NAI_RANKS_PAIRS_OF_MPI], *all = to->tables[NAI_RANKS_EFFICIENCY];
+  struct MPI_EFFICIENCY_row row = all->rows ? MPI_EFFICIENCY_at(all, 0) : (struct MPI_EFFICIENCY_row){0};
+  if (pairs->rows && 100 * RANK_MPI_PAIRS_at(pairs, 0).late_send_ns > row.span_ns) {
+    nai_view_put_text(root, "late_sender", RANK_MPI_PAIRS_at(pairs, 0).peer);
+    nai_view_put_text(root, "late_receiver", RANK_MPI_PAIRS_at(pairs, 0).rank);
+    put_ns(root, "late_send", RANK_MPI_PAIRS_at(pairs, 0).late_send_ns);
+  }
+  if (!all->rows)
+    return;
+  put_pct(root, "parallel_efficiency", row.parallel_efficiency_pct);
+  put_pct(root, "load_balance", row.load_balance_pct);
+  put_pct(root, "communication_efficiency", row.communication_efficiency_pct);
+}
+
 /* Of the ranks that MPI takes least and most of. */
 static void put_mpi(struct nai_view *root, const struct nai_ranks *r) {
   const struct nai_job_rank *least = r->ranks, *most = r->ranks;
@@ -174,8 +192,10 @@ static int say_verdict(const struct speech *s, struct nai_err *err) {
   put_latest(s->root, s->r, s->to->latest);
   if (s->r->longest.late_by_ns)
     put_event(s->root, s->r);
-  if (s->r->verdict == NAI_RANKS_MPI)
+  if (s->r->verdict == NAI_RANKS_MPI) {
     put_mpi(s->root, s->r);
+    put_late_sender(s->root, s->to);
+  }
   nai_view_put_bool(s->root, name, true);
   NAI_TRY(say(&s->to->verdict, s, name, err));
   if (s->r->verdict == NAI_RANKS_MPI)

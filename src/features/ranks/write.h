@@ -14,6 +14,8 @@ enum nai_ranks_table {
   NAI_RANKS_MISMATCHES,  /* where sequences part */
   NAI_RANKS_CALLS_OF_MPI,
   NAI_RANKS_SIZES_OF_MPI,
+  NAI_RANKS_PAIRS_OF_MPI,
+  NAI_RANKS_EFFICIENCY, /* of MPI, all processes */
   NAI_RANKS_TABLES
 };
 enum { NAI_RANKS_MOST_COLLECTIVES = 10000 }; /* rows of that table */
@@ -63,6 +65,10 @@ NAI_MUST_CHECK int nai_ranks_put_collectives(struct nai_table *table, const stru
                                              struct nai_err *err);
 NAI_MUST_CHECK int nai_ranks_put_mpi(struct nai_table *calls, struct nai_table *sizes, const struct nai_ranks *ranks,
                                      struct nai_err *err);
+
+/* Pairs of ranks, and the efficiencies of all. */
+NAI_MUST_CHECK int nai_ranks_put_messages(struct nai_table *pairs, struct nai_table *efficiency,
+                                          struct nai_ranks *ranks, struct nai_err *err);
 
 /* The map of ranks and steps as SVG of a class, with a label for who cannot see it: what is drawn, [rank * buckets +
  * bucket]. Returns the largest. */

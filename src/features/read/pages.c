@@ -257,15 +257,14 @@ static int check_page(const void *memory, const char *const *operands, size_t co
 }
 
 /* A command that is a page. */
-#define PAGE(id, what, text) PAGE_NAMED(id, #id, what, text)
-#define PAGE_NAMED(id, command, what, text)                                                                         \
-  static void init_##id(void *memory) {                                                                             \
-    init(memory);                                                                                                   \
-    ((struct page_args *)memory)->page = #id;                                                                       \
-  }                                                                                                                 \
-  NAI_CLI_COMMAND(nai_cmd_##id, .name = command, .synopsis = "SRC", .summary = what,                                \
-                  .description = text " " NAI_CMD_ABOUT_SOURCE,                                                     \
-                  .examples = "nsys-ai " command " artifacts/run1\nnsys-ai " command " trace.sqlite --format json", \
+#define PAGE(id, what, text)                                                                                \
+  static void init_##id(void *memory) {                                                                     \
+    init(memory);                                                                                           \
+    ((struct page_args *)memory)->page = #id;                                                               \
+  }                                                                                                         \
+  NAI_CLI_COMMAND(nai_cmd_##id, .name = #id, .synopsis = "SRC", .summary = what,                            \
+                  .description = text " " NAI_CMD_ABOUT_SOURCE,                                             \
+                  .examples = "nsys-ai " #id " artifacts/run1\nnsys-ai " #id " trace.sqlite --format json", \
                   .options = options, NAI_CMD_ONE_SOURCE, .init = init_##id, .run = run)
 
 PAGE(info, "what a trace is: capture, GPUs, processes, what it lacks",
@@ -275,9 +274,6 @@ PAGE(summary, "where the time went, on one page",
      "most time, the streams, and the verdict.")
 PAGE(overlap, "how much of communication and copies overlaps with compute",
      "Prints how much of the communication and of the copies ran beside computation, and how much did not.")
-PAGE_NAMED(critical_path, "critical-path", "what decides when the GPUs are done, by cause",
-           "Prints the critical path of the window and of steps or repeating units: which kernels, copies, calls and "
-           "host code decided when the last operation ended. Causes add up to the time.")
 PAGE(nccl, "communication by operation, stream and range",
      "Prints what communication took on each GPU, by operation, stream and the range that launched it, and how much of "
      "it is exposed.")

@@ -246,16 +246,21 @@ struct nai_stats_groups {
   struct nai_strings known;
   uint32_t *group; /* of each row */
   int64_t *value;
+  uint32_t *weight; /* so many rows; NULL: each is one */
+  uint32_t capacity, weight_capacity;
   struct nai_stats *stats;        /* by id */
   struct nai_stats_group *sorted; /* by total, descending */
   double total;
   double (*quartiles)[2]; /* by id, the first and the third; NULL: not asked for */
 };
-/* Room for `rows` values in groups of `keys` numbers each. */
+/* Room for `rows` values in groups of `keys` numbers each; more of them make more. */
 NAI_MUST_CHECK int nai_stats_groups_begin(struct nai_stats_groups *groups, struct nai_stats_source *source, int keys,
                                           uint64_t rows, struct nai_err *err);
 NAI_MUST_CHECK int nai_stats_groups_add(struct nai_stats_groups *groups, const int64_t *key, int64_t value,
                                         struct nai_err *err);
+/* The same of so many equal values at once. */
+NAI_MUST_CHECK int nai_stats_groups_add_some(struct nai_stats_groups *groups, const int64_t *key, int64_t value,
+                                             uint32_t count, struct nai_err *err);
 /* The quartiles of each group that is finished. */
 NAI_MUST_CHECK int nai_stats_groups_find_quartiles(struct nai_stats_groups *groups, struct nai_arena *arena,
                                                    struct nai_err *err);
@@ -400,6 +405,32 @@ typedef int nai_stats_pair_fn(void *ctx, uint32_t range, uint32_t item, struct n
 NAI_MUST_CHECK int nai_stats_contain(struct nai_stats_ranges *ranges, const struct nai_stats_item *items,
                                      uint32_t count, nai_stats_pair_fn *pair, void *ctx, struct nai_arena *arena,
                                      struct nai_err *err);
+
+/* Items by thread and start; ranges are ordered, too. */
+NAI_MUST_CHECK int nai_stats_order_items(struct nai_key **out, struct nai_stats_ranges *ranges,
+                                         const struct nai_stats_item *items, uint32_t count, struct nai_arena *arena,
+                                         struct nai_err *err);
+
+/* overlap.c: the same without a call for each pair, for ranges of which many hold the same items. `put` gets each item
+ * once for each name and style of ranges around it: one of these ranges, and how many they are. */
+typedef int nai_stats_name_fn(void *ctx, uint32_t range, uint32_t ranges, uint32_t item, struct nai_err *err);
+NAI_MUST_CHECK int nai_stats_contain_names(struct nai_stats_ranges *ranges, const struct nai_stats_item *items,
+                                           uint32_t count, nai_stats_name_fn *put, void *ctx, struct nai_arena *arena,
+                                           struct nai_err *err);
+/* `put` gets each range once for each kind of items in it. */
+NAI_MUST_CHECK int nai_stats_contain_kinds(struct nai_stats_ranges *ranges, const struct nai_stats_item *items,
+                                           uint32_t count, const uint32_t *kind, uint32_t kind_count,
+                                           nai_stats_pair_fn *put, void *ctx, struct nai_arena *arena,
+                                           struct nai_err *err);
+/* From the first start to the last end of what an item stands for, or of all that items in a range do. */
+struct nai_stats_extent {
+  int64_t start, end;
+  uint32_t calls;
+};
+#define NAI_STATS_NO_EXTENT ((struct nai_stats_extent){INT64_MAX, INT64_MIN, 0})
+NAI_MUST_CHECK int nai_stats_contain_extents(struct nai_stats_extent **out, struct nai_stats_ranges *ranges,
+                                             const struct nai_stats_item *items, const struct nai_stats_extent *of_item,
+                                             uint32_t count, struct nai_arena *arena, struct nai_err *err);
 
 /* Where a range stands among those of its thread. */
 struct nai_stats_place {

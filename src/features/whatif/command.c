@@ -2,8 +2,8 @@
 #include "base/escape.h"
 #include "base/fmt.h"
 #include "base/temporary.h"
-#include "command/asking.h"
 #include "features/export/command.h"
+#include "features/whatif/asked.h"
 #include "features/whatif/joined.h"
 #include "model/critical/whatif.h"
 #include "query/query_rows.h"
@@ -21,9 +21,12 @@ struct whatif_args {
     size_t count;
     bool alone; /* of what takes no value */
   } of[NAI_CHANGE_KINDS];
+  struct asked asked;
   bool quiet;
   int format;
 };
+
+static void init(void *memory) { ((struct whatif_args *)memory)->asked.step = INT64_MIN; }
 
 enum { TEXT, JSON, MAX_CAVEATS = 8 };
 NAI_CLI_NAMES(format_name, "text", "json")
@@ -62,6 +65,7 @@ static const struct nai_cli_option options[] = {
                    "without what the profiler's buffer flushes took"),
     NAI_CLI_SWITCH(on, of[NAI_CHANGE_BALANCE].alone, "balance",
                    "a rank that comes late to a collective is as fast up to it as the median of the others"),
+    ASKED_OPTIONS,
     NAI_CLI_OPTION(choice, format, "format", "FORMAT", "how the answer is printed", .choices = format_name),
     NAI_CMD_EXPORT_OPTION,
     NAI_CLI_SWITCH(on, quiet, "quiet", "print no notes", .letter = 'q'),
@@ -133,6 +137,9 @@ struct answer {
   struct nai_buf *out;
   const struct whatif_args *args;
   struct changes *changes;
+  struct asked of; /* args->asked, to be placed */
+  struct nai_path_asked room;
+  const struct nai_path_asked *asked; /* NULL: all */
   struct nai_whatif whatif;
   struct nai_plan_step *plan;
   uint32_t chosen;
@@ -367,7 +374,7 @@ static int simulate(const struct nai_model *m, void *ctx, struct nai_err *err) {
   struct answer *a = ctx;
   struct changes *c = a->changes;
   const struct nai_change *all[MAX_CHANGES];
-  NAI_TRY(nai_whatif_begin(&a->whatif, m, NAI_WHATIF_ALL, &c->arena, err));
+  NAI_TRY(nai_whatif_begin(&a->whatif, m, a->asked, NAI_WHATIF_ALL, &c->arena, err));
   if (a->of_findings && a->whatif.state < NAI_PATH_NO_SAVINGS)
     NAI_TRY(keep_possible(a, err));
   a->refused = why_not(a);
@@ -399,9 +406,10 @@ static int print(const struct answer *a, struct nai_err *err) {
 enum { PARTS = NAI_PART(DEPENDENCIES) | NAI_PART(STEPS) | NAI_PART(NVTX_TREE) | NAI_PART(EVIDENCE) };
 
 static int simulate_trace(struct answer *a, const char *source, struct nai_err *err) {
-  static const struct nai_cmd_model_needs needs = {.parts = PARTS, .map_nvtx = true};
+  static const struct nai_cmd_model_needs needs = {.tables = NAI_IN(LABELS), .parts = PARTS, .map_nvtx = true};
   NAI_OWNED(nai_run) *run = NULL;
   NAI_TRY(nai_cmd_source_open(&run, source, &(struct nai_cmd_source){.quiet = a->args->quiet}, err));
+  NAI_TRY(nai_asked_place(&a->asked, &a->room, &a->of, run, err));
   if (a->of_findings)
     NAI_TRY(read_findings(a->changes, run, err));
   return nai_cmd_with_model(run, &needs, simulate, a, err);
@@ -411,6 +419,7 @@ static int simulate_trace(struct answer *a, const char *source, struct nai_err *
 static int simulate_ranks(struct answer *a, const char *const *sources, size_t count, struct nai_err *err) {
   NAI_SCOPED(nai_joined) joined = {0};
   NAI_TRY(nai_join(&joined, sources, count, PARTS, a->args->quiet, err));
+  NAI_TRY(nai_asked_place(&a->asked, &a->room, &a->of, joined.ranks.sources[0].run, err));
   for (size_t i = 0; i < count && a->of_findings; i++)
     NAI_TRY(read_findings(a->changes, joined.ranks.sources[i].run, err));
   if (a->of_findings && a->changes->count < MAX_CHANGES)
@@ -427,7 +436,7 @@ static int run(void *memory, const char *const *operands, size_t count, const st
   const struct whatif_args *args = memory;
   NAI_SCOPED(nai_buf) out = {0};
   NAI_SCOPED(changes) changes = {.arena = NAI_ARENA(nai_temporary_place())};
-  struct answer a = {.out = &out, .args = args, .changes = &changes};
+  struct answer a = {.out = &out, .args = args, .changes = &changes, .of = args->asked};
   (void)program;
   NAI_TRY(read_changes(&changes, args, err));
   a.of_findings = !changes.count;
@@ -450,4 +459,4 @@ NAI_CLI_COMMAND(
                 "nsys-ai whatif trace.sqlite --no-profiler --balance\n"
                 "nsys-ai whatif rank0.sqlite rank1.sqlite --balance\n"
                 "nsys-ai whatif trace.sqlite --copy HtoD=0.5 --format json",
-    .options = options, NAI_CLI_OPERANDS(1, NAI_CLI_ANY_NUMBER, NAI_CMD_SOURCE("SRC")), .run = run)
+    .options = options, .init = init, NAI_CLI_OPERANDS(1, NAI_CLI_ANY_NUMBER, NAI_CMD_SOURCE("SRC")), .run = run)

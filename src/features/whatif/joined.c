@@ -15,7 +15,8 @@ struct joining {
   struct nai_export_place clock;
   int64_t first[NAI_IN_COUNT]; /* row that the trace's first one becomes */
   int64_t devices;             /* added to its GPUs' numbers, */
-  int64_t export_rows;         /* and to those of rows of its export, which payloads are found by */
+  int64_t export_rows;         /* and to those of rows of its export, which payloads are found by, */
+  int64_t threads;             /* and to serialized threads: those of containers may have the same */
 };
 
 /* The table whose rows a column refers to, NAI_IN_COUNT for none. */
@@ -35,6 +36,8 @@ static int64_t number_on(const struct joining *j, int table, const struct nai_co
     return nai_export_place_time(&j->clock, value);
   if (strcmp(column->name, "export_row") == 0)
     return move(value, j->export_rows);
+  if (strcmp(column->name, "global_tid") == 0)
+    return move(value, j->threads);
   if (strcmp(column->name, "export_row_offset") == 0)
     return move(value, j->export_rows - j->first[table]);
   if (value < 0)
@@ -81,6 +84,8 @@ static int add_trace(struct joining *j, struct nai_run *run, struct nai_err *err
     NAI_TRY(nai_table_check(j->out->tables[t], err));
   }
   j->export_rows += INT64_C(1) << 40;
+  j->threads =
+      move(j->threads, INT64_C(0x1e3779b97f4a7c15)); /* far from any sum or difference of what they are made of */
   return NAI_OK;
 }
 
@@ -131,7 +136,7 @@ int nai_join(struct nai_joined *out, const char *const *sources, size_t count, u
     NAI_TRY(nai_ranks_add(&out->ranks, run, sources[i], err));
   }
   NAI_TRY(nai_ranks_compare(&out->ranks, &(struct nai_ranks_options){.clock_doubt_ns = CLOCK_DOUBT_NS}, err));
-  NAI_TRY(join_tables(out, nai_parts_tables(nai_parts_needed(parts)) | NAI_IN(GPUS), err));
+  NAI_TRY(join_tables(out, nai_parts_tables(nai_parts_needed(parts)) | NAI_IN(GPUS) | NAI_IN(LABELS), err));
   nai_model_open(&out->model, out->tables,
                  &(struct nai_model_options){.classes = out->ranks.classes,
                                              .worker_count = nai_cpu_count(),

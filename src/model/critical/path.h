@@ -72,14 +72,25 @@ struct nai_path_scope {
   enum nai_path_scope_kind kind;
   uint32_t gpu;    /* gpu_count: all */
   int32_t process; /* -1: all */
-  uint32_t *nodes; /* count + 1 boundaries; of the window: node of the last end at both */
+  uint32_t *nodes; /* count + 1 boundaries; of the whole window: node of the last end at both; of a part of it: nodes of
+                      its first start and its last end */
   uint32_t count;
   bool *counts; /* per repetition: whether it is one to be judged; NULL: all are */
   uint32_t judged;
 };
+/* One step or repetition by its number, or a part of the window, ns; NULL: all. */
+struct nai_path_asked {
+  bool of_step;
+  int64_t step, from, to;
+};
 /* The window, if any GPU worked, and for each process and GPU its steady steps, else its largest unit. The arena's.
+ * Of what is asked for only that, each with one repetition, the slowest first; NAI_EUSAGE where there is no such thing.
  * Needs the parts DEPENDENCIES and STEPS. */
 NAI_MUST_CHECK int nai_path_scopes(struct nai_path_scope **out, uint32_t *count, const struct nai_model *model,
-                                   struct nai_arena *arena, struct nai_err *err);
+                                   const struct nai_path_asked *asked, struct nai_arena *arena, struct nai_err *err);
+/* The number of a scope's i-th repetition: of the step as in table steps, of a unit from 0. */
+int64_t nai_path_repetition(const struct nai_path_scope *scope, const struct nai_model *model, uint32_t i);
 /* How long a repetition takes on average, ns; of the window, all of it. */
 double nai_path_scope_ns(const struct nai_path_scope *scope, const struct nai_model *model, const int64_t *times);
+/* When its first repetition starts. */
+int64_t nai_path_scope_start(const struct nai_path_scope *scope, const struct nai_model *model, const int64_t *times);

@@ -3,6 +3,8 @@
 
 #include "model/steps/step_stats.h"
 
+#include <inttypes.h>
+
 const char *nai_path_scope_name(enum nai_path_scope_kind kind) {
   static const char *const names[] = {"window", "step", "unit"};
   return names[kind];
@@ -99,8 +101,68 @@ static bool has_steps(const struct scopes *s, uint32_t process, uint32_t gpu) {
   return false;
 }
 
-int nai_path_scopes(struct nai_path_scope **out, uint32_t *count, const struct nai_model *m, struct nai_arena *arena,
-                    struct nai_err *err) {
+/* --- what is asked for ------------------------------------------------------------------------ */
+
+int64_t nai_path_repetition(const struct nai_path_scope *scope, const struct nai_model *m, uint32_t i) {
+  const struct nai_step_list *list = m->steps->lists;
+  if (scope->kind != NAI_SCOPE_STEP)
+    return i;
+  while (list->process != (uint32_t)scope->process || list->gpu != scope->gpu)
+    list++;
+  return list->v[i].step;
+}
+
+/* Of each process and GPU that has it, the one that takes longest first. */
+static int ask_step(struct scopes *s, int64_t step, struct nai_err *err) {
+  struct scopes found = {.m = s->m, .arena = s->arena};
+  int64_t least = INT64_MAX, most = INT64_MIN;
+  NAI_TRY(NAI_NEW(found.v, s->arena, s->count + 1, err));
+  for (uint32_t k = 0; k < s->count; k++)
+    for (uint32_t i = 0; s->v[k].kind != NAI_SCOPE_WINDOW && i < s->v[k].count; i++) {
+      int64_t number = nai_path_repetition(&s->v[k], s->m, i);
+      least = number < least ? number : least;
+      most = number > most ? number : most;
+      if (number != step)
+        continue;
+      struct nai_path_scope *one = &found.v[found.count++];
+      *one = s->v[k];
+      one->nodes += i;
+      one->counts = NULL;
+      one->count = one->judged = 1;
+      const int64_t *times = s->m->dependencies->time;
+      if (nai_path_scope_ns(one, s->m, times) > nai_path_scope_ns(&found.v[0], s->m, times)) {
+        struct nai_path_scope shorter = found.v[0];
+        found.v[0] = *one;
+        *one = shorter;
+      }
+    }
+  if (!found.count && least > most)
+    return nai_err_set(err, NAI_EUSAGE, "--step: no steps and no repeating units were found; give --window START END");
+  if (!found.count)
+    return nai_err_set(err, NAI_EUSAGE, "--step %" PRId64 ": there are %" PRId64 " to %" PRId64, step, least, most);
+  *s = found;
+  return NAI_OK;
+}
+
+/* From the first operation that starts in the stretch to the last one that has ended in it. */
+static int ask_window(struct scopes *s, const struct nai_path_asked *asked, struct nai_err *err) {
+  const struct nai_dependencies *d = s->m->dependencies;
+  uint32_t *nodes = s->v[0].nodes, none = d->node_count;
+  nodes[0] = nodes[1] = none;
+  for (uint32_t node = nai_node_of_op(d, 0); node < d->node_count; node += 2) {
+    if (d->time[node] < asked->from || d->time[node + 1] > asked->to)
+      continue;
+    if (nodes[0] == none || d->time[node] < d->time[nodes[0]])
+      nodes[0] = node;
+    if (nodes[1] == none || d->time[node + 1] > d->time[nodes[1]])
+      nodes[1] = node + 1;
+  }
+  s->count = 1;
+  return nodes[0] == none ? nai_err_set(err, NAI_EUSAGE, "--window: no GPU operation lies in that time") : NAI_OK;
+}
+
+int nai_path_scopes(struct nai_path_scope **out, uint32_t *count, const struct nai_model *m,
+                    const struct nai_path_asked *asked, struct nai_arena *arena, struct nai_err *err) {
   struct scopes s = {.m = m, .arena = arena};
   const struct nai_steps *steps = m->steps;
   NAI_TRY(NAI_NEW(s.v, arena, (size_t)1 + steps->list_count + steps->unit_count, err));
@@ -110,6 +172,10 @@ int nai_path_scopes(struct nai_path_scope **out, uint32_t *count, const struct n
   for (uint32_t i = 0; i < steps->unit_count; i++)
     if (!has_steps(&s, steps->units[i].process, steps->units[i].gpu)) /* the largest comes first */
       NAI_TRY(add_unit(&s, &steps->units[i], err));
+  if (asked && asked->of_step)
+    NAI_TRY(ask_step(&s, asked->step, err));
+  else if (asked && s.count)
+    NAI_TRY(ask_window(&s, asked, err));
   *out = s.v;
   *count = s.count;
   return NAI_OK;
@@ -117,10 +183,14 @@ int nai_path_scopes(struct nai_path_scope **out, uint32_t *count, const struct n
 
 double nai_path_scope_ns(const struct nai_path_scope *s, const struct nai_model *m, const int64_t *times) {
   double sum = 0;
-  if (s->kind == NAI_SCOPE_WINDOW)
+  if (s->nodes[0] == s->nodes[1])
     return (double)(nai_dep_last_end(m, times, m->gpu_count) - nai_dep_first_start(m, times));
   for (uint32_t i = 0; i < s->count; i++)
     if (!s->counts || s->counts[i])
       sum += (double)(times[s->nodes[i + 1]] - times[s->nodes[i]]);
   return s->judged ? sum / s->judged : 0;
+}
+
+int64_t nai_path_scope_start(const struct nai_path_scope *s, const struct nai_model *m, const int64_t *times) {
+  return s->nodes[0] == s->nodes[1] ? nai_dep_first_start(m, times) : times[s->nodes[0]];
 }

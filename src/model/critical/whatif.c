@@ -397,13 +397,13 @@ int nai_whatif_try(struct nai_whatif_result *out, const struct nai_whatif *w, co
   return NAI_OK;
 }
 
-int nai_whatif_begin(struct nai_whatif *w, const struct nai_model *m, uint32_t most, struct nai_arena *arena,
-                     struct nai_err *err) {
+int nai_whatif_begin(struct nai_whatif *w, const struct nai_model *m, const struct nai_path_asked *asked, uint32_t most,
+                     struct nai_arena *arena, struct nai_err *err) {
   struct nai_path_scope *all;
   struct nai_path_sum window;
   uint32_t count, which = 0;
   *w = (struct nai_whatif){.model = m, .arena = arena, .state = NAI_PATH_REFUSED, .reason = "no GPU work is recorded"};
-  NAI_TRY(nai_path_scopes(&all, &count, m, arena, err));
+  NAI_TRY(nai_path_scopes(&all, &count, m, asked, arena, err));
   NAI_TRY(NAI_NEW(w->times, arena, m->dependencies->node_count, err));
   NAI_TRY(NAI_NEW(w->scopes, arena, count, err));
   if (!count)
@@ -421,7 +421,7 @@ int nai_whatif_begin(struct nai_whatif *w, const struct nai_model *m, uint32_t m
   memcpy(w->times, m->dependencies->time, (size_t)m->dependencies->node_count * sizeof *w->times);
   w->now_ns = slowest(w, NULL, &which);
   w->covered_ns = llround(w->now_ns * w->scopes[which].judged);
-  NAI_TRY(nai_whatif_choose(w, which, most, err));
+  NAI_TRY(nai_whatif_choose(w, which, asked != NULL, most, err));
   NAI_TRY(nai_whatif_pass_copies(w, err));
   which = 0;
   w->now_ns = slowest(w, NULL, &which);

@@ -22,9 +22,10 @@ NAI_MUST_CHECK int nai_edit_factors(float **factors, uint32_t count, const struc
 NAI_MUST_CHECK int nai_edit_cuts(struct edit *e, struct nai_err *err);
 NAI_MUST_CHECK int nai_edit_waits(struct edit *e, struct nai_err *err);
 
-/* whatif_stretch.c: sets what is replayed, and leaves of the scopes what lies in it. `slowest`: the scope to choose by.
- * With w->now_ns, of all. */
-NAI_MUST_CHECK int nai_whatif_choose(struct nai_whatif *w, uint32_t slowest, uint32_t most, struct nai_err *err);
+/* whatif_stretch.c: sets what is replayed, and leaves of the scopes what lies in it. `slowest`: the scope to choose by,
+ * unless they were asked for. With w->now_ns, of all. */
+NAI_MUST_CHECK int nai_whatif_choose(struct nai_whatif *w, uint32_t slowest, bool asked, uint32_t most,
+                                     struct nai_err *err);
 
 /* whatif_launches.c */
 NAI_MUST_CHECK int nai_edit_fuse(struct edit *e, const struct nai_change *change, enum nai_case which,

@@ -116,11 +116,25 @@ static int refuse(struct nai_whatif *w, const char *reason) {
   return NAI_OK;
 }
 
-int nai_whatif_choose(struct nai_whatif *w, uint32_t slowest, uint32_t most, struct nai_err *err) {
+/* From the first beginning to the last end of all scopes: nothing is changed before or behind what is asked for. */
+static struct stretch span(const struct nai_whatif *w) {
+  const int64_t *times = w->model->dependencies->time;
+  struct stretch s = {INT64_MAX, INT64_MIN};
+  for (uint32_t i = 0; i < w->count; i++) {
+    int64_t from = nai_path_scope_start(&w->scopes[i], w->model, times), to = times[w->scopes[i].nodes[1]];
+    s = (struct stretch){from < s.from ? from : s.from, to > s.to ? to : s.to};
+  }
+  return s;
+}
+
+int nai_whatif_choose(struct nai_whatif *w, uint32_t slowest, bool asked, uint32_t most, struct nai_err *err) {
   const struct nai_dependencies *d = w->model->dependencies;
   struct stretch s = {INT64_MIN, INT64_MAX};
   bool large = (uint64_t)d->call_count + d->op_count > most;
-  if (large) {
+  if (asked) {
+    s = span(w);
+    NAI_TRY(find_nodes(w, &s, err));
+  } else if (large) {
     if (w->kind == NAI_SCOPE_WINDOW)
       return refuse(w, "nothing repeats, and of so many calls and operations only nsys-ai whatif simulates all");
     uint32_t count = repetitions_of(w, &w->scopes[slowest], most);

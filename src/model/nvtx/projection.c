@@ -1,16 +1,7 @@
 /* Ranges of a thread in order of start: what each launched is a stretch of the thread's launching calls. */
-#include "model/nvtx/projection.h"
+#include "model/nvtx/projection_sweep.h"
 
 #include "base/sort.h"
-
-/* A call that launched operations. */
-struct launch {
-  int64_t start, end;
-  uint32_t api;
-};
-struct launched {
-  uint32_t gpu, op;
-};
 
 /* What the range at hand has on a GPU. */
 struct side {
@@ -22,6 +13,7 @@ struct side {
   struct nai_coverage all;
 };
 
+enum { MAX_SEVERAL = 16, MANY_CALLS = 64, MAX_VISITS = 16 /* per call and range of a thread */ };
 struct work {
   const struct nai_model *m;
   struct nai_arena *arena;
@@ -30,10 +22,10 @@ struct work {
   void *ctx;
 
   uint32_t *first_op; /* per call: its first in `ops`; one more entry than calls */
-  struct launched *ops;
+  struct nai_launched_op *ops;
 
-  struct launch *launches; /* of the thread, by start */
-  uint32_t launch_count, launch_capacity, next;
+  struct nai_launches launches; /* of the thread */
+  uint32_t next;
   struct last_end {
     uint32_t thread; /* + 1 */
     int64_t end;
@@ -48,7 +40,22 @@ struct work {
   uint32_t *used, used_count;   /* GPUs with something */
   struct nai_interval *merged;
   uint32_t merged_capacity;
-  struct nai_projection whole;
+  struct nai_projection *parts, whole; /* parts: by `used` */
+  struct several {
+    uint32_t *gpus, gpu_count;
+    struct nai_intervals all;
+    struct nai_coverage busy;
+  } several[MAX_SEVERAL]; /* GPUs that ranges used together */
+  uint32_t several_count;
+
+  /* where ranges of the thread hold too many calls to go through all of them again and again */
+  uint64_t visits; /* of calls by ranges */
+  bool swept;
+  struct asked {
+    uint32_t range, first;
+  } * asked;                   /* those ranges, and their first calls */
+  struct nai_projection *made; /* their projections, the last one first */
+  uint32_t asked_count, asked_capacity, made_count, made_capacity;
 };
 
 /* --- what calls launched ---------------------------------------------------------------------------- */
@@ -67,11 +74,13 @@ static int collect_ops(struct work *w, struct nai_err *err) {
   for (uint32_t i = 0; i < m->apis.n; i++)
     total = w->first_op[i + 2] += w->first_op[i + 1];
   NAI_TRY(NAI_NEW(w->ops, w->arena, total, err));
+  w->launches.first_op = w->first_op;
+  w->launches.ops = w->ops;
   for (uint32_t g = 0; g < m->gpu_count; g++)
     for (uint32_t i = 0; i < m->gpus[g].op_count; i++) {
       uint32_t api = nai_model_op_api(m, &m->gpus[g].ops[i]);
       if (api != NAI_NO_ROW)
-        w->ops[w->first_op[api + 1]++] = (struct launched){g, i};
+        w->ops[w->first_op[api + 1]++] = (struct nai_launched_op){g, i};
     }
   return NAI_OK;
 }
@@ -79,36 +88,34 @@ static int collect_ops(struct work *w, struct nai_err *err) {
 static int collect_launches(struct work *w, uint32_t thread, struct nai_err *err) {
   const struct nai_model *m = w->m;
   const struct nai_groups *calls = &m->api_by_thread;
-  w->launch_count = w->next = 0;
+  w->launches.count = w->next = 0;
   w->first = w->behind = NAI_NO_ROW;
+  w->visits = 0;
+  w->swept = false;
   for (uint32_t i = calls->first[thread]; i < calls->first[thread + 1]; i++) {
     uint32_t api = calls->order[i];
     if (w->first_op[api] == w->first_op[api + 1])
       continue;
-    NAI_TRY(NAI_ROOM(w->launches, w->launch_capacity, w->launch_count, w->arena, err));
-    w->launches[w->launch_count++] = (struct launch){nai_at(&m->apis.start_ns, api), nai_at(&m->apis.end_ns, api), api};
+    NAI_TRY(NAI_ROOM(w->launches.at, w->launches.capacity, w->launches.count, w->arena, err));
+    w->launches.at[w->launches.count++] =
+        (struct nai_launch){nai_at(&m->apis.start_ns, api), nai_at(&m->apis.end_ns, api), api};
   }
   return NAI_OK;
 }
 
 /* --- a range ---------------------------------------------------------------------------------------- */
 
-static void add_time(struct nai_projection *sum, const struct nai_op *op, int64_t ns) {
-  sum->kernel_ns += op->type == NAI_OP_KERNEL ? ns : 0;
-  sum->comm_ns += op->type == NAI_OP_KERNEL && op->communication ? ns : 0;
-  sum->graph_ns += op->type == NAI_OP_GRAPH ? ns : 0;
-  sum->copy_ns += op->type == NAI_OP_COPY || op->type == NAI_OP_SET ? ns : 0;
-}
-
 static void begin_side(struct work *w, struct side *side, uint32_t gpu) {
   w->used[w->used_count++] = gpu;
-  side->sum = (struct nai_projection){.gpu = gpu, .gpu_count = 1, .start = INT64_MAX, .end = INT64_MIN};
+  side->sum = NAI_NO_PROJECTION;
+  side->sum.gpu = gpu;
+  side->sum.gpu_count = 1;
   side->count = 0;
   side->ascends = true;
   side->last_launch = NAI_NO_ROW;
 }
 
-static int add_op(struct work *w, uint32_t launch, const struct launched *launched, struct nai_err *err) {
+static int add_op(struct work *w, uint32_t launch, const struct nai_launched_op *launched, struct nai_err *err) {
   const struct nai_model *m = w->m;
   const struct nai_op *op = &m->gpus[launched->gpu].ops[launched->op];
   struct side *side = &w->sides[launched->gpu];
@@ -126,7 +133,7 @@ static int add_op(struct work *w, uint32_t launch, const struct launched *launch
   side->last_launch = launch;
   sum->streams += side->seen[op->stream] != w->turn;
   side->seen[op->stream] = w->turn;
-  add_time(sum, op, end - start);
+  nai_projection_add_time(sum, op, end - start);
   return NAI_OK;
 }
 
@@ -160,39 +167,43 @@ static int merge(struct work *w, uint32_t *count, struct nai_interval interval, 
   return NAI_OK;
 }
 
-static void add_side(struct nai_projection *whole, const struct nai_projection *side) {
-  whole->start = side->start < whole->start ? side->start : whole->start;
-  whole->end = side->end > whole->end ? side->end : whole->end;
-  whole->kernel_ns += side->kernel_ns;
-  whole->graph_ns += side->graph_ns;
-  whole->copy_ns += side->copy_ns;
-  whole->comm_ns += side->comm_ns;
-  whole->ops += side->ops;
-  whole->launches += side->launches;
-  whole->streams += side->streams;
-}
-
 /* Calls with operations on several of the GPUs count once. */
 static uint32_t count_launches(const struct work *w, int64_t end) {
   uint32_t count = 0;
   for (uint32_t i = w->first; i < w->behind; i++)
-    count += w->launches[i].end <= end;
+    count += w->launches.at[i].end <= end;
   return count;
 }
 
-static int finish_several(struct work *w, int64_t end, struct nai_err *err) {
-  struct nai_projection *whole = &w->whole;
-  uint32_t own = 0, busy = 0;
-  *whole = (struct nai_projection){.gpu = NAI_NO_ROW, .gpu_count = w->used_count, .start = INT64_MAX, .end = INT64_MIN};
+/* What operations on all the GPUs in `used` cover; NULL when too many such sets were met. */
+static int find_busy(struct nai_coverage **out, struct work *w, struct nai_err *err) {
+  const size_t bytes = w->used_count * sizeof *w->used;
+  struct several *s = w->several, *end = s + w->several_count;
+  while (s < end && (s->gpu_count != w->used_count || memcmp(s->gpus, w->used, bytes) != 0))
+    s++;
+  *out = s < w->several + MAX_SEVERAL ? &s->busy : NULL;
+  if (s < end || !*out)
+    return NAI_OK;
+  w->several_count++;
+  s->gpu_count = w->used_count;
+  NAI_TRY(NAI_NEW(s->gpus, w->arena, w->used_count, err));
+  memcpy(s->gpus, w->used, bytes);
   for (uint32_t i = 0; i < w->used_count; i++) {
-    const struct side *side = &w->sides[w->used[i]];
-    add_side(whole, &side->sum);
-    for (uint32_t k = 0; k < side->count; k++)
-      NAI_TRY(merge(w, &own, side->v[k], err));
+    const struct nai_intervals before = s->all;
+    s->all = (struct nai_intervals){.arena = w->arena};
+    nai_intervals_union(&s->all, &before, &w->m->gpus[w->used[i]].all);
+    NAI_TRY(nai_memory_check(!s->all.oom, err));
   }
-  whole->launches = count_launches(w, end);
-  NAI_TRY(any_union_ns(&whole->own_ns, w->merged, own, err));
-  for (uint32_t i = 0; i < w->used_count; i++) {
+  return nai_coverage_in(&s->busy, &s->all, w->arena, err);
+}
+
+static int find_busy_ns(struct work *w, struct nai_err *err) {
+  struct nai_projection *whole = &w->whole;
+  struct nai_coverage *known;
+  uint32_t busy = 0;
+  NAI_TRY(find_busy(&known, w, err));
+  whole->busy_ns = known ? nai_coverage_overlap_ns(known, whole->start, whole->end) : 0;
+  for (uint32_t i = 0; i < w->used_count && !known; i++) {
     const struct nai_intervals *all = &w->m->gpus[w->used[i]].all;
     for (size_t k = nai_intervals_after(all, whole->start); k < all->count && all->v[k].start < whole->end; k++) {
       int64_t from = all->v[k].start > whole->start ? all->v[k].start : whole->start;
@@ -200,20 +211,48 @@ static int finish_several(struct work *w, int64_t end, struct nai_err *err) {
           merge(w, &busy, (struct nai_interval){from, all->v[k].end < whole->end ? all->v[k].end : whole->end}, err));
     }
   }
-  return any_union_ns(&whole->busy_ns, w->merged, busy, err);
+  return known ? NAI_OK : any_union_ns(&whole->busy_ns, w->merged, busy, err);
+}
+
+/* The whole of several parts; what is counted apart is that of all together. */
+static int add_up(struct work *w, uint32_t launches, int64_t own_ns, struct nai_err *err) {
+  w->whole = NAI_NO_PROJECTION;
+  for (uint32_t i = 0; i < w->used_count; i++)
+    nai_projection_add(&w->whole, &w->parts[i]);
+  w->whole.gpu_count = w->used_count;
+  w->whole.launches = launches;
+  w->whole.own_ns = own_ns;
+  return find_busy_ns(w, err);
+}
+
+static int finish_several(struct work *w, int64_t end, struct nai_err *err) {
+  uint32_t own = 0;
+  int64_t own_ns;
+  for (uint32_t i = 0; i < w->used_count; i++) {
+    const struct side *side = &w->sides[w->used[i]];
+    w->parts[i] = side->sum;
+    for (uint32_t k = 0; k < side->count; k++)
+      NAI_TRY(merge(w, &own, side->v[k], err));
+  }
+  NAI_TRY(any_union_ns(&own_ns, w->merged, own, err));
+  return add_up(w, count_launches(w, end), own_ns, err);
+}
+
+static void forget(struct work *w) {
+  for (uint32_t i = 0; i < w->used_count; i++)
+    w->sides[w->used[i]].count = 0;
+  w->used_count = 0;
 }
 
 /* Sums up what calls first .. behind - 1 that have ended by `end` launched. */
 static int sum_up(struct work *w, int64_t end, struct nai_err *err) {
-  for (uint32_t i = 0; i < w->used_count; i++)
-    w->sides[w->used[i]].count = 0;
-  w->used_count = 0;
+  forget(w);
   w->turn++;
   w->latest_end = INT64_MIN;
   w->complete = true;
   w->call = NAI_NO_ROW;
   for (uint32_t i = w->first; i < w->behind; i++) {
-    const struct launch *launch = &w->launches[i];
+    const struct nai_launch *launch = &w->launches.at[i];
     w->latest_end = launch->end > w->latest_end ? launch->end : w->latest_end;
     w->complete &= launch->end <= end;
     w->call = w->call == NAI_NO_ROW && launch->end <= end ? launch->api : w->call;
@@ -237,50 +276,129 @@ static bool is_inside(struct work *w, uint32_t thread, uint32_t range, int64_t e
   return false;
 }
 
+static int put_part(struct work *w, struct nai_projection part, uint32_t range, bool inside, struct nai_err *err) {
+  part.range = range;
+  part.call = w->call;
+  part.inside = inside;
+  return w->put(w->ctx, &part, err);
+}
+
 static int put_range(struct work *w, uint32_t range, bool inside, struct nai_err *err) {
-  struct nai_projection projection;
-  for (uint32_t i = 0; i < w->used_count && w->used_count > 1; i++) {
-    projection = w->sides[w->used[i]].sum;
-    projection.range = range;
-    projection.call = w->call;
-    projection.inside = inside;
-    NAI_TRY(w->put(w->ctx, &projection, err));
-  }
-  projection = w->whole;
-  projection.range = range;
-  projection.call = w->call;
-  projection.inside = inside;
-  projection.whole = true;
-  return w->used_count ? w->put(w->ctx, &projection, err) : NAI_OK;
+  for (uint32_t i = 0; i < w->used_count && w->used_count > 1; i++)
+    NAI_TRY(put_part(w, w->parts[i], range, inside, err));
+  w->whole.whole = true;
+  return w->used_count ? put_part(w, w->whole, range, inside, err) : NAI_OK;
 }
 
 /* The first launch behind `next` that begins after `end`. Most ranges hold few: steps that double come first. */
 static uint32_t behind_end(const struct work *w, int64_t end) {
   uint32_t from = w->next, step = 1;
-  while (step < w->launch_count - from && w->launches[from + step].start <= end) {
+  while (step < w->launches.count - from && w->launches.at[from + step].start <= end) {
     from += step;
     step *= 2;
   }
-  uint32_t rest = step < w->launch_count - from ? step : w->launch_count - from;
-  return from +
-         (uint32_t)nai_bisect(w->launches + from, rest, sizeof *w->launches, offsetof(struct launch, start), end + 1);
+  uint32_t rest = step < w->launches.count - from ? step : w->launches.count - from;
+  return from + (uint32_t)nai_bisect(w->launches.at + from, rest, sizeof *w->launches.at,
+                                     offsetof(struct nai_launch, start), end + 1);
 }
 
-static int project(struct work *w, uint32_t thread, uint32_t range, struct nai_err *err) {
+/* Moves on to the calls that begin in a range; returns the one behind them. False for a range of which nothing is
+ * asked. */
+static bool enter(uint32_t *behind, struct work *w, uint32_t range) {
   const struct NVTX_EVENTS_columns *ranges = &w->m->nvtx;
-  int64_t start = nai_at(&ranges->start_ns, range), end = nai_at(&ranges->end_ns, range);
+  int64_t start = nai_at(&ranges->start_ns, range);
   if (nai_at_i32(&ranges->end_thread, range) != NAI_NULL_I32 || (w->wanted && !w->wanted[range]))
-    return NAI_OK;
-  while (w->next < w->launch_count && w->launches[w->next].start < start)
+    return false;
+  while (w->next < w->launches.count && w->launches.at[w->next].start < start)
     w->next++;
-  uint32_t behind = behind_end(w, end);
+  *behind = behind_end(w, nai_at(&ranges->end_ns, range));
+  return true;
+}
+
+/* --- ranges of many calls, which overlap ------------------------------------------------------------- */
+
+static int make_part(struct work *w, struct nai_projection part, uint32_t range, struct nai_err *err) {
+  NAI_TRY(NAI_ROOM(w->made, w->made_capacity, w->made_count, w->arena, err));
+  part.range = range;
+  w->made[w->made_count++] = part;
+  return NAI_OK;
+}
+
+static int make(struct work *w, struct nai_projection_sweep *sweep, const struct asked *asked, struct nai_err *err) {
+  w->used_count = nai_projection_sweep_ask(sweep, asked->first, nai_at(&w->m->nvtx.end_ns, asked->range), w->parts);
+  if (!w->used_count)
+    return NAI_OK;
+  for (uint32_t i = 0; i < w->used_count; i++) {
+    struct nai_projection *part = &w->parts[i];
+    w->used[i] = part->gpu;
+    part->busy_ns = nai_coverage_overlap_ns(&w->sides[part->gpu].all, part->start, part->end);
+  }
+  w->whole = w->parts[0];
+  if (w->used_count > 1)
+    NAI_TRY(add_up(w, w->parts[w->used_count].launches, w->parts[w->used_count].own_ns, err));
+  w->whole.whole = true;
+  NAI_TRY(make_part(w, w->whole, asked->range, err));
+  for (uint32_t i = w->used_count; i-- > 0 && w->used_count > 1;)
+    NAI_TRY(make_part(w, w->parts[i], asked->range, err));
+  return NAI_OK;
+}
+
+/* Makes the projections of ranges order[i] .. order[end - 1] that hold many calls. */
+static int sweep_rest(struct work *w, uint32_t i, uint32_t end, struct nai_err *err) {
+  NAI_SCOPED(nai_arena) arena = NAI_ARENA(w->m->scratch_dir);
+  struct nai_projection_sweep *sweep;
+  const uint32_t *order = w->m->nvtx_by_thread.order, next = w->next;
+  uint32_t behind;
+  w->swept = true;
+  forget(w);
+  w->asked_count = w->made_count = 0;
+  for (; i < end; i++) {
+    if (!enter(&behind, w, order[i]) || behind - w->next < MANY_CALLS)
+      continue;
+    NAI_TRY(NAI_ROOM(w->asked, w->asked_capacity, w->asked_count, w->arena, err));
+    w->asked[w->asked_count++] = (struct asked){order[i], w->next};
+  }
+  w->next = next;
+  NAI_TRY(nai_projection_sweep_open(&sweep, &w->launches, &arena, err));
+  for (uint32_t a = w->asked_count; a-- > 0;)
+    NAI_TRY(make(w, sweep, &w->asked[a], err));
+  w->used_count = 0;
+  return NAI_OK;
+}
+
+static int put_made(struct work *w, uint32_t range, bool inside, struct nai_err *err) {
+  const uint32_t behind = w->made_count;
+  uint32_t first = UINT32_MAX; /* call, of all parts */
+  while (w->made_count && w->made[w->made_count - 1].range == range) {
+    const struct nai_projection *part = &w->made[--w->made_count];
+    first = part->call < first ? part->call : first;
+  }
+  w->call = first < w->launches.count ? w->launches.at[first].api : NAI_NO_ROW;
+  for (uint32_t i = behind; i-- > w->made_count;)
+    NAI_TRY(put_part(w, w->made[i], range, inside, err));
+  w->first = NAI_NO_ROW;
+  return NAI_OK;
+}
+
+static int project(struct work *w, uint32_t thread, uint32_t i, struct nai_err *err) {
+  const struct nai_groups *ranges = &w->m->nvtx_by_thread;
+  const uint32_t range = ranges->order[i], last = ranges->first[thread + 1];
+  uint32_t behind;
+  if (!enter(&behind, w, range))
+    return NAI_OK;
+  int64_t end = nai_at(&w->m->nvtx.end_ns, range);
   bool inside = is_inside(w, thread, range, end);
   if (behind == w->next)
     return NAI_OK;
+  if (!w->swept && w->visits / MAX_VISITS > w->launches.count + (uint64_t)(last - ranges->first[thread]))
+    NAI_TRY(sweep_rest(w, i, last, err));
+  if (w->swept && behind - w->next >= MANY_CALLS)
+    return put_made(w, range, inside, err);
   /* Ranges around the same calls follow each other. */
   if (w->next != w->first || behind != w->behind || !w->complete || end < w->latest_end) {
     w->first = w->next;
     w->behind = behind;
+    w->visits += behind - w->next;
     NAI_TRY(sum_up(w, end, err));
   }
   return put_range(w, range, inside, err);
@@ -293,6 +411,7 @@ static int prepare(struct work *w, struct nai_err *err) {
   NAI_TRY(collect_ops(w, err));
   NAI_TRY(NAI_NEW(w->sides, w->arena, m->gpu_count, err));
   NAI_TRY(NAI_NEW(w->used, w->arena, m->gpu_count, err));
+  NAI_TRY(NAI_NEW(w->parts, w->arena, (size_t)m->gpu_count + 1, err));
   NAI_TRY(NAI_NEW(w->ends, w->arena, 2 * (size_t)m->tables[NAI_IN_NVTX]->strings.count, err));
   for (uint32_t g = 0; g < m->gpu_count; g++) {
     NAI_TRY(NAI_NEW(w->sides[g].seen, w->arena, m->gpus[g].stream_count, err));
@@ -313,7 +432,7 @@ static bool is_needed(const struct work *w, uint32_t thread) {
 int nai_project_ranges(const struct nai_model *m, const bool *wanted, nai_projection_fn *put, void *ctx,
                        struct nai_err *err) {
   NAI_SCOPED(nai_arena) arena = NAI_ARENA(m->scratch_dir);
-  struct work w = {.m = m, .arena = &arena, .wanted = wanted, .put = put, .ctx = ctx};
+  struct work w = {.m = m, .arena = &arena, .launches.m = m, .wanted = wanted, .put = put, .ctx = ctx};
   const struct nai_groups *ranges = &m->nvtx_by_thread;
   if (!m->nvtx.n || !nai_model_gpu_work(m))
     return NAI_OK;
@@ -323,7 +442,7 @@ int nai_project_ranges(const struct nai_model *m, const bool *wanted, nai_projec
       continue;
     NAI_TRY(collect_launches(&w, thread, err));
     for (uint32_t i = ranges->first[thread]; i < ranges->first[thread + 1]; i++)
-      NAI_TRY(project(&w, thread, ranges->order[i], err));
+      NAI_TRY(project(&w, thread, i, err));
   }
   return NAI_OK;
 }

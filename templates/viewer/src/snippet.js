@@ -14,10 +14,10 @@ export function escapeMarkdown(text) {
 
 /**
  * What is selected, for a chat or an issue.
- * @param {{title: string, name: string, fields: [string, string][], tables: {title: string, rows: string[][]}[], command: string, link: string}} parts
+ * @param {{title: string, name: string, fields: [string, string][], tables: {title: string, rows: string[][]}[], command: string, page: string, link: string}} parts
  *   rows: the first one is the heading
  */
-export function toSnippet({ title, name, fields, tables, command, link }) {
+export function toSnippet({ title, name, fields, tables, command, page, link }) {
   const lines = [`**${escapeMarkdown(title)}**${name === '' ? '' : ` ${escapeMarkdown(name)}`}`, ''];
   for (const [label, value] of fields) lines.push(`- ${escapeMarkdown(label)}: ${escapeMarkdown(value)}`);
   for (const table of tables) {
@@ -27,15 +27,15 @@ export function toSnippet({ title, name, fields, tables, command, link }) {
     lines.push('', `${escapeMarkdown(table.title)}:`, '', line(head), line(head.map(() => '---')), ...rows.map(line));
   }
   if (command !== '') lines.push('', '```', command.replace(/`/gu, "'"), '```');
-  lines.push('', `In report.html: \`${link.replace(/`/gu, '%60')}\``, '');
+  lines.push('', `In ${page}: \`${link.replace(/`/gu, '%60')}\``, '');
   return lines.join('\n');
 }
 
 /** A shortened name says the whole one. @param {Element | null} element */
 const textOf = (element) => /** @type {HTMLElement | null | undefined} */ (element?.querySelector('[data-full]'))?.dataset.full ?? element?.textContent?.trim() ?? '';
 
-/** The same from the panel as it stands on the page. @param {string} title @param {Element} panel @param {string} link */
-export function snippetOf(title, panel, link) {
+/** The same from the panel as it stands on the page. @param {string} title @param {Element} panel @param {string} page  its file @param {string} link */
+export function snippetOf(title, panel, page, link) {
   const fields = [...panel.querySelectorAll('dl.fields')].flatMap((list) =>
     [...list.querySelectorAll('dt')].map((term) => /** @type {[string, string]} */ ([textOf(term), textOf(term.nextElementSibling)])),
   );
@@ -44,5 +44,5 @@ export function snippetOf(title, panel, link) {
     rows: [...table.querySelectorAll('tr')].map((row) => [...row.children].map(textOf)),
   }));
   const name = textOf(panel.querySelector('.full-name bdi') ?? panel.querySelector('.full-name'));
-  return toSnippet({ title, name, fields, tables, command: textOf(panel.querySelector('.trim code')), link });
+  return toSnippet({ title, name, fields, tables, command: textOf(panel.querySelector('.trim code')), page, link });
 }

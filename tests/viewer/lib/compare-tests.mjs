@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { rangeTests } from './compare-range-tests.mjs';
 import { check, equal, near, PHONE, settle, WIDE } from './harness.mjs';
 
 const viewer = join(dirname(fileURLToPath(import.meta.url)), '..', '..', '..', 'templates', 'viewer', 'package.json');
@@ -149,10 +150,12 @@ async function timelineTests(suite, path, data) {
       await settle(page);
       const scrolled = await pairState(page);
       equal([scrolled.from, scrolled.to], [after.from, after.to], 'the wheel scrolls, as on the page of a report');
+      await page.keyboard.down('Shift');
       await page.mouse.down();
       await page.mouse.move(canvas.x + 150, canvas.y + 40, { steps: 3 });
       await page.mouse.up();
-      check((await pairState(page)).from < after.from, 'a drag moves');
+      await page.keyboard.up('Shift');
+      check((await pairState(page)).from < after.from, 'a drag with Shift moves, as on the page of a report');
       await page.keyboard.press('0');
       const whole = await pairState(page);
       data.timelines.forEach((timeline, index) => {
@@ -209,15 +212,15 @@ async function timelineTests(suite, path, data) {
       const { selected, names } = await pairState(page);
       check(selected[0] >= 0, 'selected');
       if (names[1] !== null) equal(names[1], names[0], 'its like');
-      check((await page.locator('.pair-details .full-name').textContent()) === names[0], 'described');
-      equal(await page.locator('.pair-details tbody tr').count(), 2, 'both sides');
+      check((await page.locator('.panel .full-name').textContent()) === names[0], 'described');
+      equal(await page.locator('.panel thead th').allTextContents(), ['base', 'new'], 'both sides');
       await page.keyboard.press('Escape');
       equal((await pairState(page)).selected, [-1, -1], 'cleared');
     }),
   );
   await suite.test('what is selected stands in the link, and its sums follow the zoom', () =>
     suite.page(path, { hash: '#v=pair' }, async (page) => {
-      const seen = () => page.locator('.pair-details tbody tr').first().locator('td').nth(2).textContent();
+      const seen = async () => (await page.locator('.panel tbody tr').nth(2).locator('td').first().textContent()).replaceAll(',', '');
       const recount = () =>
         page.evaluate(() => {
           const [{ model, selected, viewport }] = globalThis.nsysAi.app.pair.lanes;
@@ -247,6 +250,7 @@ async function timelineTests(suite, path, data) {
       equal((await pairState(page)).selected, selected, 'after a reload');
     }),
   );
+  await rangeTests(suite, path);
   await suite.test('a kernel of the tree leads to the timelines', () =>
     suite.page(path, {}, async (page) => {
       await page.evaluate(() => {
@@ -311,6 +315,9 @@ async function accessTests(suite, path) {
           await page.evaluate(AXE);
           for (const view of VIEWS) {
             await page.evaluate((name) => globalThis.nsysAi.app.open(name), view);
+            // A phone has no room for the statistics until they are asked for.
+            const statistics = page.locator('#view-pair button', { hasText: 'Statistics' });
+            if (view === 'pair' && (await statistics.count()) > 0 && !(await page.locator('.panel').isVisible())) await statistics.click();
             await settle(page);
             const { violations } = await page.evaluate(() => globalThis.axe.run(document, { resultTypes: ['violations'] }));
             equal(violations.map(({ id, nodes }) => `${id}: ${nodes.slice(0, 3).map((node) => node.html.slice(0, 160)).join(' | ')}`), [], view);

@@ -80,11 +80,11 @@ test('causes in a list read as they do alone', () => {
 test('a snippet says what is selected and nothing of it is markup', () => {
   const text = toSnippet({
     title: 'Kernel', name: '<img src=x>|*', fields: [['Duration', '3 µs']], tables: [{ title: 'Top', rows: [['Name'], ['a|b']] }],
-    command: 'nsys-ai x', link: '#v=timeline&e=1',
+    command: 'nsys-ai x', page: 'report.html', link: '#v=timeline&e=1',
   });
   assert.ok(!/<img|a\|b/.test(text));
   assert.match(text, /- Duration: 3 µs/);
-  assert.match(text, /`#v=timeline&e=1`/);
+  assert.match(text, /In report\.html: `#v=timeline&e=1`/);
 });
 
 test('columns are left out that hold nothing, or what another one says', () => {

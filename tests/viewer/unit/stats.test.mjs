@@ -77,7 +77,7 @@ function viewOf(compute) {
 
 test('of many GPUs a range names those that stand out, and the others together', () => {
   const [view, stats] = viewOf(Array.from({ length: 72 }, (_, gpu) => (gpu === 41 ? 90 : gpu % 2 ? 60 : 62)));
-  const groups = groupGpus(view, [stats]);
+  const groups = groupGpus([{ view, stats }]);
   assert.deepEqual(groups.map(({ label }) => label), ['GPU 41', 'GPU 1', 'GPU 3', 'GPU 5', '68 other GPUs']);
   assert.deepEqual(gpuFacts(stats, groups).at(-1), ['68 other GPUs', 'busy 100.0 %, 136 kernels, 0 copies']);
   const [{ entries }] = splitOfRange(view, stats, groups);
@@ -89,6 +89,13 @@ test('of many GPUs a range names those that stand out, and the others together',
 
 test('few GPUs come one by one', () => {
   const [view, stats] = viewOf([10, 20]);
-  assert.deepEqual(groupGpus(view, [stats]), [{ label: 'GPU 0', gpus: [0] }, { label: 'GPU 1', gpus: [1] }]);
-  assert.deepEqual(splitOfRange(view, stats, groupGpus(view, [stats]))[0].entries.map(({ ns }) => ns), [10, 90, 0, 0, 20, 80, 0, 0]);
+  assert.deepEqual(groupGpus([{ view, stats }]), [{ label: 'GPU 0', gpus: [0] }, { label: 'GPU 1', gpus: [1] }]);
+  assert.deepEqual(splitOfRange(view, stats, groupGpus([{ view, stats }]))[0].entries.map(({ ns }) => ns), [10, 90, 0, 0, 20, 80, 0, 0]);
+});
+
+test('of two timelines each GPU that one of them has comes once', () => {
+  const held = [[10, 20], [30, 40, 50]].map((compute) => viewOf(compute)).map(([view, stats]) => ({ view, stats }));
+  const groups = groupGpus(held);
+  assert.deepEqual(groups.map(({ label }) => label), ['GPU 0', 'GPU 1', 'GPU 2']);
+  assert.deepEqual(held.map(({ view, stats }) => [gpuFacts(stats, groups).length, splitOfRange(view, stats, groups)[0].entries.length]), [[2, 8], [3, 12]]);
 });

@@ -126,7 +126,7 @@ export class CompareApp {
   show(view) {
     this.view = view;
     this.shell.show(view);
-    if (view === 'pair') this.pair?.resize();
+    if (view === 'pair') this.pair?.opened();
     if (view === 'tables' && this.tables.current === '') this.tables.restore();
     if (view === 'flame') this.flame.draw();
   }

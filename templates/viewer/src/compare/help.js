@@ -18,8 +18,10 @@ const SECTIONS = [
       ['A  D  ←  →', 'Move left, right'],
       ['↑  ↓', 'Scroll the tracks of one side'],
       ['F', 'Zoom to the selection'],
+      ['M', 'Select the time range of the selected event, else what is in sight'],
+      ['I', 'Open and close the statistics of both sides'],
       ['0', 'All of it'],
-      ['Esc', 'Select nothing'],
+      ['Esc', 'Clear the selection, then close the statistics'],
     ],
   ],
 ];
@@ -29,7 +31,9 @@ const pointer = (zooms) => [
   [zooms ? 'Wheel  Pinch' : 'Ctrl + wheel  Pinch', 'Zoom at the pointer'],
   [zooms ? 'Alt + wheel' : 'Wheel', 'Scroll the tracks of one side'],
   ['Shift + wheel', 'Move in time'],
-  ['Drag', 'Move in time, and through the tracks of one side'],
+  [zooms ? 'Shift + drag' : 'Drag', 'Select a time range on both sides'],
+  [zooms ? 'Drag' : 'Shift + drag', 'Move in time, and through the tracks of one side'],
+  ['Drag on the axis', 'Select a time range on both sides'],
   ['Click', 'Select an event'],
   ['Double click', 'Zoom to the selection'],
 ];

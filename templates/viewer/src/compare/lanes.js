@@ -95,6 +95,7 @@ export class Lanes {
         this.scrollTo(this.scrollTop - dy);
         if (dx !== 0) pair.pan(-dx / this.width);
       },
+      selectRange: (from, to, done) => pair.drag(from, to, done),
       zooms: () => mouseZooms(),
       click: (x, y) => this.clickAt(x, y),
       doubleClick: () => pair.zoomToSelection(this),
@@ -144,6 +145,12 @@ export class Lanes {
     this.pair.select(this, this.hit(x, y)?.event ?? -1);
   }
 
+  /** What the panel asks of a timeline: the search is that of both. @param {string} text */
+  setSearchText(text) {
+    this.pair.search.value = text;
+    this.pair.find(text);
+  }
+
   /** Scrolls an event's row into sight. @param {number} event */
   reveal(event) {
     const found = this.layout.find(event);
@@ -172,7 +179,7 @@ export class Lanes {
       theme: pair.theme,
       colors: this.colors,
       selected: this.selected,
-      range: null,
+      range: pair.range && [pair.range[0] + viewport.place.start, pair.range[1] + viewport.place.start],
       area: null,
       kept: null,
       hovered: this.hovered,

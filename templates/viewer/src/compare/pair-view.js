@@ -1,10 +1,17 @@
 /** @import { Model } from '../model.js' */
+/** @import { TimelineView } from '../timeline/view.js' */
 /** @import { CompareApp } from './app.js' */
 /** @import { Place } from './align.js' */
 /** @import { SideData, SideName } from './types.js' */
 import { readTheme } from '../colors.js';
-import { fitCanvas, h, name, replace } from '../dom.js';
-import { counted, duration } from '../format.js';
+import { fitCanvas, h, name } from '../dom.js';
+import { counted, duration, integer } from '../format.js';
+import { listenForGestures } from '../timeline/gestures.js';
+import { formatMeasure, parseMeasure } from '../timeline/marks.js';
+import { Panel } from '../timeline/panel.js';
+import { rangePair } from '../timeline/range-panel.js';
+import { paintBand } from '../timeline/ruler.js';
+import { rangeStats } from '../timeline/stats.js';
 import { Viewport } from '../timeline/viewport.js';
 import { AlignBar } from './align-bar.js';
 import { Lanes } from './lanes.js';
@@ -15,7 +22,9 @@ const ZOOM_STEP = 0.7;
 const PAN_STEP = 0.15;
 const SCROLL_STEP = 60;
 const ROOM = 0.12;
+const RANGE_SHARE = 0.7;
 const DESCRIBE_MS = 80; // after the last step of a movement
+const NARROW_PX = 720; // there the panel takes room from the tracks: it opens with a selection
 
 /** @typedef {{side: SideName, data: SideData, model: Model}} PairSide */
 
@@ -38,22 +47,40 @@ export class PairView {
     this.found = h('output', { class: 'search-status', 'aria-live': 'polite' });
     /** @type {{ lanes: Lanes, event: number } | null} */
     this.chosen = null;
+    /** Selected time, ns after the places. @type {[number, number] | null} */
+    this.range = null;
     /** @type {ReturnType<typeof setTimeout> | undefined} */
     this.describing = undefined;
-    this.details = h('section', { class: 'pair-details', 'aria-label': 'Selection', 'aria-live': 'polite' }, h('p', { class: 'muted' }, 'Click an event to see all of its name on both sides.'));
+    this.panel = new Panel(/** @type {TimelineView} */ (/** @type {unknown} */ (this)), 'compare.html');
+    /** Whether the panel stays closed while nothing is selected. */
+    this.closed = innerWidth <= NARROW_PX;
     const button = (/** @type {string} */ label, /** @type {string} */ title, /** @type {() => void} */ action) => h('button', { type: 'button', title, onclick: action }, label);
     host.append(
       h(
         'div',
         { class: 'toolbar', role: 'toolbar', 'aria-label': 'Timelines' },
         this.bar.element,
-        h('div', { class: 'group' }, button('−', 'Zoom out (S)', () => this.zoom(1 / ZOOM_STEP)), button('+', 'Zoom in (W)', () => this.zoom(ZOOM_STEP)), button('Place', 'Show the aligned place', () => this.showPlace()), button('Fit', 'Show everything (0)', () => this.fit())),
+        h('div', { class: 'group' }, button('−', 'Zoom out (S)', () => this.zoom(1 / ZOOM_STEP)), button('+', 'Zoom in (W)', () => this.zoom(ZOOM_STEP)), button('Place', 'Show the aligned place', () => this.showPlace()), button('Fit', 'Show everything (0)', () => this.fit()), button('Statistics', 'What is in sight, side by side (I)', () => this.toggleStatistics())),
         h('div', { class: 'group search' }, this.search, this.found),
       ),
-      h('div', { class: 'pair-ruler' }, h('span', { class: 'muted' }, 'since the aligned place'), h('div', { class: 'pair-axis' }, this.ruler)),
-      ...this.lanes.map((lanes) => lanes.element),
-      this.details,
+      h(
+        'div',
+        { class: 'tl-body' },
+        h('div', { class: 'pair-main' }, h('div', { class: 'pair-ruler' }, h('span', { class: 'muted' }, 'since the aligned place'), h('div', { class: 'pair-axis' }, this.ruler)), ...this.lanes.map((lanes) => lanes.element)),
+        this.panel.edge,
+        this.panel.element,
+      ),
     );
+    listenForGestures(this.ruler, {
+      zoom: (factor, x) => this.zoom(factor, x / this.width),
+      pan: (dx) => this.pan(-dx / this.width),
+      selectRange: (from, to, done) => this.drag(from, to, done),
+      selecting: () => true,
+      click: () => this.selectRange(null),
+      doubleClick: () => this.zoomToSelection(),
+      hover: () => {},
+      leave: () => {},
+    });
     new ResizeObserver(() => this.resize()).observe(host);
   }
 
@@ -62,6 +89,26 @@ export class PairView {
     const many = data.captures.length > 1 ? `, the middle one of ${data.captures.length} captures` : '';
     const part = data.whole ? '' : ', the stretch around its typical step; nsys-ai analyze shows the whole run';
     return `${side}: ${data.capture}${many}${part}`;
+  }
+
+  /** Of the tracks, which are equally wide. */
+  get width() {
+    return this.lanes[0].width;
+  }
+
+  /** Where the keyboard goes when the panel closes. */
+  get canvas() {
+    return this.lanes[0].canvas;
+  }
+
+  opened() {
+    this.resize();
+    this.describe();
+  }
+
+  /** The panel takes room, and gives it back. */
+  resizeInPlace() {
+    this.resize();
   }
 
   resize() {
@@ -101,6 +148,7 @@ export class PairView {
       const label = clock.formatRelative(time, step);
       if (x + 8 + context.measureText(label).width < width) context.fillText(label, x + 4, RULER_PX / 2 - 1);
     }
+    if (this.range) paintBand(context, { theme, viewport: this.viewport, width }, this.range, theme.accent, '');
     if (this.pointerX < 0) return;
     const label = clock.formatRelative(this.viewport.time(this.pointerX, width), this.viewport.span / width);
     const size = context.measureText(label).width + 10;
@@ -147,7 +195,7 @@ export class PairView {
     this.app.state.set({ a: this.viewport.from.toFixed(1), b: this.viewport.to.toFixed(1) });
     this.draw();
     clearTimeout(this.describing);
-    if (this.chosen) this.describing = setTimeout(() => this.describe(), DESCRIBE_MS);
+    this.describing = setTimeout(() => this.describe(), DESCRIBE_MS);
   }
 
   fit() {
@@ -167,12 +215,49 @@ export class PairView {
     this.moved();
   }
 
-  /** @param {Lanes} lanes */
-  zoomToSelection(lanes) {
-    if (lanes.selected < 0) return;
+  /** What is selected, ns after the places. @param {Lanes} [lanes]  whose event, if both sides have one @returns {[number, number] | null} */
+  selectedTime(lanes = this.chosen?.lanes ?? this.lanes[0]) {
+    if (this.range || lanes.selected < 0) return this.range;
     const start = lanes.model.events.start[lanes.selected] - lanes.viewport.place.start;
-    this.viewport.focus(start, start + lanes.model.events.duration[lanes.selected]);
+    return [start, start + lanes.model.events.duration[lanes.selected]];
+  }
+
+  /** @param {Lanes} [lanes] */
+  zoomToSelection(lanes) {
+    const time = this.selectedTime(lanes);
+    if (!time) return;
+    this.viewport.focus(...time, this.range ? RANGE_SHARE : undefined);
     this.moved();
+  }
+
+  /** A drag over the tracks or the axis. @param {number} a @param {number} b  px @param {boolean} done */
+  drag(a, b, done) {
+    const [from, to] = [Math.min(a, b), Math.max(a, b)].map((x) => this.viewport.time(Math.max(0, Math.min(this.width, x)), this.width));
+    if (done) return this.selectRange([from, to]);
+    this.range = [from, to];
+    return this.draw();
+  }
+
+  /** @param {[number, number] | null} range  ns after the places */
+  selectRange(range) {
+    if (this.chosen) this.select(this.lanes[0], -1);
+    this.range = range;
+    this.app.state.set({ r: formatMeasure(range) });
+    if (range) this.app.announce(`Selected a time range of ${duration(range[1] - range[0])}`);
+    this.describe();
+    this.draw();
+  }
+
+  /** Nothing is selected; if nothing was, the panel closes. */
+  clearSelection() {
+    if (!this.range && !this.chosen) this.closed = true;
+    this.select(this.lanes[0], -1);
+  }
+
+  toggleStatistics() {
+    this.closed = !this.panel.element.hidden;
+    if (this.closed) this.panel.close();
+    else this.describe();
   }
 
   /** Selects an event, and on the other side the one of its name at about the same time. @param {Lanes} lanes @param {number} event */
@@ -186,28 +271,48 @@ export class PairView {
       }
     }
     this.chosen = event < 0 ? null : { lanes, event };
-    this.app.state.set({ e: event < 0 ? '' : `${lanes.side}~${event}` });
+    this.range = null;
+    this.app.state.set({ e: event < 0 ? '' : `${lanes.side}~${event}`, r: '' });
     this.describe();
     this.draw();
   }
 
-  /** What is selected, of how many in sight. */
+  /** What is selected, or else in sight, side by side. */
   describe() {
-    if (!this.chosen) return replace(this.details, h('p', { class: 'muted' }, 'Nothing is selected.'));
-    const text = this.chosen.lanes.model.nameOf(this.chosen.event);
-    const heading = (/** @type {string} */ label) => h('th', { class: 'num', scope: 'col' }, label);
-    const number = (/** @type {number} */ value) => h('td', { class: 'num' }, Number.isNaN(value) ? '–' : duration(value));
-    const rows = this.lanes.map(({ side, model, viewport, selected }) => {
-      const seen = sumsOf(model, text, viewport.from, viewport.to);
-      const all = sumsOf(model, text, -Infinity, Infinity);
-      return h('tr', {}, h('th', { scope: 'row' }, side), number(selected >= 0 ? model.events.duration[selected] : NaN), number(selected >= 0 ? model.events.start[selected] - viewport.place.start : NaN), h('td', { class: 'num' }, seen.count), number(seen.total), h('td', { class: 'num' }, all.count), number(all.median));
+    if (this.app.view !== 'pair') return undefined;
+    if (this.chosen) return this.describeEvent(this.chosen);
+    if (this.closed && !this.range) return this.panel.close();
+    const [from, to] = this.range ?? [this.viewport.from, this.viewport.to];
+    const held = this.lanes.map((lanes) => ({ view: lanes.asView(), stats: rangeStats(lanes.model, from + lanes.viewport.place.start, to + lanes.viewport.place.start) }));
+    // What moves with the axis is read on where it was.
+    const top = this.panel.element.scrollTop;
+    this.panel.show(this.range ? 'Time range' : 'In sight', rangePair(held, this.sides.map(({ side }) => side)));
+    this.panel.element.scrollTop = top;
+    // For tests and scripts: the numbers behind the text.
+    this.lastStats = held.map(({ stats }) => stats);
+    return undefined;
+  }
+
+  /** An event and its like, of how many in sight. @param {{ lanes: Lanes, event: number }} chosen */
+  describeEvent({ lanes: from, event }) {
+    const text = from.model.nameOf(event);
+    const number = (/** @type {number} */ value) => (Number.isNaN(value) ? '–' : duration(value));
+    const columns = this.lanes.map(({ model, viewport, selected }) => {
+      const [seen, all] = [sumsOf(model, text, viewport.from, viewport.to), sumsOf(model, text, -Infinity, Infinity)];
+      const own = selected >= 0 ? [model.events.duration[selected], model.events.start[selected] - viewport.place.start] : [NaN, NaN];
+      return [...own.map(number), integer(seen.count), number(seen.total), integer(all.count), number(all.median)];
     });
-    return replace(
-      this.details,
+    const labels = ['This one', 'At', 'In sight', 'Their time', 'On the page', 'Median'];
+    this.panel.show('Event', [
       h('p', { class: 'full-name' }, name(text)),
-      h('table', { class: 'plain' }, h('thead', {}, h('tr', {}, h('td', {}), heading('This one'), heading('At'), heading('In sight'), heading('Their time'), heading('On the page'), heading('Median'))), h('tbody', {}, rows)),
+      h(
+        'table',
+        { class: 'mini pair' },
+        h('thead', {}, h('tr', {}, h('td', {}), this.sides.map(({ side }) => h('th', { scope: 'col' }, side)))),
+        h('tbody', {}, labels.map((label, row) => h('tr', {}, h('th', { scope: 'row' }, label), columns.map((cells) => h('td', {}, cells[row]))))),
+      ),
       this.lanes.some(({ selected }) => selected < 0) ? h('p', { class: 'muted' }, 'The other side has no event of this name.') : null,
-    );
+    ]);
   }
 
   /** @param {string} text */
@@ -234,7 +339,7 @@ export class PairView {
   }
 
   restore() {
-    const { al, a, b, e, q } = this.app.state.values;
+    const { al, a, b, e, q, r } = this.app.state.values;
     const [side, event] = e.split('~');
     const lanes = this.lanes.find((one) => one.side === side);
     this.bar.restore(al);
@@ -245,7 +350,7 @@ export class PairView {
     if (lanes && Number(event) < lanes.model.events.start.length) {
       this.select(lanes, Number(event));
       lanes.reveal(lanes.selected);
-    } else if (this.chosen) this.select(this.lanes[0], -1);
+    } else this.selectRange(parseMeasure(r));
     this.moved();
   }
 
@@ -272,7 +377,9 @@ export class PairView {
       arrowdown: () => lanes.scrollTo(lanes.scrollTop + SCROLL_STEP),
       0: () => this.fit(),
       f: () => this.zoomToSelection(lanes),
-      escape: () => this.select(lanes, -1),
+      m: () => this.selectRange(this.selectedTime(lanes) ?? [this.viewport.from, this.viewport.to]),
+      i: () => this.toggleStatistics(),
+      escape: () => this.clearSelection(),
     };
     const action = actions[event.key.toLowerCase()];
     if (!action) return;

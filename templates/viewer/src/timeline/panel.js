@@ -20,8 +20,8 @@ const STEP_PX = 40;
 
 /** Details of what is selected: an event, a gap or a time range. */
 export class Panel {
-  /** @param {TimelineView} view */
-  constructor(view) {
+  /** @param {TimelineView} view @param {string} [page]  that it stands on */
+  constructor(view, page = 'report.html') {
     this.view = view;
     this.title = h('h2', {});
     this.content = h('div', { class: 'panel-content' });
@@ -32,7 +32,7 @@ export class Panel {
         title: 'Copy as Markdown, with a link to this place',
         'aria-label': 'Copy the selection as Markdown',
       },
-      () => snippetOf(this.title.textContent ?? '', this.content, view.app.state.link()),
+      () => snippetOf(this.title.textContent ?? '', this.content, page, view.app.state.link()),
     );
     this.element = h(
       'section',
@@ -147,7 +147,7 @@ export class Panel {
     const isKept = kept?.[0] === stats.from && kept[1] === stats.to;
     const beside = kept && !isKept ? rangeStats(model, kept[0], kept[1], lanes) : null;
     this.show(beside ? 'Two ranges' : rangeTitle(view, from, to), [
-      ...(beside ? rangePair(view, beside, stats) : [...spanDetails(view, from, to), rangeFacts(view, stats)]),
+      ...(beside ? rangePair([{ view, stats: beside }, { view, stats }], ['A', 'B']) : [...spanDetails(view, from, to), rangeFacts(view, stats)]),
       stats.from !== from || stats.to !== to
         ? h('p', { class: 'notice' }, `Widened to where sums are exact: steps of ${duration(model.timeline.grid?.bin_ns ?? 0)}.`)
         : null,

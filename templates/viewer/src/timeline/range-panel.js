@@ -1,7 +1,7 @@
 /** @import { TimelineView } from './view.js' */
 /** @import { Child } from '../dom.js' */
 /** @import { PanelCell } from './panel-table.js' */
-/** @import { Entry, GpuGroups, Section } from './range-parts.js' */
+/** @import { Entry, GpuGroups, Held, Section } from './range-parts.js' */
 /** @import { RangeStats } from './stats.js' */
 import { h } from '../dom.js';
 import { bytes, counted, duration, durationsLike, integer, percent } from '../format.js';
@@ -77,8 +77,8 @@ export function paired([a, b]) {
   return [...found.values()];
 }
 
-/** @param {TimelineView} view @param {Section} a @param {Section} b @returns {Child[]} */
-function two(view, a, b) {
+/** @param {TimelineView} view @param {Section} a @param {Section} b @param {string[]} labels  of the two @returns {Child[]} */
+function two(view, a, b, [left, right]) {
   const copies = a.title === 'Copies';
   const time = durationsLike([...a.entries, ...b.entries].map(({ ns }) => ns));
   const cell = (/** @type {Entry | null} */ entry, /** @type {number | undefined} */ whole) => {
@@ -93,35 +93,35 @@ function two(view, a, b) {
     return [labelCell(view, pair.either), first, second, { text: change === 0 ? '0' : `${change < 0 ? '−' : '+'}${text}`, value: change }];
   });
   if (a.title !== 'GPU time') rows.sort((x, y) => Math.max(y[1].value ?? 0, y[2].value ?? 0) - Math.max(x[1].value ?? 0, x[2].value ?? 0));
-  return panelTable(a.title, [{ label: a.what }, { label: 'A' }, { label: 'B' }, { label: 'B − A', width: 78 }], rows);
+  return panelTable(a.title, [{ label: a.what }, { label: left }, { label: right }, { label: `${right} − ${left}`, width: left.length > 1 ? 90 : 78 }], rows);
 }
 
 /** What a range holds. @param {TimelineView} view @param {RangeStats} stats @returns {Child[]} */
 export function rangeReport(view, stats) {
-  return sectionsOf(view, stats, groupGpus(view, [stats])).flatMap((section) => one(view, section));
+  return sectionsOf(view, stats, groupGpus([{ view, stats }])).flatMap((section) => one(view, section));
 }
 
 /** @param {TimelineView} view @param {RangeStats} stats */
-export const rangeFacts = (view, stats) => fields(factsOf(view, stats, groupGpus(view, [stats])));
+export const rangeFacts = (view, stats) => fields(factsOf(view, stats, groupGpus([{ view, stats }])));
 
-/** Two ranges beside each other. @param {TimelineView} view @param {RangeStats} a @param {RangeStats} b @returns {Child[]} */
-export function rangePair(view, a, b) {
-  const groups = groupGpus(view, [a, b]);
-  const [first, second] = [a, b].map((stats) => sectionsOf(view, stats, groups));
-  const facts = new Map(factsOf(view, b, groups));
+/** Two ranges beside each other, of one timeline or of two. @param {Held[]} held @param {string[]} labels @returns {Child[]} */
+export function rangePair(held, labels) {
+  const groups = groupGpus(held);
+  const [first, second] = held.map(({ view, stats }) => sectionsOf(view, stats, groups));
+  const [facts, others] = held.map(({ view, stats }) => new Map(factsOf(view, stats, groups)));
   const titles = [...new Set([...first, ...second].map(({ title }) => title))];
   const empty = (/** @type {Section} */ section) => ({ ...section, entries: [] });
   return [
     h(
       'table',
       { class: 'mini pair' },
-      h('thead', {}, h('tr', {}, h('td', {}), h('th', { scope: 'col' }, 'A'), h('th', { scope: 'col' }, 'B'))),
-      h('tbody', {}, factsOf(view, a, groups).map(([label, value]) => h('tr', {}, h('th', { scope: 'row' }, label), h('td', {}, value), h('td', {}, facts.get(label) ?? '–')))),
+      h('thead', {}, h('tr', {}, h('td', {}), labels.map((label) => h('th', { scope: 'col' }, label)))),
+      h('tbody', {}, [...new Set([...facts.keys(), ...others.keys()])].map((label) => h('tr', {}, h('th', { scope: 'row' }, label), h('td', {}, facts.get(label) ?? '–'), h('td', {}, others.get(label) ?? '–')))),
     ),
     ...titles.flatMap((title) => {
       const [one, other] = [first, second].map((sections) => sections.find((section) => section.title === title));
       const either = /** @type {Section} */ (one ?? other);
-      return two(view, one ?? empty(either), other ?? empty(either));
+      return two(held[0].view, one ?? empty(either), other ?? empty(either), labels);
     }),
   ];
 }

@@ -97,12 +97,16 @@ function sharesOf(view, gpu, from, to) {
   return sums?.isExact ? sums.between(from, to) : null;
 }
 
-/** @typedef {{label: string, gpus: number[]}[]} GpuGroups */
+/**
+ * @typedef {{label: string, gpus: number[]}[]} GpuGroups
+ * @typedef {{view: TimelineView, stats: RangeStats}} Held  what a range of a timeline holds
+ */
 
-/** GPUs one by one; of many those that stand out in the ranges, and the others together. @param {TimelineView} view @param {RangeStats[]} ranges @returns {GpuGroups} */
-export function groupGpus(view, ranges) {
-  const data = ranges[0].gpus.map(({ gpu }) => {
-    const shares = ranges.map(({ from, to, gpus }) => {
+/** GPUs one by one; of many those that stand out in the ranges, and the others together. @param {Held[]} ranges @returns {GpuGroups} */
+export function groupGpus(ranges) {
+  const ids = new Set(ranges.flatMap(({ stats }) => stats.gpus.map(({ gpu }) => gpu)));
+  const data = [...ids].map((gpu) => {
+    const shares = ranges.map(({ view, stats: { from, to, gpus } }) => {
       const busy = gpus.find((one) => one.gpu === gpu)?.busyNs ?? 0;
       return sharesOf(view, gpu, from, to) ?? [busy, 0, 0, to - from - busy];
     });

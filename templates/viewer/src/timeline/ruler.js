@@ -37,8 +37,8 @@ export function paintRuler(context, view, step, ticks) {
   paintFlags(context, view);
 }
 
-/** @param {CanvasRenderingContext2D} context @param {TimelineView} view @param {[number, number]} range @param {string} color @param {string} letter */
-function paintBand(context, { theme, viewport, width }, range, color, letter) {
+/** @param {CanvasRenderingContext2D} context @param {Pick<TimelineView, 'theme' | 'viewport' | 'width'>} view @param {[number, number]} range @param {string} color @param {string} letter */
+export function paintBand(context, { theme, viewport, width }, range, color, letter) {
   const [left, right] = range.map((time) => viewport.x(time, width));
   context.fillStyle = theme.selection;
   context.fillRect(left, 0, Math.max(1, right - left), HEIGHT);
