@@ -95,7 +95,7 @@
       const inside = nights ? [...svg.querySelectorAll("a[id]")].filter((link) => nightOf(link) >= nights[0] && nightOf(link) <= nights[1]) : [];
       if (!inside.length) continue;
       const at = inside.map((link) => Number(link.querySelector("circle").getAttribute("cx")));
-      const band = document.createElementNS("http://www.w3.org/2000/svg", "rect");
+      const band = document.createElementNS(svg.namespaceURI, "rect");
       for (const [name, value] of Object.entries({ class: "nights", x: at[0] - 4, width: at.at(-1) - at[0] + 8, y: 6, height: 110 })) band.setAttribute(name, value);
       svg.prepend(band);
       const values = inside.map(valueOf);
