@@ -27,7 +27,6 @@
   X(graph_calls)         \
   X(graph_ranges)        \
   X(graph_savings)       \
-  X(nvtx_tree)           \
   X(range_losses)        \
   X(sync)                \
   X(call_rounds)         \
@@ -50,7 +49,9 @@
   X(mpi_calls)           \
   X(directives)          \
   X(directive_data)      \
+  X(directive_waits)     \
   X(osrt)                \
+  X(file_access)         \
   X(quality)             \
   X(active_spans)        \
   X(capture_health)      \

@@ -59,6 +59,7 @@ struct nai_cmd_source {
   enum nai_reader_choice reader;
   bool check;                 /* the whole file's integrity first */
   bool quiet;                 /* no notes on stderr */
+  const char *const *tables;  /* of a trace only these are made; ends with NULL. NULL: all */
   const char *const *metrics; /* files that define metrics, for a trace */
   size_t metric_count;
   struct nai_temporary *keep; /* if not NULL: a trace gets its whole report, and the temporary directory that holds the

@@ -37,6 +37,7 @@ static int analyze(const char *trace, struct nai_run *again, const char *out, co
   for (size_t i = 0; i < how->metric_count && i < NAI_MAX_RULE_FILES; i++)
     options.metrics[options.metric_count++] = how->metrics[i];
   options.threads = nai_cpu_count();
+  options.tables = how->tables;
   if (!how->keep)
     options.stop_after = nai_stages[NAI_STAGE_RECOMMEND].name; /* all tables that are not a page's */
   options.trace = trace;

@@ -19,15 +19,58 @@ static uint64_t hash_selection(const struct nai_options *o) {
   return nai_hash_bytes(hash, o->gpus, o->gpu_count * sizeof *o->gpus);
 }
 
+static bool is_listed(const char *const *names, const char *name) {
+  while (*names && strcmp(*names, name) != 0)
+    names++;
+  return *names;
+}
+
+/* Whether a table of the node is asked for, or read by one of those that are kept. */
+static bool is_needed(const struct nai_node *node, const struct nai_node *const *kept, const char *const *tables) {
+  for (int o = 0; node->outputs[o]; o++) {
+    if (is_listed(tables, node->outputs[o]->name))
+      return true;
+    for (const struct nai_node *const *k = kept; *k; k++)
+      for (int i = 0; (*k)->inputs && (*k)->inputs[i]; i++)
+        if ((*k)->inputs[i] == node->outputs[o])
+          return true;
+  }
+  return false;
+}
+
+/* Analyses that the tables of the options need, and no later stage. */
+static void keep_needed(struct nai_state *s) {
+  const struct nai_node *const *all = s->stages[NAI_STAGE_ANALYZE].nodes;
+  size_t count = 0;
+  for (bool more = true; more;) {
+    more = false;
+    for (int i = 0; all[i] && count < NAI_REPORT_MAX_TABLES; i++) {
+      bool kept = false;
+      for (size_t k = 0; k < count; k++)
+        kept |= s->needed[k] == all[i];
+      if (kept || !is_needed(all[i], s->needed, s->options->tables))
+        continue;
+      s->needed[count++] = all[i];
+      more = true;
+    }
+  }
+  s->own_stages[NAI_STAGE_ANALYZE].nodes = s->needed;
+  for (int stage = NAI_STAGE_ANALYZE + 1; stage < NAI_STAGE_RENDER; stage++)
+    s->own_stages[stage].nodes = s->needed + count;
+  s->wanted = nai_state_wanted(s->own_stages);
+}
+
 /* On what the options ask for the stages have nodes of their own. */
 static void choose_nodes(struct nai_state *s) {
-  if (!s->skills.count && !s->options->known)
+  if (!s->skills.count && !s->options->known && !s->options->tables)
     return;
   memcpy(s->own_stages, s->stages, sizeof s->own_stages);
   if (s->skills.count)
     s->own_stages[NAI_STAGE_SKILLS].nodes = s->skills.nodes;
   if (s->options->known)
     s->own_stages[NAI_STAGE_RECOMMEND].nodes = nai_recommend_with_known;
+  if (s->options->tables)
+    keep_needed(s);
   s->stages = s->own_stages;
 }
 

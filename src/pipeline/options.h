@@ -45,9 +45,10 @@ struct nai_options {
   bool map_nvtx;                       /* attribute GPU work to NVTX ranges */
   double nvtx_coverage_warn_threshold; /* percent; negative = the rules' own */
   bool keep_stages;
-  bool all_csv;           /* write a tables/NAME.csv of every table */
-  const char *stop_after; /* a stage, or NULL */
-  int threads;            /* 0: one per processor */
+  bool all_csv;              /* write a tables/NAME.csv of every table */
+  const char *stop_after;    /* a stage, or NULL */
+  const char *const *tables; /* of the analyses only these, and what they are made from; ends with NULL. NULL: all */
+  int threads;               /* 0: one per processor */
   enum nai_reader_choice reader;
   bool check;                     /* check the whole file's integrity first */
   int64_t memory_limit_bytes;     /* 0 = none */

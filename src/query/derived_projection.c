@@ -10,21 +10,6 @@ struct work {
   struct nai_table *out;
 };
 
-/* The range's node, NAI_NULL_I64 for none: of those around a call in it the one as deep as the range. */
-static int64_t find_node(const struct nai_model *m, const struct nai_projection *p) {
-  enum { TOO_DEEP = 255 };
-  const struct nai_nvtx_node *node = nai_model_call_node(m, p->call);
-  uint32_t depth = 0, wanted = m->nvtx_depth[p->range];
-  if (!node || wanted == TOO_DEEP || nai_at(&m->nvtx.kind, p->range) != NAI_NVTX_PUSH_POP)
-    return NAI_NULL_I64;
-  for (const struct nai_nvtx_node *n = node; n->parent != NAI_NO_ROW; n = &m->nodes[n->parent])
-    depth++;
-  for (; depth > wanted; depth--)
-    node = &m->nodes[node->parent];
-  bool is_it = depth == wanted && node->name == nai_at_text(&m->nvtx.name, p->range);
-  return is_it ? node - m->nodes : NAI_NULL_I64; /* ranges that cross have other nodes around them */
-}
-
 static int put(void *ctx, const struct nai_projection *p, struct nai_err *err) {
   const struct work *w = ctx;
   const struct nai_model *m = w->m;
@@ -32,7 +17,7 @@ static int put(void *ctx, const struct nai_projection *p, struct nai_err *err) {
   int64_t start = nai_at(&m->nvtx.start_ns, p->range), end = nai_at(&m->nvtx.end_ns, p->range);
   int64_t thread = nai_at(&m->nvtx.thread, p->range);
   NAI_ADD(NVTX_PROJECTION_EVENTS, w->out, .range = p->range, .range_name = nai_model_range_name(m, p->range),
-          .node = find_node(m, p),
+          .node = nai_projection_node(m, p),
           .style = nai_at(&m->nvtx.kind, p->range) == NAI_NVTX_PUSH_POP ? "push/pop" : "start/end",
           .pid = nai_get_i64(threads, thread, THREADS_pid), .tid = nai_get_i64(threads, thread, THREADS_tid),
           .device_id = p->gpu == NAI_NO_ROW ? NAI_NULL_I64 : nai_model_device(m, p->gpu), .whole = p->whole,

@@ -10,7 +10,7 @@
 
 static int phase_of(const char *name) {
   int phase = 0;
-  while (phase < NAI_CAPTURE_PHASE_COUNT && strcmp(nai_capture_phase_name(phase), name) != 0)
+  while (phase < NAI_CAPTURE_PHASE_COUNT && strcmp(nai_phase_labels[phase].value, name) != 0)
     phase++;
   return phase;
 }
@@ -119,30 +119,17 @@ struct nai_capture_main nai_capture_course_main(const struct nai_report *report,
   return out;
 }
 
-/* How a part is called within its phase; "" for the rest of one. */
-static const char *part_label(const char *part) {
-  static const char *const labels[][2] = {{"copy", "copies"},         {"first_use", "first use"},
-                                          {"calls", "CUDA calls"},    {"launch", "launches"},
-                                          {"wait", "waiting"},        {"os_wait", "OS waits"},
-                                          {"io", "input and output"}, {"host", ""}};
-  for (size_t i = 0; i < sizeof labels / sizeof *labels; i++)
-    if (strcmp(part, labels[i][0]) == 0)
-      return labels[i][1];
-  return part;
-}
-
 void nai_capture_course_parts(struct nai_buf *out, const struct nai_report *report, enum nai_capture_phase phase,
                               int64_t least) {
   const struct nai_table *parts = nai_report_table(report, "capture_time");
   const char *separator = " (";
   for (int64_t i = 0; i < parts->rows; i++) {
     const struct CAPTURE_TIME_row part = CAPTURE_TIME_at(parts, i);
-    const char *label = part_label(part.part);
-    if (phase_of(part.phase) != (int)phase || !*label || part.duration_ns < least)
+    if (phase_of(part.phase) != (int)phase || strcmp(part.part, "host") == 0 || part.duration_ns < least)
       continue;
     nai_buf_puts(out, separator);
     nai_fmt_duration(out, (double)part.duration_ns);
-    nai_buf_printf(out, " %s", label);
+    nai_buf_printf(out, " %s", nai_column_label(&parts->schema->columns[CAPTURE_TIME_part], part.part));
     separator = ", ";
   }
   if (*separator == ',')
@@ -158,7 +145,7 @@ static void put_phases(struct nai_buf *out, const struct nai_report *report, con
       continue;
     nai_buf_puts(out, separator);
     nai_fmt_duration(out, (double)course->ns[phase]);
-    nai_buf_printf(out, " %s%s", nai_capture_phase_label(phase), many && phase == NAI_CAPTURE_GPU ? " on any GPU" : "");
+    nai_buf_printf(out, " %s%s", nai_phase_labels[phase].label, many && phase == NAI_CAPTURE_GPU ? " on any GPU" : "");
     nai_capture_course_parts(out, report, (enum nai_capture_phase)phase, course->recorded / 100);
     separator = ", ";
   }

@@ -18,8 +18,8 @@ const struct nai_table *nai_rules_table(const struct nai_rules_input *input, con
 }
 
 static bool is_recorded(const char *phase) {
-  return strcmp(phase, nai_capture_phase_name(NAI_CAPTURE_NOT_RECORDED)) != 0 &&
-         strcmp(phase, nai_capture_phase_name(NAI_CAPTURE_EXITED)) != 0;
+  return strcmp(phase, nai_phase_labels[NAI_CAPTURE_NOT_RECORDED].value) != 0 &&
+         strcmp(phase, nai_phase_labels[NAI_CAPTURE_EXITED].value) != 0;
 }
 
 /* The capture without what is not recorded, ns; 0 where nothing tells. */

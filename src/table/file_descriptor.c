@@ -229,6 +229,7 @@ int nai_descriptor_read(struct nai_descriptor *d, const void *bytes, size_t size
                                .columns = calloc(MAX_COLUMNS, sizeof *d->columns),
                                .texts_of_schema = malloc(2 * size + 1)};
   d->schema.columns = d->defs;
+  d->schema.csv = true; /* of a table that is declared its declaration says it; others are of skills */
   NAI_TRY(nai_memory_check(d->defs && d->columns && d->texts_of_schema, err));
   return read_records(d, (struct bytes){bytes, size}) ? NAI_OK : NAI_ESTALE;
 }

@@ -18,11 +18,6 @@
 enum nai_capture_phase { NAI_CAPTURE_PHASES(NAI_CAPTURE_PHASE) NAI_CAPTURE_PHASE_COUNT };
 #undef NAI_CAPTURE_PHASE
 
-static inline const char *nai_capture_phase_name(int phase) {
-#define NAI_CAPTURE_NAME(id, name, label) name,
-  static const char *const names[] = {NAI_CAPTURE_PHASES(NAI_CAPTURE_NAME)};
-  return names[phase];
-}
 /* Whether something is known of it: shares of the capture are of these. */
 static inline bool nai_capture_phase_is_recorded(int phase) {
   return phase != NAI_CAPTURE_NOT_RECORDED && phase != NAI_CAPTURE_EXITED;
@@ -31,23 +26,17 @@ static inline bool nai_capture_phase_is_recorded(int phase) {
 static inline bool nai_capture_part_is_busy(const char *part) {
   return strcmp(part, "compute") == 0 || strcmp(part, "communication") == 0 || strcmp(part, "copy") == 0;
 }
-static inline const char *nai_capture_phase_label(int phase) {
-#define NAI_CAPTURE_LABEL(id, name, label) label,
-  static const char *const labels[] = {NAI_CAPTURE_PHASES(NAI_CAPTURE_LABEL)};
-  return labels[phase];
-}
-
 #define CAPTURE_TIME_COLUMNS(C, T)                                                                                  \
   C(T, phase, NAME,                                                                                                 \
     "not_recorded; before_cuda, the first CUDA call; set_up: until the first GPU work, and spans of setup; gpu: "   \
     "active spans of any GPU; between: all GPUs pause, or check results; after: the last GPU work; cuda_calls and " \
     "host where no GPU work or no CUDA call is recorded; exited: behind the program's exit",                        \
-    .key = true)                                                                                                    \
+    .key = true, .labels = nai_phase_labels)                                                                        \
   C(T, part, NAME,                                                                                                  \
     "what of the phase: compute, communication, copy and idle (each where no GPU does what is named before it); "   \
     "first_use; profiler; launch, wait, copy, allocation, other calls; ranges; os_wait and io, OS runtime "         \
     "calls of the thread with most CUDA calls; host, the rest",                                                     \
-    .key = true)                                                                                                    \
+    .key = true, .labels = nai_part_labels)                                                                         \
   C(T, duration_ns, NS_MS, "time in it", .sum = true)                                                               \
   C(T, pct_of_capture, PCT, "the same, of the capture")                                                             \
   C(T, start_ns, START, "where it begins first")                                                                    \

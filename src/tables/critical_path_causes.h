@@ -7,7 +7,7 @@
   C(T, device_id, DEVICE, "GPU on which steps or units end; NULL for the window", .key = true, .order = 2)          \
   C(T, pid, PID, "process of the steps or units; NULL for the window", .key = true, .order = 3)                     \
   C(T, cause, NAME, "what the time is: kernel, copy, host_bound, launch_call, ... (docs/analyses.md)", .key = true, \
-    .order = 5)                                                                                                     \
+    .order = 5, .labels = nai_path_labels)                                                                          \
   C(T, category, LABEL, "of kernels: their category", .key = true, .order = 6)                                      \
   C(T, duration_ns, NS_MS, "time on the critical path; rows of a scope add up to its wall time", .sum = true,       \
     .order = -4)                                                                                                    \

@@ -22,9 +22,9 @@
 #include <math.h>
 
 /* Labels of enumerated values (values.c), for `.labels`. */
-extern const struct nai_value_label *const nai_all_labels[]; /* ends with NULL; a value has one label in all of them */
+extern const struct nai_value_label *const nai_all_labels[]; /* ends with NULL; the first that has a value names it */
 extern const struct nai_value_label nai_cause_labels[], nai_span_labels[], nai_time_labels[], nai_method_labels[],
-    nai_scope_labels[], nai_site_labels[];
+    nai_scope_labels[], nai_site_labels[], nai_path_labels[], nai_phase_labels[], nai_part_labels[];
 
 /* Kinds of columns: type, unit, how outputs show them, and role. */
 #define NAI_KIND_LABEL STR, .unit = NAI_TEXT, .role = NAI_ROLE_LABEL

@@ -14,6 +14,8 @@
   C(T, attributed_kernel_time_ns, TIME, "kernels launched inside", .better = NAI_BETTER_LOWER)                 \
   C(T, self_kernel_time_ns, TIME, "kernels for which this is the innermost range", .better = NAI_BETTER_LOWER, \
     .sum = true)                                                                                               \
+  C(T, projected_time_ns, TIME, "summed spans of its instances on each GPU, as in nvtx_projection",            \
+    .better = NAI_BETTER_LOWER)                                                                                \
   C(T, longest_start_ns, START, "start of the longest instance")                                               \
   C(T, longest_end_ns, END, "end of the longest instance")
 NAI_TABLE(NVTX_TREE, nvtx_tree, "NVTX tree",

@@ -18,7 +18,8 @@
   C(T, saving_ns, NS_MS, "likely saving")                                                                           \
   C(T, saving_high_ns, NS, "favorable saving; at least 4 % of the new time above the likely one")                   \
   C(T, saving_pct, PCT, "likely saving, of now_ns")                                                                 \
-  C(T, limited_by, NAME, "largest cause of the critical path after the change, a word of critical_path_causes")     \
+  C(T, limited_by, NAME, "largest cause of the critical path after the change, a word of critical_path_causes",     \
+    .labels = nai_path_labels)                                                                                      \
   C(T, limited_by_pct, PCT, "its share of that path")                                                               \
   C(T, state, LABEL,                                                                                                \
     "ok; within_error: the saving is below 4 % of now_ns, the model's error; bound_only: see reason; refused: not " \

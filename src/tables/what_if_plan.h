@@ -17,7 +17,8 @@
   C(T, alone_ns, NS_MS, "likely saving of this change alone; these do not add up")                      \
   C(T, bound, LABEL, "why saving_ns is a bound at most; NULL: a prediction")                            \
   C(T, cumulative_pct, PCT, "saved by all up to this one, of the time as recorded")                     \
-  C(T, limited_by, NAME, "largest cause of the critical path then, a word of critical_path_causes")     \
+  C(T, limited_by, NAME, "largest cause of the critical path then, a word of critical_path_causes",     \
+    .labels = nai_path_labels)                                                                          \
   C(T, limited_by_pct, PCT, "its share of that path")                                                   \
   C(T, note, LABEL, "for changes outside of the plan: why; NULL for those in it")
 NAI_TABLE(WHAT_IF_PLAN, what_if_plan, "Simulated plan",

@@ -69,6 +69,7 @@ class Usage(unittest.TestCase):
             done = run(word)
             self.assertEqual((done.returncode, done.stdout), (2, ""), word)
             self.assertIn(says, done.stderr)
+        self.assertIn("download the trace", run("summary", "https://example.org/t.sqlite").stderr)
 
     def test_json_is_a_format_everywhere(self):
         directory = artifacts(trace("minimal"))

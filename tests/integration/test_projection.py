@@ -2,6 +2,7 @@
 import bisect
 import collections
 import contextlib
+import csv
 import json
 import re
 import resource
@@ -165,6 +166,11 @@ class Projection(unittest.TestCase):
         self.assertTrue(any(record["device"] is None for record in truth))
         self.assertTrue(any(record["inside"] for record in truth))
         self.assertGreater(max(record["streams"] for record in truth), 1)
+        rows = list(csv.DictReader(run("export", "csv", artifacts(path), "--list", "projections").stdout.splitlines()))
+        self.assertEqual(sorted((row["name"], row["kind"], row["device"], *(int(row[column]) for column in ("tid", "whole", "start_ns", "end_ns", "own_busy_ns",
+                                                                                                              "busy_ns", "op_count"))) for row in rows),
+                         sorted((r["name"], r["style"], "" if r["device"] is None else str(r["device"]), r["tid"], r["whole"], r["start"], r["end"], r["own"],
+                                 r["busy"], r["ops"]) for r in truth))
 
     def test_places(self):
         """The names around a range, outermost first, and the step in which it begins."""
@@ -203,33 +209,31 @@ class Projection(unittest.TestCase):
                          [f"Ranges of the launching thread hold {float(coverage):.1f} % of kernel time. What is launched outside them, or by other threads, is in no span."])
         self.assertNotIn("Nothing runs in", (artifacts(trace("training")) / "report.md").read_text())
 
-    OVERLAPPING = ("with recursive n(i) as (select 0 union all select i + 1 from n where i < {0}), "
-                   "t as (select globalTid as tid, min(start) as a, max(end) - min(start) as span from CUPTI_ACTIVITY_KIND_RUNTIME group by 1) "
-                   "insert into NVTX_EVENTS(start, end, eventType, text, globalTid, domainId) select a + span * (i * 7919 % {0}) / {0} / 2, "
-                   "a + span * (i * 7919 % {0}) / {0} / 2 + span * (i * 104729 % 97) / 194, 60, 'request ' || (i % 3), tid, 0 from n, t")
-
     def test_overlapping_ranges(self):
         """Hundreds of long ranges of a thread around the same calls; nested calls, several GPUs and equal ends among them."""
         path = edited("training", "insert into TARGET_INFO_CUDA_DEVICE(gpuId, cudaId, pid) values (1, 1, 6001), (0, 0, 6002)",
                       "update CUPTI_ACTIVITY_KIND_KERNEL set deviceId = 1 - deviceId where rowid % 3 = 0",
                       "update CUPTI_ACTIVITY_KIND_KERNEL set streamId = streamId + rowid % 4, start = start - (rowid % 5) * 3000",
-                      "update CUPTI_ACTIVITY_KIND_RUNTIME set end = end + 200000 where rowid % 50 = 0", self.OVERLAPPING.format(400))
+                      "update CUPTI_ACTIVITY_KIND_RUNTIME set end = end + 200000 where rowid % 50 = 0", support.overlapping(400))
         truth = self.check(path)
         self.assertGreater(sum(1 for r in truth if r["launches"] > 64), 200)
 
     @support.tier("ci")
     def test_many_overlapping_ranges(self):
         """Ten times the ranges around the same calls do not take ten times as long."""
-        taken = []
+        taken = {}
         for count in (2000, 20000):
             path = support.fresh_dir() / f"{count}.sqlite"
             shutil.copyfile(trace("bench", "--size", "10M"), path)
             with contextlib.closing(sqlite3.connect(path)) as db, db:
-                db.execute(self.OVERLAPPING.format(count))
-            before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
-            analyze(path)
-            taken.append(resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before)
-        self.assertLess(taken[1], 4 * taken[0])
+                db.execute(support.overlapping(count))
+            for command in (("analyze", path, "--out", path.parent / "out", "-q"), *(("stats", "-q", "-r", report, "-f", "csv", "-o", path.parent / report, path)
+                                                                                    for report in ("nvtxkernsum", "nvtxgpuproj"))):
+                before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+                run(*command)
+                taken.setdefault(command[0] if command[0] == "analyze" else command[3], []).append(resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before)
+        for command, (few, many) in taken.items():
+            self.assertLess(many, 0.2 + 4 * few, command)
 
     def test_graphs(self):
         truth = self.check(trace("graphs"))

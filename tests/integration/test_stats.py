@@ -414,7 +414,7 @@ class Traces(unittest.TestCase):
 class Ranges(unittest.TestCase):
     """What lies in which range, by comparing every range with every call."""
 
-    SOURCES = [trace(name) for name in ("training", "nvtx-mix", "steps", "layers")]
+    SOURCES = [*(trace(name) for name in ("training", "nvtx-mix", "steps", "layers")), edited("training", support.overlapping(151))]
 
     def load(self, db, styles=(59, 60, 70, 71)):
         """[rowid, start, end, thread, holds, name, style]; open ranges last until the latest time of these rows."""

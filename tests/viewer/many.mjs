@@ -104,6 +104,7 @@ try {
       );
     }
     if (basename(path) === 'trend.html') {
+      const unfold = (page) => page.evaluate(() => document.querySelectorAll('details').forEach((details) => (details.open = true)));
       const median = (list) => (list.sort((a, b) => a - b), (list[(list.length - 1) >> 1] + list[list.length >> 1]) / 2);
       /** What a chart says of the nights, and the same recounted from its dots. */
       const nightsOf = (page, first, last) =>
@@ -133,6 +134,7 @@ try {
       };
       await suite.test('a drag over a chart chooses nights, which the link keeps', () =>
         suite.page(path, { ready: false }, async (page) => {
+          await unfold(page);
           const dots = page.locator('figure svg').first().locator('circle');
           const at = async (index) => {
             const box = await dots.nth(index).boundingBox();
@@ -153,6 +155,7 @@ try {
       );
       await suite.test('the keyboard chooses nights from a dot to a dot', () =>
         suite.page(path, { ready: false }, async (page) => {
+          await unfold(page);
           const links = page.locator('figure svg').first().locator('a[id]');
           await links.nth(2).focus();
           await page.keyboard.press('[');
@@ -167,6 +170,7 @@ try {
       );
       await suite.test('axe-core finds nothing while nights are chosen', () =>
         withAxe(suite, path, { ...WIDE, reducedMotion: 'reduce' }, async (page) => {
+          await unfold(page);
           const links = page.locator('figure svg').first().locator('a[id]');
           await links.nth(2).focus();
           await page.keyboard.press('[');

@@ -1,6 +1,6 @@
 // What the page draws of a trace's structure, without a browser:
 //   node structure.mjs REPORT.html [FROM~TO ...]
-// Prints JSON: by GPU projected ranges, launch queue and launch lead (or their bins); what repeats; what is in the ranges named; what was reached of limits; collectives. Times are ns after the origin.
+// Prints JSON: by GPU projected ranges, projected time by NVTX path, launch queue and launch lead (or their bins); what repeats; what is in the ranges named; what was reached of limits; collectives. Times are ns after the origin.
 import { readFileSync } from 'node:fs';
 import { decodeEvents } from '../../templates/viewer/src/decode.js';
 import { lengthOf, sourcesOf, typical } from '../../templates/viewer/src/iterations/instances.js';
@@ -9,6 +9,7 @@ import { communicatorsOf, linkPeak, trafficOf } from '../../templates/viewer/src
 import { limitsOf } from '../../templates/viewer/src/limits/limits.js';
 import { rooflineOf } from '../../templates/viewer/src/limits/roofline.js';
 import { Model } from '../../templates/viewer/src/model.js';
+import { buildTree } from '../../templates/viewer/src/nvtx/tree.js';
 import { projectRanges, projectionRows } from '../../templates/viewer/src/projection.js';
 import { lanesIn } from '../../templates/viewer/src/timeline/area.js';
 import { exactUtilization } from '../../templates/viewer/src/timeline/exact-utilization.js';
@@ -77,4 +78,11 @@ const communicators = communicatorsOf(model).map((one) => {
   const traffic = trafficOf(model, one.id);
   return { ...one, peak: linkPeak(model), traffic: traffic && Object.fromEntries(traffic.bytes) };
 });
-console.log(JSON.stringify({ origin: timeline.origin_ns, end: timeline.end_ns, gpus, iterations, inside, communicators, limits: limitsOf(model), roofline: rooflineOf(model) }));
+const flame = {};
+const visit = (node, path) => {
+  for (const child of node.children) visit(child, [...path, child.name]);
+  if (node.spanMs > 0) flame[path.join(' > ')] = node.spanMs;
+};
+const nvtx = model.table('nvtx_tree');
+if (nvtx) visit(buildTree(model, nvtx, true), []);
+console.log(JSON.stringify({ origin: timeline.origin_ns, end: timeline.end_ns, gpus, flame, iterations, inside, communicators, limits: limitsOf(model), roofline: rooflineOf(model) }));

@@ -22,7 +22,7 @@ static void add_known(int64_t *sum, int64_t value) {
 
 /* Calls of one function in one process, by start. */
 static int put_function(const struct nai_node_io *io, const struct nai_mpi_call *v, uint32_t n, int64_t rank,
-                        const struct nai_mpi_gpu_time *gpu, int64_t *room, struct nai_err *err) {
+                        const struct nai_process_gpu *gpu, int64_t *room, struct nai_err *err) {
   const char *name = nai_strings_get(&io->model->tables[NAI_IN_MPI]->strings, v->name);
   NAI_SCOPED(nai_intervals) running = {0};
   NAI_SCOPED(nai_intervals) exposed = {0};
@@ -84,8 +84,8 @@ static void put_sizes(const struct nai_node_io *io, const struct nai_mpi_call *v
 
 static int put_process(struct nai_mpi_process *sum, const struct nai_node_io *io, const struct nai_mpi_call *v,
                        uint32_t n, int64_t rank, int64_t *room, struct nai_err *err) {
-  NAI_SCOPED(nai_mpi_gpu_time) gpu = {0};
-  NAI_TRY(nai_mpi_find_gpu_time(&gpu, io->model, v->process, err));
+  NAI_SCOPED(nai_process_gpu) gpu = {0};
+  NAI_TRY(nai_process_gpu_find(&gpu, io->model, v->process, err));
   for (uint32_t i = 0, j; i < n; i = j) {
     for (j = i + 1; j < n && v[j].name == v[i].name; j++)
       ;

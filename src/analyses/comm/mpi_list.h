@@ -3,6 +3,7 @@
 
 #include "analyses/analysis.h"
 #include "model/comm/mpi_process.h"
+#include "model/idle/process_gpu.h"
 #include "tables/mpi_events.h"
 
 enum nai_mpi_class {
@@ -36,6 +37,6 @@ NAI_MUST_CHECK int nai_mpi_collect(struct nai_mpi_call **calls, uint32_t *count,
 /* Puts a row of mpi_processes, the node's third table. `v`: the calls of one process. */
 NAI_MUST_CHECK int nai_mpi_sum_process(struct nai_mpi_process *out, const struct nai_node_io *io,
                                        const struct nai_mpi_call *v, uint32_t n, int64_t rank,
-                                       const struct nai_mpi_gpu_time *gpu, struct nai_err *err);
+                                       const struct nai_process_gpu *gpu, struct nai_err *err);
 /* Puts the rows of mpi_pairs, the fifth. `rank_of`: of each process, NAI_NULL_I64 unknown; lost. */
 NAI_MUST_CHECK int nai_mpi_put_pairs(const struct nai_node_io *io, int64_t *rank_of, struct nai_err *err);

@@ -15,13 +15,13 @@ static int put_pair(const struct nai_node_io *io, const int64_t *rank_of, const 
   const struct nai_model *m = io->model;
   const struct nai_mpi_message *of = &all->messages[first];
   NAI_SCOPED(nai_intervals) idle = {0};
-  NAI_SCOPED(nai_mpi_gpu_time) gpu = {0};
+  NAI_SCOPED(nai_process_gpu) gpu = {0};
   struct nai_mpi_pair pair;
   int32_t process = process_of(m, rank_of, of->destination);
   NAI_TRY(nai_mpi_sum_pair(&pair, all, first, end, 0, err));
   if (!pair.count)
     return NAI_OK;
-  NAI_TRY(nai_mpi_find_gpu_time(&gpu, m, process, err));
+  NAI_TRY(nai_process_gpu_find(&gpu, m, process, err));
   if (gpu.any)
     nai_intervals_intersect(&idle, &pair.late, &gpu.idle);
   NAI_TRY(nai_memory_check(!idle.oom, err));

@@ -47,7 +47,7 @@ static const struct nai_mpi_call *longest_of(const struct nai_mpi_call *v, uint3
 }
 
 int nai_mpi_sum_process(struct nai_mpi_process *out, const struct nai_node_io *io, const struct nai_mpi_call *v,
-                        uint32_t n, int64_t rank, const struct nai_mpi_gpu_time *gpu, struct nai_err *err) {
+                        uint32_t n, int64_t rank, const struct nai_process_gpu *gpu, struct nai_err *err) {
   NAI_SCOPED(nai_intervals) running = {0};
   NAI_SCOPED(nai_intervals) exposed = {0};
   struct nai_interval span = span_of(io, v, n);

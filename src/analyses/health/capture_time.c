@@ -382,7 +382,7 @@ static void put_parts(const struct division *d) {
     for (uint32_t i = 0; i < d->count; i++) {
       const struct part *part = &d->parts[i];
       if ((int)part->phase == phase)
-        NAI_ADD(CAPTURE_TIME, d->c->io->out[1], .phase = nai_capture_phase_name(phase), .part = part->name,
+        NAI_ADD(CAPTURE_TIME, d->c->io->out[1], .phase = nai_phase_labels[phase].value, .part = part->name,
                 .duration_ns = part->ns, .pct_of_capture = nai_percent((double)part->ns, (double)d->end),
                 .start_ns = part->start, .end_ns = part->end);
     }

@@ -1,8 +1,10 @@
-/* How long do ranges take on the GPU? Table nvtx_projection. */
-#include "analyses/analysis.h"
+/* How long do ranges take on the GPU, by name and by place in the tree? Tables nvtx_projection and nvtx_tree. */
+#include "analyses/nvtx/nvtx_tree.h"
+
 #include "base/sort.h"
 #include "model/nvtx/projection.h"
 #include "tables/nvtx_projection.h"
+#include "tables/nvtx_tree.h"
 #include "tables/threads.h"
 
 /* Of the outermost instances of a name with work: all of it, or that on one GPU. */
@@ -32,6 +34,7 @@ struct work {
   struct span *spans;
   uint32_t span_count, span_capacity;
   int64_t *instances; /* per name and style */
+  int64_t *node_ns;   /* per node of the tree */
   uint32_t *all_of;   /* per name and style: 1 + number of its group of all, 0 for none yet */
 };
 
@@ -110,6 +113,9 @@ static int find_both(uint32_t *all, uint32_t *one, struct work *w, uint32_t name
 static int add(void *ctx, const struct nai_projection *p, struct nai_err *err) {
   struct work *w = ctx;
   uint32_t all, one;
+  int64_t node = p->gpu == NAI_NO_ROW ? NAI_NULL_I64 : nai_projection_node(w->m, p);
+  if (node != NAI_NULL_I64)
+    w->node_ns[node] += p->end - p->start;
   NAI_TRY(find_both(&all, &one, w, name_and_style(w->m, p->range), p->gpu, err));
   if (p->gpu != NAI_NO_ROW && w->m->gpu_count > 1) /* of one, all is said with the whole */
     NAI_TRY(add_span(w, one, p, err));
@@ -233,17 +239,23 @@ static int put_groups(struct nai_table *table, struct work *w, struct nai_err *e
   return NAI_OK;
 }
 
-static int run(const struct nai_node_io *io, struct nai_err *err) {
-  struct work w = {.m = io->model, .arena = io->arena, .known.arena = io->arena};
-  if (!w.m->map_nvtx)
-    return NAI_OK;
-  NAI_TRY(NAI_NEW(w.all_of, w.arena, 2 * (size_t)w.m->tables[NAI_IN_NVTX]->strings.count, err));
-  NAI_TRY(nai_project_ranges(w.m, NULL, add, &w, err));
-  NAI_TRY(count_instances(&w, err));
-  NAI_TRY(sum_unions(&w, err));
-  return put_groups(io->out[0], &w, err);
+static int project(struct nai_table *table, struct work *w, struct nai_err *err) {
+  NAI_TRY(NAI_NEW(w->all_of, w->arena, 2 * (size_t)w->m->tables[NAI_IN_NVTX]->strings.count, err));
+  NAI_TRY(nai_project_ranges(w->m, NULL, add, w, err));
+  NAI_TRY(count_instances(w, err));
+  NAI_TRY(sum_unions(w, err));
+  return put_groups(table, w, err);
 }
 
-NAI_ANALYSIS(nvtx_projection, .outputs = NAI_SCHEMAS(&nai_nvtx_projection_schema), .parts = NAI_PROJECTION_PARTS,
+static int run(const struct nai_node_io *io, struct nai_err *err) {
+  struct work w = {.m = io->model, .arena = io->arena, .known.arena = io->arena};
+  NAI_TRY(NAI_NEW(w.node_ns, w.arena, w.m->node_count, err));
+  if (w.m->map_nvtx)
+    NAI_TRY(project(io->out[0], &w, err));
+  return nai_nvtx_tree_put(io->out[1], w.m, w.node_ns, w.arena, err);
+}
+
+NAI_ANALYSIS(nvtx_projection, .outputs = NAI_SCHEMAS(&nai_nvtx_projection_schema, &nai_nvtx_tree_schema),
+             .parts = NAI_PROJECTION_PARTS | NAI_PART(NVTX_TREE),
              .tables = NAI_IN(NVTX) | NAI_IN(THREADS) | NAI_IN(PROCESSES) | NAI_IN(GPUS),
              .config = NAI_CONFIG(MAP_NVTX), .cost = 4, .run = run)

@@ -5,6 +5,7 @@
 
 #include "model/comm/mpi_messages.h"
 #include "model/comm/mpi_process.h"
+#include "model/idle/process_gpu.h"
 #include "tables/mpi_calls.h"
 #include "tables/mpi_processes.h"
 #include "tables/mpi_sizes.h"
@@ -126,8 +127,8 @@ static int list_processes(struct job *job, struct nai_table *efficiency, struct 
 /* When no GPU of a process does anything, by the clock of all. */
 static int find_idle(struct process *p, const struct nai_model *m, int32_t process, struct nai_arena *arena,
                      struct nai_err *err) {
-  NAI_SCOPED(nai_mpi_gpu_time) gpu = {0};
-  NAI_TRY(nai_mpi_find_gpu_time(&gpu, m, process, err));
+  NAI_SCOPED(nai_process_gpu) gpu = {0};
+  NAI_TRY(nai_process_gpu_find(&gpu, m, process, err));
   p->any_gpu = gpu.any;
   p->idle.arena = arena;
   for (size_t i = 0; i < gpu.idle.count; i++)

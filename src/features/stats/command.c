@@ -367,6 +367,19 @@ static int read_lists(struct job *job, struct nai_err *err) {
   return check_formats(job, err);
 }
 
+/* Opens what reports that are tables are read from. */
+static int open_tables(struct nai_run **out, struct job *job, const char *path, struct nai_err *err) {
+  const char *tables[MAX_ITEMS + 1] = {0};
+  size_t count = 0;
+  for (size_t i = 0; i < job->reports.count; i++) {
+    struct nai_stats_request request = {0};
+    struct nai_err ignored; /* said when it is its turn */
+    if (nai_stats_read_request(&request, job->reports.at[i], &job->arena, &ignored) == NAI_OK && request.options.table)
+      tables[count++] = request.options.table;
+  }
+  return nai_cmd_source_open(out, path, &(struct nai_cmd_source){.quiet = job->args->quiet, .tables = tables}, err);
+}
+
 /* Whether a report is asked for that is a table, or one that is none. */
 static bool wants(const struct job *job, bool table) {
   for (size_t i = 0; i < job->reports.count; i++) {
@@ -391,8 +404,7 @@ static int run_job(struct job *job, const char *directory, const char *path, str
   NAI_OWNED(nai_run) *run = NULL;
   NAI_TRY(start_programs(job, err));
   if (wants(job, true))
-    NAI_TRY(nai_cmd_source_open(&run, directory ? directory : path, &(struct nai_cmd_source){.quiet = job->args->quiet},
-                                err));
+    NAI_TRY(open_tables(&run, job, directory ? directory : path, err));
   job->run = run;
   confine(job);
   return path ? run_events(job, path, err) : run_reports(job, err);

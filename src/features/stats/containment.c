@@ -3,6 +3,8 @@
 
 #include "base/sort.h"
 
+#include <stdlib.h>
+
 /* --- order --------------------------------------------------------------------------------------------- */
 
 enum order { BY_START, BY_THREAD };
@@ -51,8 +53,9 @@ static int order_ranges(struct nai_stats_ranges *ranges, struct nai_arena *arena
   return order_equals(keys, count, ranges, err);
 }
 
-static int order_items(struct nai_key **out, const struct nai_stats_item *items, uint32_t count,
-                       struct nai_arena *arena, struct nai_err *err) {
+int nai_stats_order_items(struct nai_key **out, struct nai_stats_ranges *ranges, const struct nai_stats_item *items,
+                          uint32_t count, struct nai_arena *arena, struct nai_err *err) {
+  NAI_TRY(order_ranges(ranges, arena, err));
   NAI_TRY(NAI_NEW(*out, arena, count, err));
   for (uint32_t k = 0; k < count; k++)
     (*out)[k].value = k;
@@ -90,10 +93,9 @@ int nai_stats_contain(struct nai_stats_ranges *ranges, const struct nai_stats_it
   struct sweep sweep = {.ranges = ranges};
   struct nai_key *turns = NULL;
   uint32_t next = 0;
-  NAI_TRY(order_ranges(ranges, arena, err));
+  NAI_TRY(nai_stats_order_items(&turns, ranges, items, count, arena, err));
   const struct nai_key *ordered = ranges->ordered;
   const uint32_t range_count = ranges->ordered_count;
-  NAI_TRY(order_items(&turns, items, count, arena, err));
   NAI_TRY(NAI_NEW(sweep.open, arena, range_count, err));
   for (uint32_t k = 0; k < count; k++) {
     const struct nai_stats_item *item = &items[turns[k].value];
@@ -118,7 +120,66 @@ static bool same_times(const struct nai_stats_range *a, const struct nai_stats_r
   return a->thread == b->thread && a->start == b->start && a->end == b->end;
 }
 
-/* The shortest open range around this one; of two the one that began first. */
+/* The shortest range around this one; of two the one that began first: of few that are open by a look at each, of many
+ * by a Fenwick tree of the thread's ranges, those that end last in front. */
+enum { FEW_OPEN = 64 };
+struct around {
+  const struct nai_stats_ranges *ranges;
+  uint32_t first, behind, next; /* of the thread, in their order; those before `next` are in the tree */
+  int64_t *ends;                /* ascending */
+  struct shortest {
+    int64_t ns;
+    uint32_t turn;
+  } * tree;
+};
+
+static const struct nai_stats_range *turn_of(const struct around *all, uint32_t turn) {
+  return &all->ranges->at[all->ranges->ordered[turn].value];
+}
+
+static int begin_many(struct around *all, uint32_t turn, struct nai_arena *arena, struct nai_err *err) {
+  const int64_t thread = turn_of(all, turn)->thread;
+  if (!all->tree) {
+    NAI_TRY(NAI_NEW(all->ends, arena, all->ranges->ordered_count, err));
+    NAI_TRY(NAI_NEW(all->tree, arena, (size_t)all->ranges->ordered_count + 1, err));
+  }
+  all->first = all->behind = turn;
+  while (all->first && turn_of(all, all->first - 1)->thread == thread)
+    all->first--;
+  while (all->behind < all->ranges->ordered_count && turn_of(all, all->behind)->thread == thread)
+    all->behind++;
+  for (uint32_t i = all->first; i < all->behind; i++) {
+    all->ends[i - all->first] = turn_of(all, i)->end;
+    all->tree[i - all->first + 1] = (struct shortest){INT64_MAX, UINT32_MAX};
+  }
+  qsort(all->ends, all->behind - all->first, sizeof *all->ends, nai_by_i64);
+  all->next = all->first;
+  return NAI_OK;
+}
+
+/* As many of the thread's as end no earlier. */
+static uint32_t ends_from(const struct around *all, int64_t end) {
+  const uint32_t count = all->behind - all->first;
+  return count - (uint32_t)nai_bisect(all->ends, count, sizeof *all->ends, 0, end);
+}
+
+static void take_shorter(struct shortest *best, struct shortest other) {
+  if (NAI_COMPARE({other.ns, best->ns}, {other.turn, best->turn}) < 0)
+    *best = other;
+}
+
+static uint32_t closest_of_many(struct around *all, uint32_t turn) {
+  struct shortest best = {INT64_MAX, UINT32_MAX};
+  for (; all->next < turn; all->next++) {
+    const struct nai_stats_range *range = turn_of(all, all->next);
+    for (uint32_t i = ends_from(all, range->end); i <= all->behind - all->first; i += i & -i)
+      take_shorter(&all->tree[i], (struct shortest){range->end - range->start, all->next});
+  }
+  for (uint32_t i = ends_from(all, turn_of(all, turn)->end); i; i -= i & -i)
+    take_shorter(&best, all->tree[i]);
+  return best.turn == UINT32_MAX ? best.turn : all->ranges->ordered[best.turn].value;
+}
+
 static uint32_t closest(const struct sweep *sweep, const struct nai_stats_range *range) {
   uint32_t best = UINT32_MAX;
   int64_t length = INT64_MAX;
@@ -135,6 +196,7 @@ static uint32_t closest(const struct sweep *sweep, const struct nai_stats_range 
 int nai_stats_find_parents(struct nai_stats_place **out, struct nai_stats_ranges *ranges, struct nai_arena *arena,
                            struct nai_err *err) {
   struct sweep sweep = {.ranges = ranges};
+  struct around many = {.ranges = ranges};
   struct nai_stats_place *places = NULL;
   uint32_t first = 0; /* of those with the same times */
   NAI_TRY(order_ranges(ranges, arena, err));
@@ -147,11 +209,17 @@ int nai_stats_find_parents(struct nai_stats_place **out, struct nai_stats_ranges
   for (uint32_t k = 0; k < count; k++) {
     uint32_t at = ordered[k].value;
     const struct nai_stats_range *range = &ranges->at[at];
-    close_ranges(&sweep, range->thread, range->start);
-    places[at].parent = closest(&sweep, range);
+    if (k >= many.behind)
+      close_ranges(&sweep, range->thread, range->start);
+    if (sweep.depth > FEW_OPEN) {
+      NAI_TRY(begin_many(&many, k, arena, err));
+      sweep.depth = 0;
+    }
+    places[at].parent = k < many.behind ? closest_of_many(&many, k) : closest(&sweep, range);
     if (places[at].parent != UINT32_MAX)
       places[at].level = places[places[at].parent].level + 1;
-    sweep.open[sweep.depth++] = at;
+    if (k >= many.behind)
+      sweep.open[sweep.depth++] = at;
     if (k == 0 || !same_times(range, &ranges->at[ordered[first].value])) {
       first = k;
       continue;

@@ -7,21 +7,51 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { RECENT = 1 << 16 };
+
 int nai_stats_groups_begin(struct nai_stats_groups *groups, struct nai_stats_source *source, int keys, uint64_t rows,
                            struct nai_err *err) {
   *groups = (struct nai_stats_groups){.keys = keys, .known = {.arena = &source->arena}};
   if (rows >= UINT32_MAX)
     return nai_err_set(err, NAI_ELIMIT, "the report has more events than it can hold");
+  groups->capacity = (uint32_t)rows;
+  NAI_TRY(NAI_NEW(groups->recent, &source->arena, RECENT, err));
   NAI_TRY(NAI_NEW(groups->group, &source->arena, rows, err));
   return NAI_NEW(groups->value, &source->arena, rows, err);
 }
 
+/* Most rows are of groups that came before: they are found by a few instructions. */
+static uint32_t group_of(struct nai_stats_groups *groups, const int64_t *key) {
+  const size_t bytes = (size_t)groups->keys * sizeof *key;
+  uint64_t mixed = 0;
+  for (int k = 0; k < groups->keys; k++) {
+    mixed = (mixed ^ (uint64_t)key[k]) * UINT64_C(0x9e3779b97f4a7c15);
+    mixed ^= mixed >> 32;
+  }
+  uint32_t *recent = &groups->recent[mixed % RECENT];
+  if (!*recent || memcmp(nai_strings_get(&groups->known, *recent - 1), key, bytes) != 0)
+    *recent = nai_strings_add(&groups->known, (const char *)key, bytes) + 1; /* 0 when out of memory */
+  return *recent - 1;
+}
+
 int nai_stats_groups_add(struct nai_stats_groups *groups, const int64_t *key, int64_t value, struct nai_err *err) {
-  uint32_t group = nai_strings_add(&groups->known, (const char *)key, (size_t)groups->keys * sizeof *key);
+  const uint32_t group = group_of(groups, key);
   NAI_TRY(nai_memory_check(group != NAI_NO_STRING, err));
+  if (groups->rows == groups->capacity) {
+    uint32_t capacity = groups->capacity;
+    NAI_TRY(NAI_ROOM(groups->group, capacity, groups->rows, groups->known.arena, err));
+    NAI_TRY(NAI_ROOM(groups->value, groups->capacity, groups->rows, groups->known.arena, err));
+  }
   groups->group[groups->rows] = group;
   groups->value[groups->rows++] = value;
   return NAI_OK;
+}
+
+int nai_stats_groups_add_some(struct nai_stats_groups *groups, const int64_t *key, int64_t value, uint32_t count,
+                              struct nai_err *err) {
+  NAI_TRY(NAI_ROOM(groups->weight, groups->weight_capacity, groups->rows, groups->known.arena, err));
+  groups->weight[groups->rows] = count;
+  return nai_stats_groups_add(groups, key, value, err);
 }
 
 static void tell_values(const void *ctx, uint32_t first, uint32_t count, uint32_t *group, int64_t *value) {
@@ -58,17 +88,24 @@ static int by_count(const void *left, const void *right) {
   return by_name(a, b);
 }
 
+enum { MAX_SINGLE = 16 };
 /* The deviation of the sample, by the formula and in the order of NVIDIA's, whose last digits some formats print. */
 static int set_deviations(struct nai_stats_groups *groups, struct nai_arena *arena, struct nai_err *err) {
   struct {
     double mean, squares;
     uint32_t count;
-  } *sums = NULL;
+  } *sums = NULL, *sum;
   NAI_TRY(NAI_NEW(sums, arena, groups->count, err));
   for (uint32_t i = 0; i < groups->rows; i++) {
-    double value = (double)groups->value[i], distance = value - sums[groups->group[i]].mean;
-    sums[groups->group[i]].mean += distance / ++sums[groups->group[i]].count;
-    sums[groups->group[i]].squares += distance * (value - sums[groups->group[i]].mean);
+    const double value = (double)groups->value[i];
+    sum = &sums[groups->group[i]];
+    for (uint32_t left = groups->weight ? groups->weight[i] : 1, some; left; left -= some) {
+      double distance = value - sum->mean;
+      some = left > MAX_SINGLE ? left : 1; /* many equal ones at once, few in the order of NVIDIA's */
+      sum->count += some;
+      sum->mean += distance * some / sum->count;
+      sum->squares += some * distance * (value - sum->mean);
+    }
   }
   for (uint32_t g = 0; g < groups->count; g++)
     groups->stats[g].stddev = sums[g].count > 1 ? sqrt(sums[g].squares / (sums[g].count - 1)) : 0;
@@ -102,13 +139,64 @@ static int sort_groups(struct nai_stats_groups *groups, enum nai_stats_ties ties
   return NAI_OK;
 }
 
+/* --- rows that are several equal ones -------------------------------------------------------------------------- */
+
+/* Of the values of a group, ascending. */
+static double quantile_of(const struct nai_stats_groups *groups, const struct nai_key *rows, int64_t count, double q) {
+  const struct nai_rank rank = nai_rank_of(q, (size_t)count);
+  uint64_t behind = groups->weight[rows->value];
+  while (behind <= rank.below)
+    behind += groups->weight[(++rows)->value];
+  int64_t low = groups->value[rows->value], high = low;
+  if (rank.fraction > 0 && behind == rank.below + 1)
+    high = groups->value[rows[1].value];
+  return nai_interpolate(low, high, rank.fraction);
+}
+
+static void add_row(struct nai_stats *stats, int64_t value, int64_t weight) {
+  int64_t total;
+  nai_stats_add(&stats->total, __builtin_mul_overflow(value, weight, &total) ? INT64_MAX : total);
+  stats->min = stats->count && stats->min < value ? stats->min : value;
+  stats->max = stats->count && stats->max > value ? stats->max : value;
+  stats->count += weight;
+}
+
+/* Statistics and quartiles of groups whose rows have weights. */
+static int weigh(struct nai_stats_groups *groups, struct nai_arena *arena, struct nai_err *err) {
+  struct nai_key *keys;
+  NAI_TRY(NAI_NEW(groups->quartiles, arena, groups->count, err));
+  NAI_TRY(NAI_NEW(keys, arena, groups->rows, err));
+  for (uint32_t i = 0; i < groups->rows; i++)
+    keys[i] = (struct nai_key){nai_key_from_i64(groups->value[i]), i};
+  NAI_TRY(nai_sort_keys(keys, groups->rows, err));
+  for (uint32_t i = 0; i < groups->rows; i++) {
+    const uint32_t row = keys[i].value;
+    keys[i].key = groups->group[row];
+    add_row(&groups->stats[groups->group[row]], groups->value[row], groups->weight[row]);
+  }
+  NAI_TRY(nai_sort_keys(keys, groups->rows, err));
+  for (uint32_t i = 0; i < groups->rows; i++) {
+    struct nai_stats *stats = &groups->stats[keys[i].key];
+    if (i && keys[i - 1].key == keys[i].key)
+      continue;
+    stats->mean = (double)stats->total / (double)stats->count;
+    stats->p50 = quantile_of(groups, keys + i, stats->count, 0.5);
+    groups->quartiles[keys[i].key][0] = quantile_of(groups, keys + i, stats->count, 0.25);
+    groups->quartiles[keys[i].key][1] = quantile_of(groups, keys + i, stats->count, 0.75);
+  }
+  return NAI_OK;
+}
+
 int nai_stats_groups_finish(struct nai_stats_groups *groups, struct nai_stats_source *source, int name_key,
                             enum nai_stats_ties ties, struct nai_err *err) {
   const struct nai_values values = {.rows = groups->rows, .block = tell_values, .ctx = groups};
   groups->count = groups->known.count;
   NAI_TRY(NAI_NEW(groups->stats, &source->arena, groups->count, err));
   NAI_TRY(NAI_NEW(groups->sorted, &source->arena, groups->count, err));
-  NAI_TRY(nai_group_stats(groups->stats, groups->count, &values, err));
+  if (groups->weight)
+    NAI_TRY(weigh(groups, &source->arena, err));
+  else
+    NAI_TRY(nai_group_stats(groups->stats, groups->count, &values, err));
   NAI_TRY(set_deviations(groups, &source->arena, err));
   for (uint32_t g = 0; g < groups->count; g++)
     groups->total += (double)groups->stats[g].total;
@@ -118,6 +206,8 @@ int nai_stats_groups_finish(struct nai_stats_groups *groups, struct nai_stats_so
 int nai_stats_groups_find_quartiles(struct nai_stats_groups *groups, struct nai_arena *arena, struct nai_err *err) {
   uint32_t *end; /* of each group among the values */
   double *values;
+  if (groups->quartiles)
+    return NAI_OK;
   NAI_TRY(NAI_NEW(groups->quartiles, arena, groups->count, err));
   NAI_TRY(NAI_NEW(end, arena, (size_t)groups->count + 1, err));
   NAI_TRY(NAI_NEW(values, arena, groups->rows, err));

@@ -15,15 +15,12 @@ struct range_kernels {
   struct nai_stats_ranges ranges;
   struct nai_stats_events kernels;
   struct nai_stats_calls calls;
-  struct nai_stats_item *items; /* launched kernels */
-  uint32_t *item_kernel;        /* their rows */
+  struct nai_stats_item *items;      /* launched kernels */
+  uint32_t *item_kernel, *item_kind; /* their rows, and their names by number */
   uint32_t item_count;
-  uint64_t pairs;     /* of a range and a kernel */
-  bool *paired;       /* by kernel: it is in a range */
-  struct nai_key *in; /* of each row of the groups: group, and its range */
-  uint32_t in_count;
+  struct nai_keyset kinds;                      /* names of kernels */
+  bool *paired;                                 /* by kernel: it is in a range */
   uint32_t *range_instances, *kernel_instances; /* by group */
-  uint32_t *last_item;                          /* by group: the last that was counted, + 1 */
   uint32_t group_capacity;
   bool once; /* a kernel counts once per name, however many ranges of that name are around it */
 };
@@ -32,6 +29,7 @@ static int find_items(struct range_kernels *all, struct nai_stats_source *source
   const struct nai_stats_events *kernels = &all->kernels, *calls = &all->calls.events;
   NAI_TRY(NAI_NEW(all->items, &source->arena, kernels->count, err));
   NAI_TRY(NAI_NEW(all->item_kernel, &source->arena, kernels->count, err));
+  NAI_TRY(NAI_NEW(all->item_kind, &source->arena, kernels->count, err));
   NAI_TRY(NAI_NEW(all->paired, &source->arena, kernels->count, err));
   for (uint32_t i = 0; i < kernels->count; i++) {
     uint32_t call =
@@ -39,7 +37,10 @@ static int find_items(struct range_kernels *all, struct nai_stats_source *source
     if (call == UINT32_MAX ||
         !nai_stats_has_times(kernels->at[NAI_STATS_OP_START][i], kernels->at[NAI_STATS_OP_END][i]))
       continue;
+    bool added;
     all->item_kernel[all->item_count] = i;
+    all->item_kind[all->item_count] = nai_keyset_add(&all->kinds, kernels->at[NAI_STATS_OP_NAME][i], &added);
+    NAI_TRY(nai_memory_check(!all->kinds.oom, err));
     all->items[all->item_count++] =
         (struct nai_stats_item){calls->at[NAI_STATS_CALL_START][call], calls->at[NAI_STATS_CALL_END][call],
                                 calls->at[NAI_STATS_CALL_THREAD][call]};
@@ -47,44 +48,43 @@ static int find_items(struct range_kernels *all, struct nai_stats_source *source
   return NAI_OK;
 }
 
-static int count_pair(void *ctx, uint32_t range, uint32_t item, struct nai_err *err) {
-  struct range_kernels *all = ctx;
-  (void)range, (void)err;
-  all->paired[all->item_kernel[item]] = true;
-  all->pairs++;
-  return NAI_OK;
-}
-
-/* Counts a kernel once per group: its pairs come one after the other. */
-static int count_kernel(struct range_kernels *all, uint32_t group, uint32_t item, struct nai_err *err) {
-  uint32_t capacity = all->group_capacity;
-  NAI_TRY(nai_arena_room(&all->kernel_instances, &capacity, group, sizeof *all->kernel_instances, &all->source->arena,
-                         err));
-  NAI_TRY(NAI_ROOM(all->last_item, all->group_capacity, group, &all->source->arena, err));
-  all->kernel_instances[group] += all->last_item[group] != item + 1;
-  all->last_item[group] = item + 1;
-  return NAI_OK;
-}
-
 static int64_t kernel_time(const struct range_kernels *all, uint32_t kernel) {
   return all->kernels.at[NAI_STATS_OP_END][kernel] - all->kernels.at[NAI_STATS_OP_START][kernel];
 }
 
-static int add_pair(void *ctx, uint32_t at, uint32_t item, struct nai_err *err) {
-  struct range_kernels *all = ctx;
-  const struct nai_stats_range *range = &all->ranges.at[at];
-  uint32_t kernel = all->item_kernel[item];
-  const int64_t key[KEYS] = {range->name, nai_stats_pid(range->thread), nai_stats_tid(range->thread),
-                             nai_stats_style_of(range), all->kernels.at[NAI_STATS_OP_NAME][kernel]};
-  NAI_TRY(nai_stats_groups_add(&all->groups, key, kernel_time(all, kernel), err));
+/* A kernel is one of its group. */
+static int add_kernel(struct range_kernels *all, const int64_t *key, uint32_t kernel, uint32_t times,
+                      struct nai_err *err) {
+  NAI_TRY(nai_stats_groups_add_some(&all->groups, key, kernel_time(all, kernel), times, err));
   uint32_t group = all->groups.group[all->groups.rows - 1];
-  if (all->once && group < all->group_capacity && all->last_item[group] == item + 1)
-    all->groups.rows--; /* it has counted */
-  all->in[all->in_count++] = (struct nai_key){(uint64_t)group << 32 | at, group};
-  return count_kernel(all, group, item, err);
+  NAI_TRY(NAI_ROOM(all->kernel_instances, all->group_capacity, group, &all->source->arena, err));
+  all->kernel_instances[group]++;
+  return NAI_OK;
 }
 
-/* Kernels in no range: by thread of the call, if there is one. As items they have numbers that no other has. */
+#define GROUP_OF(range, kernel_name)                                                                          \
+  {                                                                                                           \
+    (range)->name, nai_stats_pid((range)->thread), nai_stats_tid((range)->thread), nai_stats_style_of(range), \
+        kernel_name                                                                                           \
+  }
+
+static int add_name(void *ctx, uint32_t at, uint32_t times, uint32_t item, struct nai_err *err) {
+  struct range_kernels *all = ctx;
+  uint32_t kernel = all->item_kernel[item];
+  const int64_t key[KEYS] = GROUP_OF(&all->ranges.at[at], all->kernels.at[NAI_STATS_OP_NAME][kernel]);
+  all->paired[kernel] = true;
+  return add_kernel(all, key, kernel, all->once ? 1 : times, err);
+}
+
+static int count_range(void *ctx, uint32_t at, uint32_t kind, struct nai_err *err) {
+  struct range_kernels *all = ctx;
+  const int64_t key[KEYS] = GROUP_OF(&all->ranges.at[at], all->kinds.keys[kind]);
+  (void)err;
+  all->range_instances[nai_strings_find(&all->groups.known, (const char *)key, sizeof key)]++;
+  return NAI_OK;
+}
+
+/* Kernels in no range: by thread of the call, if there is one. */
 static int add_others(struct range_kernels *all, struct nai_err *err) {
   const struct nai_stats_events *kernels = &all->kernels;
   for (uint32_t i = 0; i < kernels->count; i++) {
@@ -95,17 +95,8 @@ static int add_others(struct range_kernels *all, struct nai_err *err) {
     int64_t thread = call == UINT32_MAX ? NAI_STATS_NULL : all->calls.events.at[NAI_STATS_CALL_THREAD][call];
     const int64_t key[KEYS] = {NO_RANGE, nai_stats_pid(thread), nai_stats_tid(thread), NO_STYLE,
                                kernels->at[NAI_STATS_OP_NAME][i]};
-    NAI_TRY(nai_stats_groups_add(&all->groups, key, kernel_time(all, i), err));
-    NAI_TRY(count_kernel(all, all->groups.group[all->groups.rows - 1], UINT32_MAX - 2 - i, err));
+    NAI_TRY(add_kernel(all, key, i, 1, err));
   }
-  return NAI_OK;
-}
-
-static int count_ranges(struct range_kernels *all, struct nai_arena *arena, struct nai_err *err) {
-  NAI_TRY(NAI_NEW(all->range_instances, arena, all->groups.known.count, err));
-  NAI_TRY(nai_sort_keys(all->in, all->in_count, err));
-  for (uint32_t i = 0; i < all->in_count; i++)
-    all->range_instances[all->in[i].value] += i == 0 || all->in[i].key != all->in[i - 1].key;
   return NAI_OK;
 }
 
@@ -134,17 +125,18 @@ int nai_stats_make_range_kernels(struct nai_stats_rows *rows, const struct nai_s
   NAI_TRY(NAI_NEW(all, arena, 1, err));
   all->source = source;
   all->once = options->flag[0];
+  all->kinds.arena = arena;
   NAI_TRY(nai_stats_load_ranges(&all->ranges, source, options->old, NAI_STATS_BOTH_STYLES, err));
   NAI_TRY(nai_stats_index_calls(&all->calls, source, err));
   NAI_TRY(nai_stats_load_operations(&all->kernels, source, NAI_STATS_KERNELS,
                                     1u << NAI_STATS_OP_CORRELATION | 1u << NAI_STATS_OP_PROCESS, options, err));
   NAI_TRY(find_items(all, source, err));
-  NAI_TRY(nai_stats_contain(&all->ranges, all->items, all->item_count, count_pair, all, arena, err));
-  NAI_TRY(nai_stats_groups_begin(&all->groups, source, KEYS, all->pairs + all->kernels.count, err));
-  NAI_TRY(NAI_NEW(all->in, arena, all->pairs, err));
-  NAI_TRY(nai_stats_contain(&all->ranges, all->items, all->item_count, add_pair, all, arena, err));
+  NAI_TRY(nai_stats_groups_begin(&all->groups, source, KEYS, all->kernels.count, err));
+  NAI_TRY(nai_stats_contain_names(&all->ranges, all->items, all->item_count, add_name, all, arena, err));
   NAI_TRY(add_others(all, err));
-  NAI_TRY(count_ranges(all, arena, err));
+  NAI_TRY(NAI_NEW(all->range_instances, arena, all->groups.known.count, err));
+  NAI_TRY(nai_stats_contain_kinds(&all->ranges, all->items, all->item_count, all->item_kind, all->kinds.count,
+                                  count_range, all, arena, err));
   NAI_TRY(nai_stats_show_groups(rows, &all->groups, KEY_KERNEL, NAI_STATS_BY_NAME, err));
   rows->state = all; /* which begins with the groups */
   if (rows->count)

@@ -21,10 +21,9 @@ struct range_trace {
   /* of the tree */
   int64_t *child_ns;
 
-  /* of the projection, by range */
-  int64_t *start, *end;
-  uint32_t *operations, *children; /* operations: by call */
-  uint32_t *last_call;             /* the last one counted, + 1 */
+  /* of the projection, by range; children of the tree, too */
+  struct nai_stats_extent *extents;
+  uint32_t *children;
 };
 
 static const struct nai_stats_range *range_of(const struct nai_stats_rows *rows, uint32_t row) {
@@ -218,10 +217,9 @@ const struct nai_stats_column nai_stats_push_pop_trace_columns[] = {{"Start", NA
 
 struct launched {
   struct nai_stats_item *items;
-  int64_t *start, *end, *device; /* of the operation */
-  uint32_t *call;
+  struct nai_stats_extent *times; /* of the operation; its call counts with one of them */
+  int64_t *device;
   uint32_t count;
-  struct range_trace *all;
 };
 
 enum { WHOLE_GRAPHS = NAI_STATS_SETS + 1, OPERATIONS };
@@ -244,6 +242,7 @@ static int find_launched(struct launched *out, struct nai_stats_source *source, 
                          struct nai_err *err) {
   struct nai_stats_events events[OPERATIONS] = {0};
   struct nai_stats_calls calls;
+  bool *counted; /* by call */
   uint64_t count = 0;
   const uint32_t wanted = 1u << NAI_STATS_OP_CORRELATION | 1u << NAI_STATS_OP_PROCESS | 1u << NAI_STATS_OP_DEVICE;
   NAI_TRY(nai_stats_index_calls(&calls, source, err));
@@ -254,10 +253,9 @@ static int find_launched(struct launched *out, struct nai_stats_source *source, 
   for (int what = 0; what < OPERATIONS; what++)
     count += events[what].count;
   NAI_TRY(NAI_NEW(out->items, &source->arena, count, err));
-  NAI_TRY(NAI_NEW(out->start, &source->arena, count, err));
-  NAI_TRY(NAI_NEW(out->end, &source->arena, count, err));
+  NAI_TRY(NAI_NEW(out->times, &source->arena, count, err));
   NAI_TRY(NAI_NEW(out->device, &source->arena, count, err));
-  NAI_TRY(NAI_NEW(out->call, &source->arena, count, err));
+  NAI_TRY(NAI_NEW(counted, &source->arena, calls.events.count, err));
   for (int what = 0; what < OPERATIONS; what++)
     for (uint32_t i = 0; i < events[what].count; i++) {
       uint32_t call = nai_stats_call_of(&calls, events[what].at[NAI_STATS_OP_PROCESS][i],
@@ -265,10 +263,9 @@ static int find_launched(struct launched *out, struct nai_stats_source *source, 
       int64_t start = events[what].at[NAI_STATS_OP_START][i], end = events[what].at[NAI_STATS_OP_END][i];
       if (call == UINT32_MAX || !nai_stats_has_times(start, end))
         continue;
-      out->start[out->count] = start;
-      out->end[out->count] = end;
+      out->times[out->count] = (struct nai_stats_extent){start, end, !counted[call]};
+      counted[call] = true;
       out->device[out->count] = events[what].at[NAI_STATS_OP_DEVICE][i];
-      out->call[out->count] = call;
       out->items[out->count++] = (struct nai_stats_item){calls.events.at[NAI_STATS_CALL_START][call],
                                                          calls.events.at[NAI_STATS_CALL_END][call],
                                                          calls.events.at[NAI_STATS_CALL_THREAD][call]};
@@ -286,48 +283,25 @@ int nai_stats_project(int64_t *start, int64_t *end, const struct nai_stats_range
     const struct nai_stats_item *call = &launched.items[i];
     if (call->thread != range->thread || call->start < range->start || call->end > range->end)
       continue;
-    *start = launched.start[i] < *start ? launched.start[i] : *start;
-    *end = launched.end[i] > *end ? launched.end[i] : *end;
+    *start = launched.times[i].start < *start ? launched.times[i].start : *start;
+    *end = launched.times[i].end > *end ? launched.times[i].end : *end;
   }
   return *start <= *end && !range->crosses
            ? NAI_OK
            : nai_err_set(err, NAI_EUSAGE, "--filter-projected-nvtx: the range launched nothing on a GPU");
 }
 
-/* Room for what `project` finds. */
-static int make_projection(struct range_trace *all, struct nai_arena *arena, struct nai_err *err) {
-  NAI_TRY(NAI_NEW(all->start, arena, all->ranges.count, err));
-  NAI_TRY(NAI_NEW(all->end, arena, all->ranges.count, err));
-  NAI_TRY(NAI_NEW(all->operations, arena, all->ranges.count, err));
-  return NAI_NEW(all->last_call, arena, all->ranges.count, err);
-}
-
-static int project(void *ctx, uint32_t range, uint32_t item, struct nai_err *err) {
-  const struct launched *launched = ctx;
-  struct range_trace *all = launched->all;
-  bool first = all->operations[range] == 0;
-  (void)err;
-  if (first || launched->start[item] < all->start[range])
-    all->start[range] = launched->start[item];
-  if (first || launched->end[item] > all->end[range])
-    all->end[range] = launched->end[item];
-  all->operations[range] += all->last_call[range] != launched->call[item] + 1;
-  all->last_call[range] = launched->call[item] + 1;
-  return NAI_OK;
-}
-
 int nai_stats_project_all(struct nai_stats_moment **out, struct nai_stats_ranges *ranges,
                           struct nai_stats_source *source, struct nai_err *err) {
   struct nai_arena *arena = &source->arena;
-  struct range_trace all = {.ranges = *ranges};
-  struct launched launched = {.all = &all};
+  struct nai_stats_extent *extents;
+  struct launched launched = {0};
   NAI_TRY(find_launched(&launched, source, &(struct nai_stats_options){0}, err));
-  NAI_TRY(make_projection(&all, arena, err));
-  NAI_TRY(nai_stats_contain(ranges, launched.items, launched.count, project, &launched, arena, err));
+  NAI_TRY(nai_stats_contain_extents(&extents, ranges, launched.items, launched.times, launched.count, arena, err));
   NAI_TRY(NAI_NEW(*out, arena, ranges->count, err));
   for (uint32_t i = 0; i < ranges->count; i++)
-    (*out)[i] =
-        all.operations[i] ? (struct nai_stats_moment){all.start[i], all.end[i]} : (struct nai_stats_moment){0, -1};
+    (*out)[i] = extents[i].calls ? (struct nai_stats_moment){extents[i].start, extents[i].end}
+                                 : (struct nai_stats_moment){0, -1};
   return NAI_OK;
 }
 
@@ -343,7 +317,8 @@ struct by_gpu {
 
 static int project_one_gpu(void *ctx, uint32_t range, uint32_t item, struct nai_err *err) {
   struct by_gpu *all = ctx;
-  int64_t start = all->launched->start[item], end = all->launched->end[item], device = all->launched->device[item];
+  int64_t start = all->launched->times[item].start, end = all->launched->times[item].end,
+          device = all->launched->device[item];
   bool added;
   uint32_t slot = nai_keyset_add(&all->known, nai_key_pair(range, (uint32_t)device), &added);
   NAI_TRY(nai_memory_check(!all->known.oom, err));
@@ -373,7 +348,7 @@ int nai_stats_project_by_gpu(struct nai_stats_instance **out, uint32_t *count, s
 static void count_children(struct range_trace *all) {
   for (uint32_t i = 0; i < all->ranges.count; i++) {
     uint32_t around = all->places[i].twin != UINT32_MAX ? all->places[i].twin : all->places[i].parent;
-    if (around != UINT32_MAX && all->operations[i])
+    if (around != UINT32_MAX && all->extents[i].calls)
       all->children[around]++;
   }
 }
@@ -382,13 +357,13 @@ static void count_children(struct range_trace *all) {
 static int order_projections(struct nai_stats_rows *rows, struct range_trace *all, bool old, struct nai_err *err) {
   NAI_TRY(NAI_NEW(all->order, &rows->source->arena, all->ranges.count, err));
   for (uint32_t i = 0; i < all->ranges.count; i++)
-    if (all->operations[i])
-      all->order[rows->count++] = (struct nai_key){~nai_key_from_i64(all->end[i] - all->start[i]), i};
+    if (all->extents[i].calls)
+      all->order[rows->count++] = (struct nai_key){~nai_key_from_i64(all->extents[i].end - all->extents[i].start), i};
   if (old)
     return NAI_OK;
   NAI_TRY(nai_sort_keys(all->order, rows->count, err));
   for (uint32_t i = 0; i < rows->count; i++)
-    all->order[i].key = nai_key_from_i64(all->start[all->order[i].value]);
+    all->order[i].key = nai_key_from_i64(all->extents[all->order[i].value].start);
   return nai_sort_keys(all->order, rows->count, err);
 }
 
@@ -417,17 +392,15 @@ static int project_sides(struct sides *sides, struct nai_err *err) {
   NAI_TRY(nai_stats_source_open(&sides->operations, sides->ranges->trace, err));
   sides->operations.filter = sides->ranges->filter;
   NAI_TRY(nai_parallel(2, 2, read_side, sides, err));
-  NAI_TRY(make_projection(all, arena, err));
   NAI_TRY(NAI_NEW(all->children, arena, all->ranges.count, err));
-  return nai_stats_contain(&all->ranges, sides->launched.items, sides->launched.count, project, &sides->launched, arena,
-                           err);
+  return nai_stats_contain_extents(&all->extents, &all->ranges, sides->launched.items, sides->launched.times,
+                                   sides->launched.count, arena, err);
 }
 
 int nai_stats_make_projections(struct nai_stats_rows *rows, const struct nai_stats_options *options,
                                struct nai_err *err) {
   struct sides sides = {.ranges = rows->source, .operations = {.arena = NAI_ARENA(NULL)}, .options = options};
   NAI_TRY(NAI_NEW(sides.all, &rows->source->arena, 1, err));
-  sides.launched.all = sides.all;
   int rc = project_sides(&sides, err);
   nai_stats_source_free(&sides.operations);
   if (rc)
@@ -438,15 +411,14 @@ int nai_stats_make_projections(struct nai_stats_rows *rows, const struct nai_sta
 }
 
 static void projected_start(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
-  nai_stats_put_int(out, ((const struct range_trace *)rows->state)->start[index_of(rows, row)]);
+  nai_stats_put_int(out, ((const struct range_trace *)rows->state)->extents[index_of(rows, row)].start);
 }
 static void projected_time(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
-  const struct range_trace *all = rows->state;
-  uint32_t range = index_of(rows, row);
-  nai_stats_put_int(out, all->end[range] - all->start[range]);
+  const struct nai_stats_extent *extent = &((const struct range_trace *)rows->state)->extents[index_of(rows, row)];
+  nai_stats_put_int(out, extent->end - extent->start);
 }
 static void operations(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
-  nai_stats_put_int(out, ((const struct range_trace *)rows->state)->operations[index_of(rows, row)]);
+  nai_stats_put_int(out, ((const struct range_trace *)rows->state)->extents[index_of(rows, row)].calls);
 }
 
 const struct nai_stats_column nai_stats_projection_columns[] = {{"Name", 0, name},
@@ -487,10 +459,10 @@ int nai_stats_make_projection_sums(struct nai_stats_rows *rows, const struct nai
     uint32_t at = all->order[row].value;
     const struct nai_stats_range *range = &all->ranges.at[at];
     const int64_t key[KEYS] = {range->name, nai_stats_style_of(range)};
-    NAI_TRY(nai_stats_groups_add(&sums->groups, key, all->end[at] - all->start[at], err));
+    NAI_TRY(nai_stats_groups_add(&sums->groups, key, all->extents[at].end - all->extents[at].start, err));
     struct projection_sum *sum = &sums->sums[sums->groups.group[row]];
     nai_stats_add(&sum->range_ns, range->end - range->start);
-    sum->operations += all->operations[at];
+    sum->operations += all->extents[at].calls;
     sum->children += all->children[at];
     sum->levels += has_place(all, at) ? all->places[at].level : 0;
     sum->placed += has_place(all, at);

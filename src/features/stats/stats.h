@@ -63,11 +63,15 @@ struct nai_stats_events {
  * through. */
 NAI_MUST_CHECK int nai_stats_load(struct nai_stats_events *out, struct nai_stats_source *source, const char *table,
                                   const char *const *names, struct nai_err *err);
-/* The same a few thousand rows at a time, of `rows` at most, in the order of the file. The next block overwrites them.
- */
-typedef int nai_stats_block_fn(void *ctx, const struct nai_stats_events *block, uint32_t rows, struct nai_err *err);
+/* The same a few thousand rows at a time, which the next block of the part overwrites: `first` is how many rows the
+ * parts before it have at most. Parts come side by side, blocks of a part in the order of the file. Before them comes a
+ * call with NULL, and with how many rows there are at most. Texts are numbers of the part's own: texts[part] says which
+ * of source->texts each is, once all were read. */
+typedef int nai_stats_block_fn(void *ctx, const struct nai_stats_events *block, int part, uint32_t first,
+                               struct nai_err *err);
 NAI_MUST_CHECK int nai_stats_load_blocks(struct nai_stats_source *source, const char *table, const char *const *names,
-                                         nai_stats_block_fn *block, void *ctx, struct nai_err *err);
+                                         nai_stats_block_fn *block, void *ctx, int64_t **texts, int parts,
+                                         struct nai_err *err);
 /* The text of an id of StringIds as a number of source->texts; NAI_NO_STRING for no such row. */
 NAI_MUST_CHECK int nai_stats_name(int64_t *text, struct nai_stats_source *source, int64_t id, struct nai_err *err);
 /* The same of a CUDA call, without the version: cudaLaunchKernel_v7000 -> cudaLaunchKernel. A version of five digits
@@ -244,18 +248,24 @@ struct nai_stats_groups {
   int keys; /* of each group */
   uint32_t rows, count;
   struct nai_strings known;
-  uint32_t *group; /* of each row */
+  uint32_t *recent; /* groups + 1, by their keys' hash */
+  uint32_t *group;  /* of each row */
   int64_t *value;
+  uint32_t *weight; /* so many rows; NULL: each is one */
+  uint32_t capacity, weight_capacity;
   struct nai_stats *stats;        /* by id */
   struct nai_stats_group *sorted; /* by total, descending */
   double total;
   double (*quartiles)[2]; /* by id, the first and the third; NULL: not asked for */
 };
-/* Room for `rows` values in groups of `keys` numbers each. */
+/* Room for `rows` values in groups of `keys` numbers each; more of them make more. */
 NAI_MUST_CHECK int nai_stats_groups_begin(struct nai_stats_groups *groups, struct nai_stats_source *source, int keys,
                                           uint64_t rows, struct nai_err *err);
 NAI_MUST_CHECK int nai_stats_groups_add(struct nai_stats_groups *groups, const int64_t *key, int64_t value,
                                         struct nai_err *err);
+/* The same of so many equal values at once. */
+NAI_MUST_CHECK int nai_stats_groups_add_some(struct nai_stats_groups *groups, const int64_t *key, int64_t value,
+                                             uint32_t count, struct nai_err *err);
 /* The quartiles of each group that is finished. */
 NAI_MUST_CHECK int nai_stats_groups_find_quartiles(struct nai_stats_groups *groups, struct nai_arena *arena,
                                                    struct nai_err *err);
@@ -400,6 +410,32 @@ typedef int nai_stats_pair_fn(void *ctx, uint32_t range, uint32_t item, struct n
 NAI_MUST_CHECK int nai_stats_contain(struct nai_stats_ranges *ranges, const struct nai_stats_item *items,
                                      uint32_t count, nai_stats_pair_fn *pair, void *ctx, struct nai_arena *arena,
                                      struct nai_err *err);
+
+/* Items by thread and start; ranges are ordered, too. */
+NAI_MUST_CHECK int nai_stats_order_items(struct nai_key **out, struct nai_stats_ranges *ranges,
+                                         const struct nai_stats_item *items, uint32_t count, struct nai_arena *arena,
+                                         struct nai_err *err);
+
+/* overlap.c: the same without a call for each pair, for ranges of which many hold the same items. `put` gets each item
+ * once for each name and style of ranges around it: one of these ranges, and how many they are. */
+typedef int nai_stats_name_fn(void *ctx, uint32_t range, uint32_t ranges, uint32_t item, struct nai_err *err);
+NAI_MUST_CHECK int nai_stats_contain_names(struct nai_stats_ranges *ranges, const struct nai_stats_item *items,
+                                           uint32_t count, nai_stats_name_fn *put, void *ctx, struct nai_arena *arena,
+                                           struct nai_err *err);
+/* `put` gets each range once for each kind of items in it. */
+NAI_MUST_CHECK int nai_stats_contain_kinds(struct nai_stats_ranges *ranges, const struct nai_stats_item *items,
+                                           uint32_t count, const uint32_t *kind, uint32_t kind_count,
+                                           nai_stats_pair_fn *put, void *ctx, struct nai_arena *arena,
+                                           struct nai_err *err);
+/* From the first start to the last end of what an item stands for, or of all that items in a range do. */
+struct nai_stats_extent {
+  int64_t start, end;
+  uint32_t calls;
+};
+#define NAI_STATS_NO_EXTENT ((struct nai_stats_extent){INT64_MAX, INT64_MIN, 0})
+NAI_MUST_CHECK int nai_stats_contain_extents(struct nai_stats_extent **out, struct nai_stats_ranges *ranges,
+                                             const struct nai_stats_item *items, const struct nai_stats_extent *of_item,
+                                             uint32_t count, struct nai_arena *arena, struct nai_err *err);
 
 /* Where a range stands among those of its thread. */
 struct nai_stats_place {

@@ -1,6 +1,5 @@
 #include "model/comm/mpi_process.h"
 
-#include "model/idle/active.h"
 #include "table/stats.h"
 #include "tables/mpi_efficiency.h"
 #include "tables/mpi_ranks.h"
@@ -17,34 +16,6 @@ int64_t nai_mpi_rank_of(const struct nai_model *m, int32_t process) {
     rank = row.rank;
   }
   return rank;
-}
-
-void nai_mpi_gpu_time_free(struct nai_mpi_gpu_time *time) {
-  nai_intervals_free(&time->active);
-  nai_intervals_free(&time->busy);
-  nai_intervals_free(&time->idle);
-}
-
-static void add_union(struct nai_intervals *set, const struct nai_intervals *more) {
-  struct nai_intervals both = {0};
-  nai_intervals_union(&both, set, more);
-  nai_intervals_free(set);
-  *set = both;
-}
-
-int nai_mpi_find_gpu_time(struct nai_mpi_gpu_time *out, const struct nai_model *m, int32_t process,
-                          struct nai_err *err) {
-  uint32_t first = m->process_gpus.first[process], end = m->process_gpus.first[process + 1];
-  out->any = out->alone = first < end;
-  out->device_id = end - first == 1 ? nai_model_device(m, m->process_gpus.order[first]) : NAI_NULL_I64;
-  for (uint32_t g = first; g < end; g++) {
-    uint32_t gpu = m->process_gpus.order[g];
-    add_union(&out->active, &m->active[gpu].active);
-    add_union(&out->busy, &m->gpus[gpu].all);
-    out->alone &= m->gpus[gpu].processes.count == 1;
-  }
-  nai_intervals_subtract(&out->idle, &out->active, &out->busy);
-  return out->active.oom || out->busy.oom || out->idle.oom ? nai_err_nomem(err) : NAI_OK;
 }
 
 void nai_mpi_drop_twice(int64_t *ranks, uint32_t n) {

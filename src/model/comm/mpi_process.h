@@ -1,20 +1,10 @@
-/* Processes that call MPI: their ranks, what their GPUs did, and how efficient all of them are. */
+/* Processes that call MPI: their ranks, and how efficient all of them are. */
 #pragma once
 
 #include "model/model.h"
 
 /* Its rank in MPI_COMM_WORLD; NAI_NULL_I64 where its threads are told several, or none. */
 int64_t nai_mpi_rank_of(const struct nai_model *m, int32_t process);
-
-/* What the GPUs of a process did. */
-struct nai_mpi_gpu_time {
-  bool any, alone;                         /* it has one; no other process uses any of them */
-  int64_t device_id;                       /* its only one, else NAI_NULL_I64 */
-  struct nai_intervals active, busy, idle; /* idle: active, and nothing runs */
-};
-void nai_mpi_gpu_time_free(struct nai_mpi_gpu_time *time);
-NAI_MUST_CHECK int nai_mpi_find_gpu_time(struct nai_mpi_gpu_time *out, const struct nai_model *m, int32_t process,
-                                         struct nai_err *err);
 
 /* What MPI takes of a process. */
 struct nai_mpi_process {

@@ -1,29 +1,10 @@
 #include "model/critical/path.h"
 
 #include "model/idle/idle.h"
+#include "tables/declare.h"
 
-static const struct {
-  const char *name, *title;
-} causes[NAI_PATH_CAUSES] = {{"kernel", "GPU kernels"},
-                             {"communication", "communication"},
-                             {"copy", "memory copies"},
-                             {"memset", "memsets"},
-                             {"cuda_graph", "CUDA graphs"},
-                             {"host_bound", "host code"},
-                             {"launch_call", "launch calls"},
-                             {"allocation", "allocation"},
-                             {"module_load", "module loading"},
-                             {"cuda_call", "other CUDA calls"},
-                             {"sync_return", "return of synchronization"},
-                             {"launch_latency", "launch latency"},
-                             {"queue_full", "full launch queue"},
-                             {"stream_gap", "gaps between operations"},
-                             {"device_busy", "busy engine"},
-                             {"unexplained", "unexplained delay"},
-                             {"not_recorded", "time before the first recorded call"}};
-
-const char *nai_path_cause_name(enum nai_path_cause cause) { return causes[cause].name; }
-const char *nai_path_cause_title(enum nai_path_cause cause) { return causes[cause].title; }
+const char *nai_path_cause_name(enum nai_path_cause cause) { return nai_path_labels[cause].value; }
+const char *nai_path_cause_title(enum nai_path_cause cause) { return nai_path_labels[cause].label; }
 
 struct nai_path nai_path_at(const struct nai_model *m, const int64_t *times, const struct nai_scenario *scenario,
                             uint32_t node, int64_t until) {

@@ -29,3 +29,6 @@ typedef int nai_projection_fn(void *ctx, const struct nai_projection *projection
  * one that ended on another thread launched nothing. */
 NAI_MUST_CHECK int nai_project_ranges(const struct nai_model *model, const bool *wanted, nai_projection_fn *put,
                                       void *ctx, struct nai_err *err);
+/* The range's node (needs NAI_PART_NVTX_TREE), NAI_NULL_I64 for none: of those around a call in it the one as deep as
+ * the range. */
+int64_t nai_projection_node(const struct nai_model *model, const struct nai_projection *projection);

@@ -148,6 +148,8 @@ int nai_file_open(int *out, struct nai_file_stamp *stamp, struct nai_sqlite_head
   struct stat st;
   /* O_NONBLOCK: a FIFO must not hang the program */
   NAI_CLOSED int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+  if (fd < 0 && strstr(path, "://"))
+    return nai_err_set(err, NAI_EINPUT, "\"%s\" is an address: download the trace and name the file", path);
   if (fd < 0)
     return nai_err_sys(err, NAI_EINPUT, errno, "cannot open \"%s\"", path);
   if (fstat(fd, &st) != 0)

@@ -110,11 +110,24 @@ const CAUSE_NAMES = {
   wait: 'waiting for a thread',
   os_call: 'OS call',
   unknown: 'unknown',
+  kernel: 'GPU kernels',
+  communication: 'communication',
+  copy: 'memory copies',
+  memset: 'memsets',
+  cuda_graph: 'CUDA graphs',
+  host_bound: 'host code',
+  launch_call: 'launch calls',
+  sync_return: 'return of synchronization',
+  queue_full: 'full launch queue',
+  stream_gap: 'gaps between operations',
+  device_busy: 'busy engine',
+  unexplained: 'unexplained delay',
+  not_recorded: 'time before the first recorded call',
 };
 
 /** A cause in a few words; CAUSE_LABELS explains it. @param {string} cause */
 export function causeName(cause) {
-  return CAUSE_NAMES[cause] ?? (cause === 'host_bound' ? CAUSE_NAMES.host_code : cause.replace(/_/gu, ' '));
+  return CAUSE_NAMES[cause] ?? cause.replace(/_/gu, ' ');
 }
 
 /** Causes of the critical path that idle gaps have by another name. @type {Record<string, string>} */

@@ -1,4 +1,4 @@
-/* An OpenACC program: a variable that a directive in the loop moves to the GPU and back each iteration, and one that a
+/* OpenACC programs. A variable that a directive in the loop moves to the GPU and back each iteration, and one that a
  * directive before the loop moves once; and the same with both before the loop. */
 #include "gen/scenario.h"
 #include "gen/plan_internal.h"
@@ -7,7 +7,7 @@
 #include <string.h>
 
 enum { ROUNDS = 20, US = 1000, PID = 5971, LINE_OUTSIDE = 12, LINE_LOOP = 40 };
-enum { LAUNCH = 4, UPLOAD = 5, DOWNLOAD = 6, CONSTRUCT = 9 };
+enum { LAUNCH = 4, UPLOAD = 5, DOWNLOAD = 6, IMPLICIT_WAIT = 8, CONSTRUCT = 9 };
 
 struct acc {
   struct nai_gen_program p;
@@ -107,4 +107,46 @@ void nai_gen_plan_openacc(struct nai_gen_plan *plan, int64_t target_bytes) {
 void nai_gen_plan_openacc_mended(struct nai_gen_plan *plan, int64_t target_bytes) {
   (void)target_bytes;
   plan_openacc(plan, true);
+}
+
+/* --- implicit waits ------------------------------------------------------------------------------- */
+
+/* Constructs that begin 10 us before their kernel of 40 us and return 50 us behind it: 60 us in each wait the GPU has
+ * nothing to do, 50 of them of the next round. Every other one stands at another line. With async none waits, and
+ * kernels follow each other. */
+static void plan_waits(struct nai_gen_plan *plan, bool async) {
+  struct acc a;
+  nai_gen_program(&a.p, plan, PID, "./laplace");
+  a.kernel = nai_gen_kernel(plan, "main_40_gpu", NULL);
+  int64_t first = nai_gen_now(plan, a.p.thread) + 1000 * US;
+  for (int i = 0; i < 5 * ROUNDS; i++) {
+    int64_t t = first + (int64_t)i * (async ? 41 : 120) * US;
+    int line = i % 4 ? LINE_LOOP : LINE_OUTSIDE;
+    nai_gen_wait_until(plan, a.p.thread, t - 20 * US);
+    nai_gen_launch_at(plan, a.p.thread, a.p.stream, a.kernel, t, 40 * US);
+    if (!async) {
+      nai_gen_synchronize(plan, a.p.thread, a.p.stream, API_STREAM_SYNC, 44 * US);
+      event(&a, "CUPTI_ACTIVITY_KIND_OPENACC_OTHER", IMPLICIT_WAIT, line, t - 10 * US, t + 90 * US, NULL, 0);
+    }
+  }
+  if (!async) { /* but before the first kernel and behind the last one */
+    nai_gen_fact(plan, &(struct nai_gen_fact){.table = "directive_waits",
+                                              .key = "laplace.f90",
+                                              .value = "40",
+                                              .count = 5 * ROUNDS,
+                                              .exact_ns = INT64_C(60) * US * (5 * ROUNDS - 1)});
+    nai_gen_expect_findings(plan, "acc-implicit-waits");
+    return;
+  }
+  nai_gen_expect_no_findings(plan, "acc-implicit-waits");
+}
+
+void nai_gen_plan_openacc_waits(struct nai_gen_plan *plan, int64_t target_bytes) {
+  (void)target_bytes;
+  plan_waits(plan, false);
+}
+
+void nai_gen_plan_openacc_async(struct nai_gen_plan *plan, int64_t target_bytes) {
+  (void)target_bytes;
+  plan_waits(plan, true);
 }

@@ -4,7 +4,7 @@ import { column } from './column.mjs';
 export function nvtxTables(plan) {
   const nodes = [];
   const ranges = new Map();
-  const kernels = plan.lanes.filter((lane) => lane.kind === 'kernel').flatMap((lane) => lane.events);
+  const kernels = plan.lanes.filter((lane) => lane.kind === 'kernel').flatMap((lane) => lane.events.map((event) => ({ ...event, gpu: lane.gpu })));
   for (const lane of plan.lanes.filter((candidate) => candidate.kind === 'nvtx')) {
     const thread = plan.threads.find((candidate) => candidate.tid === lane.tid);
     const api = plan.lanes.find((candidate) => candidate.kind === 'api' && candidate.tid === lane.tid);
@@ -33,13 +33,17 @@ export function nvtxTables(plan) {
             children: 0,
             gpu: 0,
             gpuChildren: 0,
+            projected: 0,
           }),
         );
         nodes.push(node);
       }
-      const gpu = launched
-        .filter((kernel) => kernel.link.start >= event.start && kernel.link.start < event.start + event.duration)
-        .reduce((sum, kernel) => sum + kernel.duration, 0);
+      const own = launched.filter((kernel) => kernel.link.start >= event.start && kernel.link.start < event.start + event.duration);
+      const gpu = own.reduce((sum, kernel) => sum + kernel.duration, 0);
+      for (const id of new Set(own.map((kernel) => kernel.gpu))) {
+        const there = own.filter((kernel) => kernel.gpu === id);
+        node.projected += Math.max(...there.map((kernel) => kernel.start + kernel.duration)) - Math.min(...there.map((kernel) => kernel.start));
+      }
       node.count++;
       node.total += event.duration;
       node.gpu += gpu;
@@ -80,6 +84,7 @@ export function nvtxTables(plan) {
         column('self_time_ms', 'float', 'ms', ''),
         column('attributed_kernel_time_ms', 'float', 'ms', ''),
         column('self_kernel_time_ms', 'float', 'ms', ''),
+        column('projected_time_ms', 'float', 'ms', ''),
       ],
       rows: nodes.map((node) => [
         node.id,
@@ -93,6 +98,7 @@ export function nvtxTables(plan) {
         ms(node.total - node.children),
         ms(node.gpu),
         ms(node.gpu - node.gpuChildren),
+        ms(node.projected),
       ]),
     },
     nvtx_ranges: {

@@ -1,5 +1,4 @@
-/** @import { Lane, Table } from '../types.js' */
-/** @import { Projected } from '../projection.js' */
+/** @import { Table } from '../types.js' */
 /** @import { Model } from '../model.js' */
 import { Paths } from '../paths.js';
 import { columnIndex } from '../table-schema.js';
@@ -17,7 +16,7 @@ import { columnIndex } from '../table-schema.js';
  * @property {number} wallSelfMs
  * @property {number} gpuMs
  * @property {number} gpuSelfMs
- * @property {number} spanMs  from the first to the last operation that an instance launched on a GPU, summed; see addSpans
+ * @property {number} spanMs  from the first to the last operation that an instance launched on a GPU, summed
  * @property {number | null} pid
  * @property {number | null} tid
  * @property {number} [first]  when it began first, to sort by
@@ -75,6 +74,7 @@ export function buildTree(model, table, merged) {
       'self_time_ms',
       'attributed_kernel_time_ms',
       'self_kernel_time_ms',
+      'projected_time_ms',
     ].map((key) => [key, columnIndex(table, key)]),
   );
   const root = makeNode(merged ? 'All threads' : 'All processes', null, '', true);
@@ -110,12 +110,14 @@ export function buildTree(model, table, merged) {
     node.wallSelfMs += number('self_time_ms');
     node.gpuMs += number('attributed_kernel_time_ms');
     node.gpuSelfMs += number('self_kernel_time_ms');
+    node.spanMs += number('projected_time_ms');
     node.pid = merged ? null : pid;
     node.tid = merged ? null : tid;
     if (isRoot) {
       for (let above = node.parent; above; above = above.parent) {
         above.wallMs += number('total_time_ms');
         above.gpuMs += number('attributed_kernel_time_ms');
+        above.spanMs += number('projected_time_ms');
         above.count += number('count');
       }
     }
@@ -141,20 +143,16 @@ export function orderByTime(root, model) {
   const { start } = model.events;
   /** @type {Map<string, number>} */
   const firsts = new Map();
-  eachRange(model, (range, path) => firsts.set(path, Math.min(firsts.get(path) ?? Infinity, start[range])));
+  const paths = new Paths(model);
+  for (const lane of model.lanes.filter(({ kind }) => kind === 'nvtx'))
+    for (let i = lane.first; i < lane.first + lane.count; i++) {
+      const path = paths.texts[paths.of[i]];
+      firsts.set(path, Math.min(firsts.get(path) ?? Infinity, start[i]));
+    }
   eachNode(root, (node, path) => {
     node.first = node.isGroup ? Math.min(...node.children.map((child) => child.first ?? Infinity)) : (firsts.get(path) ?? Infinity);
     if (!Number.isFinite(node.first)) node.first = Number.MAX_VALUE;
   });
-}
-
-/** @param {Model} model @param {(range: number, path: string, lane: Lane) => void} visit */
-function eachRange(model, visit) {
-  const paths = new Paths(model);
-  for (const lane of model.lanes) {
-    if (lane.kind !== 'nvtx') continue;
-    for (let i = lane.first; i < lane.first + lane.count; i++) visit(i, paths.texts[paths.of[i]], lane);
-  }
 }
 
 /** Nodes with their paths as Paths has them, children first. @param {RangeNode} node @param {(node: RangeNode, path: string) => void} visit */
@@ -162,22 +160,4 @@ function eachNode(node, visit, above = '') {
   const path = node.isGroup ? '' : above === '' ? node.name.toLowerCase() : `${above}/${node.name.toLowerCase()}`;
   for (const child of node.children) eachNode(child, visit, path);
   visit(node, path);
-}
-
-/**
- * Gives every range the time that its instances took on the GPUs, each from the first to the last operation that it launched.
- * @param {RangeNode} root @param {Model} model  with every event @param {Map<number, Projected[]>} projected  by GPU
- */
-export function addSpans(root, model, projected) {
-  const spans = new Float64Array(model.count);
-  for (const list of projected.values()) for (const { range, start, end } of list) spans[range] += (end - start) / 1e6;
-  /** @type {Map<string, number>}  by path, of all threads and of each */
-  const sums = new Map();
-  eachRange(model, (range, path, lane) => {
-    for (const key of [path, `${lane.pid}:${lane.tid}:${path}`]) sums.set(key, (sums.get(key) ?? 0) + spans[range]);
-  });
-  eachNode(root, (node, path) => {
-    if (node.isGroup) node.spanMs = node.children.reduce((sum, child) => sum + child.spanMs, 0);
-    else node.spanMs = sums.get(node.pid === null ? path : `${node.pid}:${node.tid}:${path}`) ?? 0;
-  });
 }

@@ -13,7 +13,7 @@ import { treeTable } from './tree-table.js';
 import { FlameGraph } from './flame.js';
 import { phaseBars } from './phases.js';
 import { milliseconds, rangeExample, showHint } from './hint.js';
-import { addSpans, buildTree, orderByTime, selfOf, sortedChildren, totalOf } from './tree.js';
+import { buildTree, orderByTime, selfOf, sortedChildren, totalOf } from './tree.js';
 
 const OPEN_DEPTH = 2;
 const NARROW_PX = 720;
@@ -24,7 +24,6 @@ export class NvtxView {
   constructor(app, host) {
     this.app = app;
     this.merged = true;
-    this.spanned = false;
     this.built = '';
     this.source = app.model.table('nvtx_tree');
     /** @type {RangeNode | null} */
@@ -56,7 +55,7 @@ export class NvtxView {
       { 'aria-label': 'Time shown', onchange: () => this.change({ nm: this.metric?.value ?? 'wall', nr: '' }) },
       h('option', { value: 'wall' }, 'Wall time'),
       onGpu ? h('option', { value: 'gpu' }, 'GPU time') : null,
-      onGpu && !app.model.aggregated ? h('option', { value: 'span', title: 'From the first to the last operation that an instance launched, on each GPU' }, 'Projected time') : null,
+      onGpu ? h('option', { value: 'span', title: 'From the first to the last operation that an instance launched, on each GPU' }, 'Projected time') : null,
     );
     this.grouping = h(
       'select',
@@ -188,13 +187,10 @@ export class NvtxView {
     if (!this.source) return;
     const { ng, nv } = this.app.state.values;
     const merged = ng !== 'threads';
-    const spanned = this.state().metric === 'span';
-    if (!this.root || this.merged !== merged || this.built !== nv || (spanned && !this.spanned)) {
+    if (!this.root || this.merged !== merged || this.built !== nv) {
       this.merged = merged;
-      this.spanned = spanned;
       this.built = nv;
       this.root = buildTree(this.app.model, this.source, merged);
-      if (spanned && !this.app.model.aggregated) addSpans(this.root, this.app.model, this.app.timeline.layout.projections);
       if (nv === 'callers') this.root = callersOf(this.root);
       else if (nv === 'order') orderByTime(this.root, this.app.model);
       this.open = new Set();
