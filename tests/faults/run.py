@@ -233,6 +233,7 @@ def cases():
         Case("stats", rich, ["stats", rich], few=True),
         Case("whatif", rich, ["whatif", full], few=True),
         Case("joined", minimal, ["whatif", *two, "--balance"], few=True),
+        Case("path", minimal, ["critical-path", *two, "--step", "2"], few=True),
         Case("skill", rich, ["skill", "run", "frequent_kernels", full], few=True),
         Case("page", rich, ["summary", full], few=True),
         Case("tree", rich, ["tree", full], few=True),
