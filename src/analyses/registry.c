@@ -51,6 +51,7 @@
   X(directive_data)      \
   X(directive_waits)     \
   X(osrt)                \
+  X(file_access)         \
   X(quality)             \
   X(active_spans)        \
   X(capture_health)      \

@@ -1,6 +1,7 @@
 #include "index/index.h"
 
 #include "base/sort.h"
+#include "base/temporary.h"
 #include "base/text.h"
 #include "rundir/run.h"
 #include "tables/capture.h"
@@ -15,7 +16,11 @@ int nai_index_new(struct nai_index *out, struct nai_err *err) {
   NAI_TRY(nai_table_new(&out->runs, &nai_runs_schema, err));
   NAI_TRY(nai_table_new(&out->metrics, &nai_index_metrics_schema, err));
   NAI_TRY(nai_table_new(&out->findings, &nai_index_findings_schema, err));
-  return nai_table_new(&out->kernels, &nai_index_kernels_schema, err);
+  NAI_TRY(nai_table_new(&out->kernels, &nai_index_kernels_schema, err));
+  struct nai_table *const large[] = {out->metrics, out->findings, out->kernels}; /* those of a whole store */
+  for (size_t i = 0; i < sizeof large / sizeof *large; i++)
+    nai_table_keep_in(large[i], nai_temporary_place());
+  return NAI_OK;
 }
 
 void nai_index_free(struct nai_index *index) {

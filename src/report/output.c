@@ -10,10 +10,18 @@
 
 /* --- report.html: one page with all its data, none of which is copied on the way ------------------- */
 
+/* With as many rows of a table as the page can have, which has to stay one that browsers open. */
 static void print_report(struct nai_buf *out, const void *report) {
-  struct nai_buf json = {0};
-  nai_report_json(&json, report, true);
-  nai_buf_put_block(out, &json);
+  enum { ROWS = 10000, MIN_ROWS = 100, MAX_BYTES = 2 << 20 };
+  NAI_SCOPED(nai_buf) block = {0};
+  for (int64_t rows = ROWS; rows == ROWS || (block.len > MAX_BYTES && rows >= MIN_ROWS); rows /= 2) {
+    struct nai_buf json = {0};
+    nai_buf_clear(&block);
+    nai_report_json(&json, report, rows);
+    nai_buf_put_block(&block, &json);
+  }
+  nai_buf_put(out, nai_buf_str(&block), block.len);
+  out->oom |= block.oom;
 }
 
 static int print_html(struct nai_buf *out, const struct nai_output_context *context, struct nai_err *err) {
@@ -31,7 +39,8 @@ static int print_html(struct nai_buf *out, const struct nai_output_context *cont
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
     nai_view_put_borrowed(view, blocks[i].key, blocks[i].text, strlen(blocks[i].text));
   NAI_TRY(nai_view_check(view, err));
-  return nai_mustache_render(out, context->templates, "report.html", view, NAI_ESCAPE_HTML, err);
+  NAI_TRY(nai_mustache_render(out, context->templates, "report.html", view, NAI_ESCAPE_HTML, err));
+  return nai_view_check(view, err); /* of tables that the template asked for */
 }
 
 /* --- report.md: rendered ever shorter until it fits, saying what was left out ----------------------- */
@@ -43,7 +52,8 @@ static int render(struct nai_buf *out, const struct nai_output_context *context,
   if (shortened)
     nai_view_put_bool(view, "shortened", true);
   NAI_TRY(nai_view_check(view, err));
-  return nai_mustache_render(out, context->templates, "report.md", view, NAI_ESCAPE_MARKDOWN, err);
+  NAI_TRY(nai_mustache_render(out, context->templates, "report.md", view, NAI_ESCAPE_MARKDOWN, err));
+  return nai_view_check(view, err);
 }
 
 /* One's own template can be longer than any table: cut at a line and say so. */
@@ -79,7 +89,7 @@ static int print_markdown(struct nai_buf *out, const struct nai_output_context *
 /* --- all of them ------------------------------------------------------------------------------------ */
 
 static int print_json(struct nai_buf *out, const struct nai_output_context *context, struct nai_err *err) {
-  nai_report_json(out, context->report, false);
+  nai_report_json(out, context->report, INT64_MAX);
   return nai_buf_check(out, err);
 }
 
@@ -100,7 +110,7 @@ static int print_list(struct nai_buf *out, const struct nai_output_context *cont
   for (size_t i = 0; i < report->table_count; i++) {
     const struct nai_table *table = report->tables[i];
     char csv[128];
-    snprintf(csv, sizeof csv, nai_output_has_csv(context, table) ? "%s.csv" : "nsys-ai table RUN %s --csv",
+    snprintf(csv, sizeof csv, nai_output_has_csv(context, table) ? "%s.csv" : "nsys-ai table SRC %s --csv",
              table->schema->name);
     NAI_ADD(TABLE_LIST, list, .table_name = table->schema->name, .row_count = table->rows,
             .title = table->schema->title, .csv = csv);

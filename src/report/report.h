@@ -23,8 +23,9 @@ enum nai_severity nai_report_severity(const struct nai_table *findings, int64_t 
 /* The line a reviewer can act on and the worst severity. Plain text. */
 void nai_report_verdict(struct nai_buf *out, enum nai_severity *severity, const struct nai_report *report);
 
-/* report.json (docs/report.schema.json). `for_page`: as report.html holds it (docs/viewer.md, "Long tables"). */
-void nai_report_json(struct nai_buf *out, const struct nai_report *report, bool for_page);
+/* report.json (docs/report.schema.json), or, with less than INT64_MAX rows of a table at `most`, what report.html holds
+ * (docs/viewer.md, "Long tables"). */
+void nai_report_json(struct nai_buf *out, const struct nai_report *report, int64_t most);
 
 /* What report.md and report.html templates see (docs/templates.md). `top` rows per table; without `details` the long
  * parts are left out. The caller frees the view and checks it. */

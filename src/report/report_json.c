@@ -185,16 +185,16 @@ static void put_caveats(struct nai_json *json, const struct nai_report *report) 
   nai_json_end(json);
 }
 
-/* Rows of a table in the page, which has to stay one that browsers open. */
-enum { PAGE_ROWS = 10000, PACKED_ROWS = 200 };
+enum { PACKED_ROWS = 200 };
 
 /* Those that the page draws as a whole have few enough rows by themselves. */
-static int64_t page_rows(const char *table) {
+static int64_t page_rows(const char *table, int64_t most) {
   bool drawn = strcmp(table, "memory_timeline") == 0 || strcmp(table, "gpu_metric_timeline") == 0;
-  return drawn ? INT64_MAX : PAGE_ROWS;
+  return drawn ? INT64_MAX : most;
 }
 
-void nai_report_json(struct nai_buf *out, const struct nai_report *report, bool for_page) {
+void nai_report_json(struct nai_buf *out, const struct nai_report *report, int64_t most) {
+  bool for_page = most < INT64_MAX;
   struct nai_json json;
   nai_json_init(&json, out, for_page);
   nai_json_begin_object(&json, NAI_JSON_LINES);
@@ -215,9 +215,9 @@ void nai_report_json(struct nai_buf *out, const struct nai_report *report, bool 
       continue; /* above, in full */
     nai_json_key(&json, name);
     if (for_page && report->tables[i]->rows > PACKED_ROWS)
-      nai_json_table_packed(&json, report->tables[i], page_rows(name));
+      nai_json_table_packed(&json, report->tables[i], page_rows(name, most));
     else
-      nai_json_table(&json, report->tables[i], for_page ? page_rows(name) : INT64_MAX);
+      nai_json_table(&json, report->tables[i], page_rows(name, most));
   }
   nai_json_end(&json);
   nai_json_close(&json);

@@ -400,6 +400,21 @@ static void put_capture(struct nai_view *root, const struct nai_report *report) 
   }
 }
 
+/* "tables" and what of the contents they tell. */
+static void fill_tables(struct nai_view *root, const struct nai_report *report, int top) {
+  struct nai_view *tables = nai_view_put_map(root, "tables");
+  put_tables(tables, report, top);
+  put_contents(root, tables);
+}
+
+static bool fill_late(struct nai_view *root, const char *key, size_t len, const void *ctx) {
+  const struct nai_report *report = ctx;
+  bool is_it = (len == 6 && memcmp(key, "tables", 6) == 0) || (len > 4 && memcmp(key, "has_", 4) == 0);
+  if (is_it)
+    fill_tables(root, report, report->top);
+  return is_it;
+}
+
 struct nai_view *nai_report_view(const struct nai_report *report, int top, bool details) {
   struct nai_view *root = nai_view_new();
   NAI_SCOPED(nai_buf) summary = {0};
@@ -421,8 +436,9 @@ struct nai_view *nai_report_view(const struct nai_report *report, int top, bool 
   put_skills(root, report, top);
   nai_view_put_bool(root, "has_pauses", has_pauses(report));
   nai_view_put_bool(root, "has_gpus", nai_report_table(report, "gpu_utilization")->rows > 0);
-  struct nai_view *tables = nai_view_put_map(root, "tables");
-  put_tables(tables, report, top);
-  put_contents(root, tables);
+  if (top == report->top)
+    nai_view_put_late(root, fill_late, report);
+  else
+    fill_tables(root, report, top);
   return root;
 }

@@ -76,8 +76,22 @@ static struct nai_view *find(const struct nai_view *map, const char *key, size_t
   return NULL;
 }
 
+void nai_view_put_late(struct nai_view *map, nai_view_fill_fn *fill, const void *ctx) {
+  if (!map)
+    return;
+  map->fill = fill;
+  map->fill_ctx = ctx;
+}
+
 const struct nai_view *nai_view_get(const struct nai_view *map, const char *key, size_t key_len) {
-  return map && map->kind == NAI_VIEW_MAP ? find(map, key, key_len) : NULL;
+  if (!map || map->kind != NAI_VIEW_MAP)
+    return NULL;
+  const struct nai_view *found = find(map, key, key_len);
+  struct nai_view *late = map->fill && !found ? (struct nai_view *)map : NULL; /* no view is const memory */
+  if (!late || !late->fill(late, key, key_len, late->fill_ctx))
+    return found;
+  late->fill = NULL;
+  return find(map, key, key_len);
 }
 
 static void append(struct nai_view *parent, struct nai_view *entry) {

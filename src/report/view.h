@@ -21,6 +21,10 @@ enum nai_text_kind {
 /* Appends a text to `out`; failures show there. */
 typedef void nai_view_print_fn(struct nai_buf *out, const void *ctx);
 
+/* Puts what a key that a map lacks stands for, or returns false: not its key. Called until it has put something. */
+struct nai_view;
+typedef bool nai_view_fill_fn(struct nai_view *map, const char *key, size_t key_len, const void *ctx);
+
 /* Read-only for everyone but view.c. */
 struct nai_view {
   enum nai_view_kind kind;
@@ -31,6 +35,8 @@ struct nai_view {
   size_t len;               /* bytes of text; entries of a list or map */
   nai_view_print_fn *print; /* NAI_VIEW_TEXT that is printed when needed: in place of text; `len` is 1 */
   const void *print_ctx;
+  nai_view_fill_fn *fill; /* NAI_VIEW_MAP: see nai_view_put_late */
+  const void *fill_ctx;
   const char *key; /* name in the enclosing map, NULL elsewhere */
   size_t key_len;
   struct nai_view *first, *last; /* entries of a list or map, in the order they were added */
@@ -67,6 +73,8 @@ void nai_view_add_buf(struct nai_view *list, enum nai_text_kind kind, const stru
 void nai_view_put_borrowed(struct nai_view *map, const char *key, const char *text, size_t len);
 /* Trusted text that is printed anew wherever a template shows it. `ctx` must outlive the tree. */
 void nai_view_put_printed(struct nai_view *map, const char *key, nai_view_print_fn *print, const void *ctx);
+/* Entries that are costly, and that not every template reads. `ctx` must outlive the tree. */
+void nai_view_put_late(struct nai_view *map, nai_view_fill_fn *fill, const void *ctx);
 void nai_view_put_bool(struct nai_view *map, const char *key, bool truth);
 void nai_view_put_int(struct nai_view *map, const char *key, int64_t number); /* plain digits, trusted */
 /* A cell as people read it (nai_value_print_human): numbers trusted, text foreign, NULL a trusted "-". */

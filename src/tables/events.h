@@ -13,6 +13,8 @@
 #include "tables/cuda_event_events.h"
 #include "tables/diagnostic_events.h"
 #include "tables/extract_notes.h"
+#include "tables/file_events.h"
+#include "tables/file_names.h"
 #include "tables/gpu_metric_names.h"
 #include "tables/gpu_metric_samples.h"
 #include "tables/gpu_switch_events.h"
@@ -85,6 +87,7 @@
   X(DYNAMIC_PAYLOADS, nvtx_dynamic_payloads)                         \
   X(MPI_RANKS, mpi_ranks)                                            \
   X(MPI_COMMUNICATORS, mpi_communicators)                            \
+  X(FILE_NAMES, file_names)                                          \
   X(CONTEXTS, cuda_contexts)                                         \
   X(CUDA_DEVICES, cuda_devices)                                      \
   X(STREAMS, cuda_streams)                                           \
@@ -103,6 +106,7 @@
   X(NVTX, nvtx_events)                                               \
   X(OVERHEAD, overhead_events)                                       \
   X(OSRT, osrt_events)                                               \
+  X(FILES, file_events)                                              \
   X(CUDA_EVENTS, cuda_event_events)                                  \
   X(GRAPH_NODES, graph_node_events)                                  \
   X(GRAPH_CREATIONS, graph_creation_events)                          \

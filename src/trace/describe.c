@@ -1,6 +1,9 @@
 /* The small tables: what event tables refer to, and how payloads and metrics are to be read. */
 #include "trace/extraction.h"
+#include "trace/file_paths.h"
 #include "trace/small.h"
+#include "base/hash.h"
+#include "tables/file_names.h"
 #include "tables/gpu_metric_names.h"
 #include "tables/kernel_configs.h"
 #include "tables/mpi_ranks.h"
@@ -8,6 +11,7 @@
 #include "tables/nvtx_payload_entries.h"
 #include "tables/nvtx_sizes.h"
 
+#include <limits.h>
 #include <string.h>
 
 /* More rows than any capture has; what is beyond is not read. */
@@ -183,6 +187,53 @@ static int put_ranks(struct extraction *x, struct nai_table *table, struct nai_e
                         err);
 }
 
+/* --- files ------------------------------------------------------------------------------------ */
+
+/* While names are read. */
+struct files {
+  struct nai_table *table;
+  uint64_t key; /* of masks: another one for each capture */
+  bool any_known;
+};
+
+static int on_start(void *ctx, const struct nai_cell *cells, struct nai_err *err) {
+  struct files *files = ctx;
+  (void)err;
+  files->key = nai_hash_int(files->key, nai_small_int(&cells[0], 0));
+  return NAI_OK;
+}
+
+static int on_file(void *ctx, const struct nai_cell *cells, struct nai_err *err) {
+  static const char unknown[] = "Unknown file #";
+  NAI_SCOPED(nai_arena) arena = NAI_ARENA(NULL);
+  NAI_SCOPED(nai_buf) masked = {0};
+  struct files *files = ctx;
+  const char *path = nai_small_text(&arena, &cells[2], PATH_MAX);
+  NAI_TRY(nai_arena_check(&arena, err));
+  bool known = path && strncmp(path, unknown, strlen(unknown)) != 0;
+  if (known)
+    nai_path_mask(&masked, path, files->key);
+  files->any_known |= known;
+  NAI_ADD(FILE_NAMES, files->table, .file = nai_small_int(&cells[0], NAI_NULL_I64),
+          .pid = nai_small_int(&cells[1], NAI_NULL_I64), .path = known ? nai_buf_str(&masked) : NULL,
+          .group = known ? nai_path_group(path) : "data");
+  return nai_buf_check(&masked, err);
+}
+
+static int put_files(struct extraction *x, struct nai_table *table, struct nai_err *err) {
+  enum { MAX_FILES = 10000000 };
+  struct files files = {.table = table};
+  NAI_TRY(nai_small_scan(x->trace, "TARGET_INFO_SESSION_START_TIME", (const char *const[]){"utcEpochNs", NULL}, 1,
+                         on_start, &files, err));
+  NAI_TRY(nai_small_scan(x->trace, "OSRT_FILE_ACCESS_DESCRIPTORS",
+                         (const char *const[]){"fileAccessId", "processId", "filePath", NULL}, MAX_FILES, on_file,
+                         &files, err));
+  if (table->rows && !files.any_known)
+    nai_ingest_note(x->out->tables[NAI_IN_EXTRACT_NOTES], "files-without-paths", "info", "OSRT_FILE_ACCESS_DESCRIPTORS",
+                    table->rows, "files have no paths: --osrt-file-access=true records them, and reads and writes");
+  return NAI_OK;
+}
+
 int nai_describe(struct extraction *x, struct nai_err *err) {
   static const struct {
     enum nai_input_table table;
@@ -193,6 +244,7 @@ int nai_describe(struct extraction *x, struct nai_err *err) {
               {NAI_IN_GPU_METRICS, put_metrics},
               {NAI_IN_DYNAMIC_PAYLOADS, nai_put_dynamic_payloads},
               {NAI_IN_MPI_RANKS, put_ranks},
+              {NAI_IN_FILE_NAMES, put_files},
               {NAI_IN_PROGRAM_OUTPUTS, nai_put_outputs},
               {NAI_IN_PROGRAM_MARKS, nai_put_marks}};
   for (size_t i = 0; i < sizeof made / sizeof *made; i++)

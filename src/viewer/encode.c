@@ -72,19 +72,19 @@ static int make_blocks(void *ctx, int task, struct nai_err *err) {
 }
 
 /* A row of the table from what was put aside: megabytes, which pass through no memory but the table's own. */
-static int add_block(struct nai_table *table, const char *name, struct nai_file_sink *sink, struct nai_err *err) {
-  struct nai_map text;
+static int add_block(struct nai_table *table, const char *name, const struct nai_map *text, struct nai_err *err) {
   int64_t row = nai_table_add_row(table);
-  NAI_TRY(nai_sink_read(&text, sink, err));
   nai_set_str(table, row, VIEWER_DATA_block, name);
-  uint32_t id = nai_strings_add(&table->strings, (const char *)text.data, text.size);
+  uint32_t id = nai_strings_add(&table->strings, (const char *)text->data, text->size);
   table->oom |= id == NAI_NO_STRING;
   if (!table->oom)
     nai_column_str(table, VIEWER_DATA_text)[row] = id;
   return nai_table_check(table, err);
 }
 
-static int put_blocks(struct nai_table *table, const struct nai_encoder *e, struct nai_err *err) {
+/* Adds the rows, or tells that they are too long: not of those that can become no shorter. */
+static int put_blocks(bool *too_long, struct nai_table *table, const struct nai_encoder *e, struct nai_err *err) {
+  struct nai_map texts[BLOCKS];
   NAI_SCOPED(blocks) blocks = {.e = e};
   for (int i = 0; i < BLOCKS; i++)
     NAI_TRY(nai_sink_aside(&blocks.sinks[i], e->m->scratch_dir, err));
@@ -93,7 +93,11 @@ static int put_blocks(struct nai_table *table, const struct nai_encoder *e, stru
   nai_deflated_print(&blocks.sinks[EVENTS].text, &blocks.deflated);
   nai_deflated_free(&blocks.deflated);
   for (int i = 0; i < BLOCKS; i++)
-    NAI_TRY(add_block(table, block_names[i], &blocks.sinks[i], err));
+    NAI_TRY(nai_sink_read(&texts[i], &blocks.sinks[i], err));
+  *too_long =
+      texts[JSON].size + texts[EVENTS].size > NAI_VIEWER_MAX_BYTES && e->items.halvings < NAI_ITEMS_MAX_HALVINGS;
+  for (int i = 0; i < BLOCKS && !*too_long; i++)
+    NAI_TRY(add_block(table, block_names[i], &texts[i], err));
   return NAI_OK;
 }
 
@@ -108,19 +112,20 @@ static void nai_encoder_free(struct nai_encoder *e) {
 }
 
 static int put_host(struct nai_encoder *e, struct nai_err *err) {
-  NAI_TRY(nai_host_build(&e->host, e->m, e->origin, e->end, &e->arena, err));
+  NAI_TRY(nai_host_build(&e->host, &e->items, e->m, e->origin, e->end, err));
   NAI_TRY(NAI_NEW(e->names.of_host, &e->arena, e->host.names.count, err));
   for (uint32_t i = 0; i < e->host.count; i++)
     nai_encoder_put_host(e, &e->host.v[i]);
   return NAI_OK;
 }
 
-static int encode(struct nai_encoder *e, const struct nai_model *m, bool aggregated,
-                  const struct nai_viewer_input *what, struct nai_err *err) {
+static int encode(struct nai_encoder *e, const struct nai_model *m, int halvings, const struct nai_viewer_input *what,
+                  struct nai_err *err) {
+  bool aggregated = halvings != NAI_ITEMS_ALL;
   *e = (struct nai_encoder){.m = m, .arena = NAI_ARENA(m->scratch_dir)};
   NAI_TRY(allocate(e, err));
   find_launches(e);
-  NAI_TRY(nai_items_build(&e->items, m, aggregated, what->places, what->place_count, &e->arena, err));
+  NAI_TRY(nai_items_build(&e->items, m, halvings, what->places, what->place_count, &e->arena, err));
   find_span(e);
   if (aggregated) {
     NAI_TRY(nai_encoder_total(e, err));
@@ -140,19 +145,24 @@ static int encode(struct nai_encoder *e, const struct nai_model *m, bool aggrega
   return nai_arena_check(&e->arena, err);
 }
 
-int nai_viewer_data(struct nai_table **out, const struct nai_model *m, const struct nai_viewer_input *what,
-                    struct nai_err *err) {
+/* One try. */
+static int make(bool *too_long, struct nai_table *out, const struct nai_model *m, int halvings,
+                const struct nai_viewer_input *what, struct nai_err *err) {
   NAI_SCOPED(nai_encoder) e = {0};
   int64_t bytes = 0;
+  NAI_TRY(encode(&e, m, halvings, what, err));
+  if (e.events > NAI_VIEWER_SURE_EVENTS)
+    NAI_TRY(nai_deflated_estimate(&bytes, &e, err));
+  *too_long = bytes > NAI_VIEWER_MAX_BYTES && halvings < NAI_ITEMS_MAX_HALVINGS;
+  return *too_long ? NAI_OK : put_blocks(too_long, out, &e, err);
+}
+
+int nai_viewer_data(struct nai_table **out, const struct nai_model *m, const struct nai_viewer_input *what,
+                    struct nai_err *err) {
+  int halvings = m->lanes.total > (uint64_t)m->page_events ? 0 : NAI_ITEMS_ALL;
   NAI_TRY(nai_table_new(out, &nai_viewer_data_schema, err));
   nai_table_keep_in(*out, m->scratch_dir);
-  bool aggregated = m->lanes.total > (uint64_t)m->page_events;
-  NAI_TRY(encode(&e, m, aggregated, what, err));
-  if (!aggregated && e.events > NAI_VIEWER_SURE_EVENTS)
-    NAI_TRY(nai_deflated_estimate(&bytes, &e, err));
-  if (bytes > NAI_VIEWER_MAX_BYTES) {
-    nai_encoder_free(&e);
-    NAI_TRY(encode(&e, m, true, what, err));
-  }
-  return put_blocks(*out, &e, err);
+  for (bool too_long = true; too_long; halvings++)
+    NAI_TRY(make(&too_long, *out, m, halvings, what, err));
+  return NAI_OK;
 }

@@ -169,8 +169,8 @@ static void drop_empty(struct nai_host_lanes *lanes) {
   lanes->count = kept;
 }
 
-int nai_host_build(struct nai_host_lanes *out, const struct nai_model *m, int64_t origin, int64_t end,
-                   struct nai_arena *arena, struct nai_err *err) {
+int nai_host_build(struct nai_host_lanes *out, const struct nai_items *items, const struct nai_model *m, int64_t origin,
+                   int64_t end, struct nai_err *err) {
   const struct nai_table *overhead = m->tables[NAI_IN_OVERHEAD], *osrt = m->tables[NAI_IN_OSRT];
   struct building b = {.lanes = out, .m = m, .origin = origin, .end = end};
   const struct source sources[] = {{NAI_HOST_OVERHEAD, overhead, OVERHEAD_EVENTS_start_ns, OVERHEAD_EVENTS_end_ns,
@@ -180,7 +180,9 @@ int nai_host_build(struct nai_host_lanes *out, const struct nai_model *m, int64_
   uint64_t rows = rows_of(overhead) + rows_of(osrt);
   if (m->cpu)
     rows += rows_of(m->tables[NAI_IN_SCHED]) / 2 + rows_of(m->tables[NAI_IN_SAMPLES]);
-  *out = (struct nai_host_lanes){.arena = arena, .bucket_ns = rows > MAX_EVENTS ? (end - origin) / BUCKETS + 1 : 0};
+  bool all = rows <= (uint64_t)nai_items_share(items, MAX_EVENTS);
+  *out = (struct nai_host_lanes){.arena = items->arena,
+                                 .bucket_ns = all ? 0 : (end - origin) / nai_items_share(items, BUCKETS) + 1};
   for (size_t i = 0; i < sizeof sources / sizeof *sources; i++)
     NAI_TRY(add_source(&b, &sources[i], err));
   if (m->cpu)

@@ -23,7 +23,7 @@ struct nai_host_lanes {
   int64_t bucket_ns; /* items shorter than this that begin in the same stretch of it are one; 0: none are */
 };
 
-/* All of it that lies in [origin, end), which may be nothing; what reaches beyond is cut. Lanes are the arena's, names
- * are freed with nai_strings_free, also on failure. */
-NAI_MUST_CHECK int nai_host_build(struct nai_host_lanes *out, const struct nai_model *model, int64_t origin,
-                                  int64_t end, struct nai_arena *arena, struct nai_err *err);
+/* All of it that lies in [origin, end), which may be nothing; what reaches beyond is cut. Lanes are the items' arena's,
+ * names are freed with nai_strings_free, also on failure. */
+NAI_MUST_CHECK int nai_host_build(struct nai_host_lanes *out, const struct nai_items *items,
+                                  const struct nai_model *model, int64_t origin, int64_t end, struct nai_err *err);

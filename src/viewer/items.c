@@ -24,8 +24,9 @@ static int plan(struct nai_items *items, const struct nai_model *m, const struct
   /* Fine enough for the GPUs' window; the host's time around it may be many times as long. */
   int64_t window = m->window_end - m->window_start, span = m->lanes.count ? last - first : 0;
   items->first_ns = first;
-  items->bucket_ns = (window / BUCKETS > span / MAX_BUCKETS ? window / BUCKETS : span / MAX_BUCKETS) + 1;
-  return items->aggregated ? nai_items_choose_detail(&items->detail, m, places, count, err) : NAI_OK;
+  int64_t buckets = nai_items_share(items, BUCKETS), most = nai_items_share(items, MAX_BUCKETS);
+  items->bucket_ns = (window / buckets > span / most ? window / buckets : span / most) + 1;
+  return items->aggregated ? nai_items_choose_detail(items, m, places, count, err) : NAI_OK;
 }
 
 /* --- items ------------------------------------------------------------------------------------ */
@@ -203,10 +204,14 @@ static int fill_lane(void *ctx, int task, struct nai_err *err) {
   return NAI_OK;
 }
 
-int nai_items_build(struct nai_items *items, const struct nai_model *m, bool aggregated,
-                    const struct nai_interval *places, size_t count, struct nai_arena *arena, struct nai_err *err) {
-  *items = (struct nai_items){
-      .arena = arena, .lane_count = m->lanes.count, .aggregated = aggregated, .detail = {.arena = arena}};
+int nai_items_build(struct nai_items *items, const struct nai_model *m, int halvings, const struct nai_interval *places,
+                    size_t count, struct nai_arena *arena, struct nai_err *err) {
+  bool aggregated = halvings != NAI_ITEMS_ALL;
+  *items = (struct nai_items){.arena = arena,
+                              .lane_count = m->lanes.count,
+                              .aggregated = aggregated,
+                              .halvings = halvings,
+                              .detail = {.arena = arena}};
   NAI_TRY(NAI_NEW(items->lanes, arena, m->lanes.count, err));
   for (uint32_t i = 0; i < m->lanes.count; i++) {
     struct nai_lane_items *lane = &items->lanes[i];

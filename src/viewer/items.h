@@ -41,16 +41,25 @@ struct nai_items {
   struct nai_lane_items *lanes; /* as many as the model has */
   uint32_t lane_count;
   bool aggregated;
+  int halvings;                /* of whatever an aggregated timeline may hold: see nai_items_share */
   struct nai_intervals detail; /* where every event of an aggregated timeline is kept */
   int64_t first_ns, bucket_ns; /* outside of it, events that start in the same bucket since first_ns are aggregated */
 };
 
-/* Fills every lane's items: every event, or, `aggregated`, those in the detail windows, long ones, and aggregates. */
-NAI_MUST_CHECK int nai_items_build(struct nai_items *out, const struct nai_model *model, bool aggregated,
+enum { NAI_ITEMS_ALL = -1, NAI_ITEMS_MAX_HALVINGS = 10 };
+
+/* How much of something there may be: of what usually may be `most`. */
+static inline int64_t nai_items_share(const struct nai_items *items, int64_t most) {
+  int64_t share = items->halvings > 0 ? most >> items->halvings : most;
+  return share < 2 ? 2 : share;
+}
+
+/* Fills every lane's items: every event (NAI_ITEMS_ALL), or those in the detail windows, long ones, and aggregates. */
+NAI_MUST_CHECK int nai_items_build(struct nai_items *out, const struct nai_model *model, int halvings,
                                    const struct nai_interval *places, size_t place_count, struct nai_arena *arena,
                                    struct nai_err *err);
 
 /* detail.c: the stretches of time of which an aggregated timeline keeps every event: one in the middle of the window,
  * as long as the budget allows, then around each place that lies outside of it, most important first. */
-NAI_MUST_CHECK int nai_items_choose_detail(struct nai_intervals *detail, const struct nai_model *model,
+NAI_MUST_CHECK int nai_items_choose_detail(struct nai_items *items, const struct nai_model *model,
                                            const struct nai_interval *places, size_t place_count, struct nai_err *err);

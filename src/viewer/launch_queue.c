@@ -179,7 +179,7 @@ static int queue_task(void *ctx, int task, struct nai_err *err) {
   struct nai_launch_queue *queue = &e->queues[task];
   NAI_SCOPED(nai_arena) arena = NAI_ARENA(e->m->scratch_dir);
   struct launches l = {0};
-  int64_t share = ALL_BINS / e->m->gpu_count;
+  int64_t share = nai_items_share(&e->items, ALL_BINS) / e->m->gpu_count;
   queue->gpu = e->m->gpus[task].device_id;
   NAI_TRY(find_launches(&l, e->m, queue->gpu, &arena, err));
   return l.count ? put_launches(queue, &l, share < 1 ? 1 : share < MAX_BINS ? share : MAX_BINS, &arena, err) : NAI_OK;

@@ -3,7 +3,9 @@
 
 #include "base/threads.h"
 
-enum { LISTED_NAMES = 20000 }; /* of a kind */
+#include <string.h>
+
+enum { LISTED_NAMES = 20000, LISTED_BYTES = 1000 * 1000 }; /* of a kind */
 
 /* --- totals ----------------------------------------------------------------------------------- */
 
@@ -104,12 +106,18 @@ static uint32_t names_of(const struct nai_encoder *e, enum nai_lane_kind kind) {
 
 void nai_encoder_list_names(struct nai_encoder *e) {
   for (int k = 0; k < LISTED_KINDS; k++) {
-    int64_t listed = 0;
+    int64_t room = nai_items_share(&e->items, LISTED_NAMES), bytes = nai_items_share(&e->items, LISTED_BYTES);
     uint32_t row = 0, names = names_of(e, listed_kinds[k]);
-    for (uint32_t id = 0; id < names && !e->arena.oom; id++)
-      if (count_of(&row, e, listed_kinds[k], id) && listed++ < LISTED_NAMES)
-        nai_encoder_name(e, listed_kinds[k], row);
-    e->sums.left_out += listed > LISTED_NAMES ? listed - LISTED_NAMES : 0;
+    for (uint32_t id = 0; id < names && !e->arena.oom; id++) {
+      if (!count_of(&row, e, listed_kinds[k], id))
+        continue;
+      if (room-- <= 0 || bytes <= 0) {
+        e->sums.left_out++;
+        continue;
+      }
+      uint32_t name = nai_encoder_name(e, listed_kinds[k], row); /* may move the list */
+      bytes -= e->arena.oom ? 0 : (int64_t)strlen(e->names.list[name].text);
+    }
   }
 }
 

@@ -186,7 +186,8 @@ int nai_encoder_sum(struct nai_encoder *e, struct nai_err *err) {
   struct nai_sums *sums = &e->sums;
   NAI_SCOPED(summing) s = {e, NULL, 2 * m->gpu_count + 2};
   NAI_TRY(NAI_NEW(s.parts, &e->arena, s.count, err));
-  sums->bin_ns = (window / WINDOW_BINS > span / MAX_BINS ? window / WINDOW_BINS : span / MAX_BINS) + 1;
+  int64_t bins = nai_items_share(&e->items, WINDOW_BINS), most = nai_items_share(&e->items, MAX_BINS);
+  sums->bin_ns = (window / bins > span / most ? window / bins : span / most) + 1;
   sums->bins = span / sums->bin_ns + 1;
   NAI_TRY(nai_parallel(m->worker_count, (int)m->gpu_count + 3, sum_task, &s, err));
   for (uint32_t i = 0; i < s.count; i++)

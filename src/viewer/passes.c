@@ -189,7 +189,7 @@ static int choose(struct ranges *w, struct nai_err *err) {
     struct group *group = order[i];
     if (i == 0 || group->gpu != order[i - 1]->gpu) {
       names = MAX_NAMES;
-      room = ALL_PASSES / w->e->m->gpu_count;
+      room = (uint32_t)nai_items_share(&w->e->items, ALL_PASSES) / w->e->m->gpu_count;
     }
     if (group->count < MIN_PASSES || group->count > room || !names)
       continue;

@@ -313,6 +313,11 @@ int nai_encoder_print_json(struct nai_buf *out, const struct nai_encoder *e, str
   nai_buf_puts(&note, " of ");
   nai_fmt_count(&note, (int64_t)m->lanes.total);
   nai_buf_puts(&note, ") are drawn as blocks of that length. Numbers of a selected range are exact everywhere.");
+  if (e->sums.left_out) {
+    nai_buf_putc(&note, ' ');
+    nai_fmt_count(&note, e->sums.left_out);
+    nai_buf_puts(&note, " more names are not on the page: search finds their events in the marked stretches only.");
+  }
   nai_json_put_text(&json, "note", items->aggregated ? nai_buf_str(&note) : NULL);
   out->oom |= note.oom;
   NAI_TRY(put_names(&json, e, err));

@@ -4,11 +4,12 @@
 #include "model/model.h"
 #include "tables/viewer_data.h"
 
-/* All events are embedded one by one when there are no more than the model's `page_events` and the block of them is no
- * longer than this; else they are aggregated outside of the detail windows. */
-enum { NAI_VIEWER_MAX_BYTES = 20 * 1000 * 1000 };
-/* No block of so few events is that long: detail windows are not needed. */
-enum { NAI_VIEWER_SURE_EVENTS = 1000000 };
+/* All events are embedded one by one when there are no more than the model's `page_events` and both blocks are no
+ * longer than this; else they are aggregated outside of the detail windows, ever coarser until they are. With the rest
+ * of it a page is no longer than 6 MB. */
+enum { NAI_VIEWER_MAX_BYTES = 3500 * 1000 };
+/* No block of so few events is that long, but for their names: detail windows are not needed. */
+enum { NAI_VIEWER_SURE_EVENTS = 400000 };
 
 /* What analyses tell an aggregated timeline. */
 struct nai_viewer_input {

@@ -110,6 +110,8 @@ void nai_gen_plan_openacc(struct nai_gen_plan *plan, int64_t target_bytes);
 void nai_gen_plan_openacc_mended(struct nai_gen_plan *plan, int64_t target_bytes);
 void nai_gen_plan_openacc_waits(struct nai_gen_plan *plan, int64_t target_bytes);
 void nai_gen_plan_openacc_async(struct nai_gen_plan *plan, int64_t target_bytes);
+void nai_gen_plan_files(struct nai_gen_plan *plan, int64_t target_bytes);
+void nai_gen_plan_files_ahead(struct nai_gen_plan *plan, int64_t target_bytes);
 void nai_gen_plan_switches(struct nai_gen_plan *plan, int64_t target_bytes);
 void nai_gen_plan_switches_alone(struct nai_gen_plan *plan, int64_t target_bytes);
 void nai_gen_plan_train_plain(struct nai_gen_plan *plan, int64_t target_bytes);

@@ -631,6 +631,22 @@ CREATE TABLE MPI_RANKS ( -- since 2026
     globalTid                   INTEGER   NOT NULL,
     rank                        INTEGER   NOT NULL
 );
+CREATE TABLE OSRT_FILE_ACCESS_EVENTS ( -- since 2026
+    fileAccessId                INTEGER,
+    threadId                    INTEGER,
+    startedAt                   INTEGER,
+    endedAt                     INTEGER,
+    eventType                   INTEGER,
+    apiCallId                   INTEGER,
+    bytesProcessed              INTEGER
+);
+CREATE TABLE OSRT_FILE_ACCESS_DESCRIPTORS ( -- since 2026
+    fileAccessId                INTEGER,
+    processId                   INTEGER,
+    openedAt                    INTEGER,
+    closedAt                    INTEGER,
+    filePath                    TEXT
+);
 CREATE TABLE MPI_COMMUNICATORS ( -- since 2026
     rank                        INTEGER,
     timestamp                   INTEGER,

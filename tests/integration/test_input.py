@@ -515,6 +515,15 @@ class Unusual(unittest.TestCase):
                    if r["reader"] == "sqlite"}
         self.assertEqual(reasons, {table: "the table is WITHOUT ROWID" for table in tables})
 
+    def test_a_range_with_a_name_longer_than_patterns_may_be(self):
+        path = fresh_dir() / "long.sqlite"
+        shutil.copy(trace("training"), path)
+        with sqlite3.connect(path) as db:
+            db.execute("UPDATE NVTX_EVENTS SET textId = NULL, text = ? WHERE coalesce(text, (SELECT value FROM StringIds WHERE id = textId)) = 'backward'",
+                       ("x" * 5000,))
+            self.assertGreater(db.execute("SELECT changes()").fetchone(), (0,))
+        db.close()
+        self.assertIn("optimizer_step", (analyze(path) / "report.md").read_text(encoding="utf-8"))
 
     def test_missing_rows_are_told(self):
         path = fresh_dir() / "t.sqlite"

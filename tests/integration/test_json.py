@@ -227,7 +227,7 @@ class Json(unittest.TestCase):
             counts |= {"findings": len(whole["findings"]), "evidence": sum(len(f["evidence"]) for f in whole["findings"])}
             self.assertEqual({row["table_name"]: int(row["row_count"]) for row in read_csv(directory, "index")}, counts, label)
             listed = {row["table_name"]: row["csv"] for row in read_csv(directory, "index")}
-            self.assertEqual(listed, {name: f"{name}.csv" if counts[name] and name in self.with_csv else f"nsys-ai table RUN {name} --csv"
+            self.assertEqual(listed, {name: f"{name}.csv" if counts[name] and name in self.with_csv else f"nsys-ai table SRC {name} --csv"
                                       for name in counts}, label)
             self.assertEqual({path.name for path in (directory / "tables").iterdir()},
                              {"index.csv", *(word for word in listed.values() if word.endswith(".csv"))}, label)

@@ -185,7 +185,7 @@ class Parquet(unittest.TestCase):
     def test_export(self):
         """The same rows as CSV, and types of their own."""
         source = artifacts(trace("training"))
-        for name in ("kernels", "copies", "calls", "ranges", "gaps"):
+        for name in ("kernels", "copies", "calls", "ranges", "projections", "gaps"):
             out = fresh_dir() / "x.parquet"
             self.assertEqual(run("export", "parquet", source, "--list", name, "--out", out).returncode, 0)
             found, = read([out])

@@ -106,7 +106,7 @@ def cut(path, name, spans):
     db.create_function("at", 1, lambda t: t if t is None else at(t), deterministic=True)
     for table, in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall():
         columns = {row[1] for row in db.execute(f"PRAGMA table_info({table})")}
-        changed = [f"{column} = at({column})" for column in ("start", "end", "timestamp") if column in columns]
+        changed = [f"{column} = at({column})" for column in ("start", "end", "timestamp", "startedAt", "endedAt") if column in columns]
         if changed and table.startswith((EVENTS, "GPU_CONTEXT", "NVTX", "OSRT", "PROFILER", "SCHED", "COMPOSITE")):
             db.execute(f"UPDATE {table} SET {', '.join(changed)}")
     db.execute("UPDATE ANALYSIS_DETAILS SET duration = at(duration)")
@@ -182,6 +182,12 @@ def in_mpi(e):
 
 def in_implicit_waits(e):
     return e.both(e.gaps, e.rows("OPENACC_OTHER", "eventKind = 8"))
+
+
+def in_calls_on(name):
+    query = ("SELECT startedAt, endedAt FROM OSRT_FILE_ACCESS_EVENTS WHERE fileAccessId IN "
+             f"(SELECT fileAccessId FROM OSRT_FILE_ACCESS_DESCRIPTORS WHERE filePath LIKE '%{name}%')")
+    return lambda e: e.both(e.gaps, e.union(e.db.execute(query)))
 
 
 def beyond_the_median(kernel):
@@ -425,6 +431,8 @@ NOISE = 0.02  # single calls of microseconds that no finding counts
 
 # Finding, scenario, its loss, and how often the gain may fit into what is said.
 PAIRS = [
+    ("small-reads", "files", in_calls_on("shard"), 1.05),
+    ("slow-opens", "files", in_calls_on("part"), 1.05),
     ("acc-implicit-waits", "openacc-waits", in_implicit_waits, 1.05),
     ("acc-data-each-iteration", "openacc-data", exposed_of_size(4 << 20), 1.05),
     ("allocation-call-site", "call-sites", idle_in("Malloc|Free"), 1.05),

@@ -2,6 +2,7 @@
 import bisect
 import collections
 import contextlib
+import csv
 import json
 import re
 import resource
@@ -165,6 +166,11 @@ class Projection(unittest.TestCase):
         self.assertTrue(any(record["device"] is None for record in truth))
         self.assertTrue(any(record["inside"] for record in truth))
         self.assertGreater(max(record["streams"] for record in truth), 1)
+        rows = list(csv.DictReader(run("export", "csv", artifacts(path), "--list", "projections").stdout.splitlines()))
+        self.assertEqual(sorted((row["name"], row["kind"], row["device"], *(int(row[column]) for column in ("tid", "whole", "start_ns", "end_ns", "own_busy_ns",
+                                                                                                              "busy_ns", "op_count"))) for row in rows),
+                         sorted((r["name"], r["style"], "" if r["device"] is None else str(r["device"]), r["tid"], r["whole"], r["start"], r["end"], r["own"],
+                                 r["busy"], r["ops"]) for r in truth))
 
     def test_places(self):
         """The names around a range, outermost first, and the step in which it begins."""

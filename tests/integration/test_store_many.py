@@ -1,4 +1,5 @@
 """A store of very many runs: what one night costs, and what the fleet does. NSYS_AI_TEST_RUNS: how many, 10,000 without it; figures are printed."""
+import csv
 import datetime
 import json
 import os
@@ -40,7 +41,12 @@ class Many(unittest.TestCase):
         shutil.copy(seed / "store.json", cls.store)
         sources = sorted(path.parent for path in seed.glob("runs/*/*/*/run.json"))
         for number in range(RUNS):
-            cls.put(sources[(number // NIGHTS + 5 * (number % NIGHTS)) % len(sources)], number)
+            cls.put(sources[cls.source_of(number)], number)
+
+    @classmethod
+    def source_of(cls, number):
+        """Which night a run is a copy of."""
+        return (number // NIGHTS + 5 * (number % NIGHTS)) % 12
 
     @classmethod
     def put(cls, source, number):
@@ -78,6 +84,25 @@ class Many(unittest.TestCase):
             self.assertLess(figures.get(name, (0, 0))[1], MEMORY, name)
         self.assertLess(figures["index"][1], (50 << 20) + 1536 * RUNS)  # MEMORY at 100,000 runs
         self.assertEqual(len((out / "f/fleet.csv").read_text(encoding="utf-8").splitlines()), 1 + -(-RUNS // NIGHTS))
+
+    def test_copies_are_as_added(self):
+        """Two thousand of them, added: records and summaries say the same, but where the reports of findings lie."""
+        store, count = fresh_dir() / "s", min(RUNS, 2000)
+        for number in range(count):
+            series, night = divmod(number, NIGHTS)
+            utc = datetime.datetime.fromtimestamp(BEGIN + 86400 * night + series, datetime.timezone.utc)
+            done = run("store", "add", self.batch / f"items/night-{self.source_of(number):04}", "--store", store, "--series", f"p{series:04}",
+                       "--id", utc.strftime("%Y%m%dT%H%M%SZ") + f"-{number:08x}", "--time", utc.strftime("%Y-%m-%dT%H:%M:%SZ"))
+            self.assertEqual(done.returncode, 0, done.stderr)
+        records = [path.relative_to(store) for path in store.glob("runs/*/*/*/run.json")]
+        self.assertEqual([path for path in records if json.loads((store / path).read_bytes()) != json.loads((self.store / path).read_bytes())], [])
+        self.assertEqual(len(records), count)
+        for table in ("metrics", "kernels", "findings"):
+            told = [list(csv.reader(run("sql", "--store", where, f"select * from {table} where run_id in (select run_id from runs where series < 'p{count // NIGHTS:04}')",
+                                        "--format", "csv").stdout.splitlines())) for where in (store, self.store)]
+            left = [column for column, name in enumerate(told[0][0]) if name != "path"]
+            self.assertGreater(len(told[0]), count // 2, table)
+            self.assertEqual(*([[row[column] for column in left] for row in rows] for rows in told), table)
 
     def test_rebuilt(self):
         """An index of nights that were really added is the same, to the byte, without the summaries."""

@@ -49,12 +49,8 @@ def page_with_blocks(path, events):
     return structure(directory)
 
 
-def has_table(db, name):
-    return db.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (name,)).fetchone()
-
-
 def has(db, name):
-    return has_table(db, f"CUPTI_ACTIVITY_KIND_{name}")
+    return db.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (f"CUPTI_ACTIVITY_KIND_{name}",)).fetchone()
 
 
 def launched(db):
@@ -276,19 +272,40 @@ class Structure(unittest.TestCase):
             if max(starts) - min(starts) >= 100000:
                 self.assertEqual(collective["last"], gpus[starts.index(max(starts))])
 
-    def check_nothing_to_reach(self, path):
-        """No limit, no point of the roofline and no traffic where the export has no large copy, sizes of operands, or messages."""
+    def check_rates(self, path):
+        """Bus bandwidth of all-reduces, from the size that each one's payload tells: from the last GPU's arrival on."""
+        db, shown = database(path), page(path)["communicators"]
+        gpus = [gpu for gpu, in db.execute("SELECT DISTINCT deviceId FROM CUPTI_ACTIVITY_KIND_KERNEL ORDER BY 1")]
+        thread, = db.execute("SELECT globalTid FROM NVTX_EVENTS WHERE binaryData IS NOT NULL LIMIT 1").fetchone()
+        sizes = [int.from_bytes(blob[-16:-8], "little") for blob, in db.execute(
+            "SELECT binaryData FROM NVTX_EVENTS JOIN StringIds s ON s.id = textId WHERE s.value = 'ncclAllReduce' AND globalTid = ? ORDER BY start", (thread,))]
+        own = [db.execute("SELECT start, end FROM CUPTI_ACTIVITY_KIND_KERNEL JOIN StringIds s ON s.id = demangledName WHERE deviceId = ? "
+                          "AND s.value LIKE '%nccl%' ORDER BY start", (gpu,)).fetchall() for gpu in gpus]
+        found = sorted((c for one in shown for c in one["collectives"]), key=lambda c: c["start"])
+        self.assertEqual(len(found), len(sizes))
+        for collective, size, pair in zip(found, sizes, zip(*own)):
+            rate = 2 * (len(gpus) - 1) / len(gpus) * size / (max(end for _, end in pair) - max(start for start, _ in pair))
+            for member in collective["members"]:
+                self.assertAlmostEqual(member["busbw"] / rate, 1, places=3)
+
+    def check_limits_untold(self, path):
+        """Of a trace that tells no sizes of products, has no large copy to or from the host, and no large message: no limit, and
+        the roofline has none of its kernels. Without payloads there is no bandwidth and no matrix of messages."""
         db, shown = database(path), page(path)
-        copies = db.execute("SELECT count(*) FROM CUPTI_ACTIVITY_KIND_MEMCPY WHERE bytes >= 1048576").fetchone()[0] if has(db, "MEMCPY") else 0
-        known = db.execute("SELECT count(*) FROM TARGET_INFO_GPU WHERE name IS NOT NULL").fetchone()[0] if has_table(db, "TARGET_INFO_GPU") else 0
-        self.assertFalse(copies and known)
-        texts = "SELECT count(*) FROM NVTX_EVENTS LEFT JOIN StringIds ON id = textId WHERE coalesce(text, value) LIKE ?"
-        self.assertEqual(db.execute(texts, ("%sizes = %",)).fetchone(), (0,))
-        for name in ("ncclSend", "ncclRecv"):
-            self.assertEqual(db.execute(f"{texts} AND binaryData IS NOT NULL", (name,)).fetchone(), (0,))
-        self.assertEqual((shown["limits"], shown["roofline"]["points"], shown["roofline"]["placed"], shown["roofline"]["elementwise"]), ([], [], 0, 0))
-        self.assertEqual(shown["roofline"]["kernels"], db.execute("SELECT count(*) FROM CUPTI_ACTIVITY_KIND_KERNEL").fetchone()[0])
-        self.assertEqual({one["traffic"] for one in shown["communicators"]} - {None}, set())
+        texts = "SELECT count(*) FROM NVTX_EVENTS LEFT JOIN StringIds s ON s.id = textId WHERE "
+        self.assertEqual(db.execute(texts + "coalesce(text, s.value) LIKE '%sizes = %'").fetchone(), (0,))
+        if has(db, "MEMCPY"):
+            self.assertEqual(db.execute("SELECT count(*) FROM CUPTI_ACTIVITY_KIND_MEMCPY WHERE bytes >= 1048576 AND copyKind != 8").fetchone(), (0,))
+        kernels, = db.execute("SELECT count(*) FROM CUPTI_ACTIVITY_KIND_KERNEL").fetchone()
+        self.assertEqual(shown["limits"], [])
+        self.assertEqual((shown["roofline"]["points"], shown["roofline"]["placed"], shown["roofline"]["elementwise"]), ([], 0, 0))
+        self.assertEqual(shown["roofline"]["kernels"], kernels)
+        told = db.execute(texts + "binaryData IS NOT NULL AND s.value IN ('ncclSend', 'ncclRecv', 'ncclAlltoAll')").fetchone()[0]
+        self.assertEqual(told, 0)
+        for one in shown["communicators"]:
+            self.assertIsNone(one["traffic"])
+        if db.execute("SELECT count(*) FROM NVTX_EVENTS WHERE binaryData IS NOT NULL").fetchone() == (0,):
+            self.assertEqual([m["busbw"] for one in shown["communicators"] for c in one["collectives"] for m in c["members"] if m["busbw"] is not None], [])
 
     def test_communicators(self):
         self.check_arrivals(trace("collectives"))
@@ -380,7 +397,7 @@ class Structure(unittest.TestCase):
     @support.tier("ci")
     def test_serving(self):
         path = trace("serving")
-        for check in (self.check_lead, self.check_range, self.check_steps, self.check_nothing_to_reach):
+        for check in (self.check_lead, self.check_range, self.check_steps, self.check_limits_untold):
             check(path)
         self.assertEqual(page(path)["communicators"], [])
 
@@ -396,17 +413,19 @@ class Structure(unittest.TestCase):
         done = support.run("ranks", "--together", "--ranks", 16, "--straggler", "persistent", "--late-rank", 5, out, program=support.GENERATOR)
         self.assertEqual(done.returncode, 0, done.stderr)
         path = out / "ranks.sqlite"
-        for check in (self.check_lead, self.check_range, self.check_steps, self.check_arrivals, self.check_projection, self.check_nothing_to_reach):
+        for check in (self.check_lead, self.check_range, self.check_steps, self.check_arrivals, self.check_projection,
+                      self.check_rates, self.check_limits_untold):
             check(path)
         collectives = [c for one in page(path)["communicators"] for c in one["collectives"]]
         self.assertEqual({c["last"] for c in collectives if c["skew"] >= 100000}, {5})
         self.check_arrivals(trace("many-gpus"))
         self.check_range(trace("many-gpus"))
+        self.check_limits_untold(trace("many-gpus"))
 
     @support.tier("ci")
     @unittest.skipUnless(REFERENCE.exists(), "needs shared/")
     def test_two_gpus(self):
-        for check in (self.check_units, self.check_range, self.check_lead, self.check_projection, self.check_arrivals, self.check_nothing_to_reach):
+        for check in (self.check_units, self.check_range, self.check_lead, self.check_projection, self.check_arrivals, self.check_limits_untold):
             check(REFERENCE)
 
 

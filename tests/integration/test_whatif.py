@@ -765,7 +765,7 @@ class Commands(unittest.TestCase):
     def test_asked_in_words(self):
         """The number comes first, and is that of the tables."""
         source = artifacts(trace("loop-waits"))
-        total, wait, path = sql_row(source, "select format('%.1f %%', cumulative_pct), (select human(saving_ns, 'ns') from what_if where change like 'remove-wait%'), "
+        total, wait, path = sql_row(source, "select round(cumulative_pct, 1) || ' %', (select human(saving_ns, 'ns') from what_if where change like 'remove-wait%'), "
                                     "(select human(wall_ns, 'ns') from critical_path_summary where scope = 'window') from what_if_plan where note is null order by rank desc limit 1")
         for question, number in (("what is the plan", total), ("what would I gain if I fixed all findings", total), ("what does removing the wait save", wait),
                                  ("what is on the critical path", path)):

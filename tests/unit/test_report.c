@@ -115,7 +115,7 @@ TEST(test_links_and_gpus_of_findings) {
   const struct nai_table *const tables[] = {table};
   const struct nai_report report = {.tables = tables, .table_count = 1, .version = "x", .top = 10};
   struct nai_buf text = {0};
-  nai_report_json(&text, &report, false);
+  nai_report_json(&text, &report, INT64_MAX);
   assert_int_equal(nai_buf_check(&text, NULL), 0);
   links[len + 2000] = '\0';
   const char *at = strstr(nai_buf_str(&text), links);

@@ -208,7 +208,7 @@ TEST(test_printed_text_is_escaped) {
   struct nai_buf page = {0}, json = {0}, packed = {0}, escaped = {0};
   make_sample(&s);
   assert_int_equal(print(&page, &nai_output_html, &s, &err), 0);
-  nai_report_json(&json, &s.report, true);
+  nai_report_json(&json, &s.report, 10000);
   nai_buf_put_block(&packed, &json);
   nai_escape_html(&escaped, packed.data, packed.len);
   assert_memory_equal(page.data, "<p>", 3);

@@ -4,6 +4,7 @@
 #include "base/fmt.h"
 #include "viewer/viewer.h"
 
+#include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <zlib.h>
@@ -43,11 +44,25 @@ static size_t base64(unsigned char *out, const char *text) {
   return n;
 }
 
-static void decode(struct page *page, struct fixture *f, const struct nai_interval *places, size_t place_count) {
+/* As it is, or deflated. */
+static json_t *load_json(const char *text) {
+  enum { ROOM = 64 << 20 };
   json_error_t error;
+  if (*text == '{')
+    return json_loads(text, 0, &error);
+  uLongf size = ROOM;
+  unsigned char *packed = malloc(strlen(text) + 4), *raw = malloc(size);
+  assert_int_equal(uncompress(raw, &size, packed, (uLong)base64(packed, text)), Z_OK);
+  json_t *json = json_loadb((const char *)raw, size, 0, &error);
+  free(packed);
+  free(raw);
+  return json;
+}
+
+static void decode(struct page *page, struct fixture *f, const struct nai_interval *places, size_t place_count) {
   ok(nai_viewer_data(&page->table, &f->m, &(struct nai_viewer_input){places, place_count, NULL}, err));
   assert_int_equal(page->table->rows, 2);
-  page->json = json_loads(cell_text(page->table, 0, "text"), 0, &error);
+  page->json = load_json(cell_text(page->table, 0, "text"));
   assert_non_null(page->json);
   page->events = number(page->json, "events");
   assert_int_equal(page->events, number(page->json, "embedded_events"));
@@ -345,6 +360,37 @@ TEST(test_deep) {
   decode(&page, &f, NULL, 0);
   for (int64_t i = 0; i < DEPTH; i++)
     assert_int_equal(page.values[AUX][i], i < 255 ? i : 255);
+  page_free(&page);
+  fixture_free(&f);
+}
+
+/* Names can take more room than events: then the page is aggregated, and says how many it does not have. */
+TEST(test_many_names) {
+  enum { N = 50000 };
+  struct fixture f;
+  struct page page;
+  char name[160];
+  fixture_init(&f);
+  int32_t process = fixture_process(&f, 10), thread = fixture_thread(&f, process, 11);
+  uint64_t noise = 1;
+  for (int64_t i = 0; i < N; i++) {
+    for (int at = 0; at < 144; at += 16) /* which deflating leaves long */
+      snprintf(name + at, sizeof name - (size_t)at, "%016" PRIx64, noise = noise * 6364136223846793005U + 1);
+    fixture_nvtx(&f, i * 1000, i * 1000 + 900, thread, name, NAI_NVTX_PUSH_POP);
+  }
+  fixture_build(&f);
+  decode(&page, &f, NULL, 0);
+  assert_true(json_is_true(json_object_get(page.json, "aggregated")));
+  assert_int_equal(count_sum(&page), N);
+  int64_t listed = (int64_t)json_array_size(json_object_get(page.json, "names")),
+          left_out = number(page.json, "names_left_out");
+  assert_true(listed + left_out >= N && left_out > 0);
+  assert_true(strlen(cell_text(page.table, 0, "text")) + strlen(cell_text(page.table, 1, "text")) <=
+              NAI_VIEWER_MAX_BYTES);
+  NAI_SCOPED(nai_buf) said = {0};
+  nai_fmt_count(&said, left_out);
+  nai_buf_puts(&said, " more names are not on the page");
+  assert_non_null(strstr(json_string_value(json_object_get(page.json, "note")), nai_buf_str(&said)));
   page_free(&page);
   fixture_free(&f);
 }

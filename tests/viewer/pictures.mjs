@@ -1,14 +1,15 @@
 // The pictures of the documentation, made anew:
-//   nsys-ai-gen host-bound trace.sqlite && nsys-ai trace.sqlite --out host-bound
-//   nsys-ai-gen training training.sqlite && nsys-ai training.sqlite --out training
-//   node pictures.mjs host-bound/report.html training/report.html ../../docs/images
+//   for scenario in host-bound training serving mpi-late call-sites; do
+//     nsys-ai-gen $scenario $scenario.sqlite && nsys-ai $scenario.sqlite --out RUNS/$scenario
+//   done
+//   node pictures.mjs RUNS ../../docs/images
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { openBrowser, settle, WIDE } from './lib/harness.mjs';
 
-const [hostBound, training, images] = process.argv.slice(2);
+const [runs, images] = process.argv.slice(2);
 if (!images) {
-  console.error('usage: node pictures.mjs HOST_BOUND.html TRAINING.html DIR');
+  console.error('usage: node pictures.mjs RUNS DIR');
   process.exit(2);
 }
 
@@ -24,10 +25,10 @@ function selectCollective() {
 }
 
 const browser = await openBrowser();
-async function picture(report, hash, name, height, width = 1280, prepare = null) {
+async function picture(scenario, hash, name, height, width = 1280, prepare = null) {
   const context = await browser.newContext({ ...WIDE, viewport: { width, height }, colorScheme: 'light' });
   const page = await context.newPage();
-  await page.goto(pathToFileURL(resolve(report)).href + hash);
+  await page.goto(pathToFileURL(resolve(runs, scenario, 'report.html')).href + hash);
   await page.waitForFunction(() => globalThis.nsysAi?.ready);
   if (prepare) await page.evaluate(prepare);
   await settle(page);
@@ -35,7 +36,10 @@ async function picture(report, hash, name, height, width = 1280, prepare = null)
   await page.screenshot({ path: join(images, name) });
   await context.close();
 }
-await picture(hostBound, '#', 'report.png', 528, 1200);
-await picture(training, '#v=timeline', 'timeline.png', 800, 1280, selectCollective);
-await picture(training, '#v=nvtx', 'nvtx.png', 800);
+await picture('host-bound', '#', 'report.png', 528, 1200);
+await picture('training', '#v=timeline', 'timeline.png', 800, 1280, selectCollective);
+await picture('training', '#v=nvtx', 'nvtx.png', 800);
+await picture('serving', '#v=tables&t=serving_batch', 'serving.png', 420);
+await picture('mpi-late', '#v=tables&t=mpi_pairs', 'mpi.png', 420);
+await picture('call-sites', '#v=tables&t=call_sites', 'call-sites.png', 420);
 await browser.close();

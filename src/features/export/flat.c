@@ -27,6 +27,8 @@ static const struct nai_query_column computed[] = {
     {"duration_ns", NAI_NS, NAI_I64, "from start to end"},
     {"grid", NAI_TEXT, NAI_STR, "blocks of the launch: x, y, z"},
     {"block", NAI_TEXT, NAI_STR, "threads of a block: x, y, z"},
+    {"nvtx_path", NAI_TEXT, NAI_STR,
+     "names of the ranges around it, the outermost first; of a start/end range its own"},
     {"kind", NAI_TEXT, NAI_STR, "push/pop, which nests in its thread, or start/end"},
     {"gb_per_s", NAI_GB_PER_S, NAI_F64, "bytes over duration; empty where that is 0, or the rate impossible"},
     {"operation_count", NAI_COUNT, NAI_I64, "operations on GPUs that the call launched"}};
@@ -50,6 +52,11 @@ static const struct {
     {"ranges", "One NVTX range",
      "select name, " TIMES ", pid, tid, depth, thread_name, iif(kind = 0, 'push/pop', 'start/end') as kind" LENGTH
      "from " IN_ORDER("nvtx_events", "kind <> 2 and " INSIDE, "thread", "v_ranges", "range")},
+    {"projections", "What one NVTX range launched, on each GPU and on all that it used",
+     "select range_name as name, " TIMES
+     ", device_id as device, whole, path as nvtx_path, step, pid, tid, style as kind, own_busy_ns, busy_ns, idle_ns, "
+     "range_start_ns, range_ns, start_lag_ns, op_count, launch_count, stream_count" LENGTH "from (select *, " CUT
+     " from v_projection where " ON_GPU " and " INSIDE ") order by 2, range, whole, device_id"},
     {"gaps", "One of the longest stretches in which a GPU ran nothing",
      "select cause as name, " TIMES
      ", device_id as device, next_op, launch_api, launch_thread, host_activity, nvtx_range, "

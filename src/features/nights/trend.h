@@ -77,8 +77,8 @@ bool nai_trend_has_failed(const struct nai_trend *trend);
  * once. Tells how many were put into `out`, which has room for `room`. */
 uint32_t nai_trend_moved(const struct nai_trend_metric **out, uint32_t room, const struct nai_trend_series *series,
                          const struct nai_trend_metric *metric, const struct nai_change *change);
-/* And kernels whose time differs between the runs before and after, by at least 2 % of all kernel time; with a change for
- * the worse those that got slower come first, else those that got faster, the largest differences first. */
+/* And kernels whose time differs between the runs before and after, by at least 2 % of all kernel time; with a change
+ * for the worse those that got slower come first, else those that got faster, the largest differences first. */
 struct nai_trend_kernel {
   const char *name;     /* of the index */
   double before, after; /* ns per GPU and steady step (without steps, per second), medians of up to four runs; 0: the

@@ -77,8 +77,7 @@ static int put_kernels(struct nai_view *map, const struct page *p, const struct 
   struct nai_view *list = nai_view_put_list(map, "kernels");
   uint32_t count;
   NAI_TRY(nai_trend_kernels(kernels, &count, p->trend, m, change, err));
-  nai_view_put_bool(map, "none_slower",
-                    count && kernels[0].after < kernels[0].before && nai_trend_is_worse(m, change));
+  nai_view_put_bool(map, "none_slower", count && kernels[0].after < kernels[0].before && nai_trend_is_worse(m, change));
   for (uint32_t i = 0; i < count; i++) {
     struct nai_view *kernel = nai_view_add_map(list);
     nai_view_put_code(kernel, "name", kernels[i].name);

@@ -109,6 +109,7 @@ struct load {
   struct nai_stats_events *out;
   nai_stats_block_fn *block; /* takes the rows, BLOCK at a time; NULL: `out` has room for all */
   void *ctx;
+  struct nai_strings *texts; /* per part, where blocks are taken */
   struct nai_stats_source *source;
   struct nai_scan scan;
   uint32_t rows; /* of the table, at most */
@@ -123,7 +124,9 @@ struct load {
 
 struct part {
   struct load *load;
-  int64_t row, limit;
+  int number;
+  struct nai_stats_events *out; /* the load's, or a block */
+  int64_t row, limit, given;    /* given: rows of blocks before this one */
 };
 
 static bool is_other(const struct nai_cell *cell, int64_t wanted, int shift) {
@@ -142,15 +145,24 @@ static bool passes(const struct load *load, const struct nai_cell *cells) {
 
 static int give_block(struct part *part, struct nai_err *err) {
   struct load *load = part->load;
-  load->out->count = (uint32_t)part->row;
+  part->out->count = (uint32_t)part->row;
+  part->given += part->row;
   part->row = 0;
-  return load->block(load->ctx, load->out, load->rows, err);
+  return load->block(load->ctx, part->out, part->number, (uint32_t)load->first[part->number], err);
+}
+
+static int read_text(int64_t *value, const struct part *part, const struct nai_cell *cell, struct nai_err *err) {
+  struct load *load = part->load;
+  if (!load->block)
+    return add_text(value, load->source, cell->data, cell->len, err);
+  *value = nai_strings_add(&load->texts[part->number], cell->data, cell->len);
+  return nai_memory_check(*value != NAI_NO_STRING, err);
 }
 
 static int on_row(void *ctx, int64_t rowid, const struct nai_cell *cells, struct nai_err *err) {
   struct part *part = ctx;
   struct load *load = part->load;
-  if (part->row >= part->limit)
+  if (part->given + part->row >= part->limit)
     return nai_err_set(err, NAI_EINPUT, "table \"%s\" has more rows than its pages say", load->scan.table);
   if (!passes(load, cells))
     return NAI_OK;
@@ -160,21 +172,43 @@ static int on_row(void *ctx, int64_t rowid, const struct nai_cell *cells, struct
     const struct nai_cell *cell = &cells[c];
     int64_t value = cell->type == NAI_CELL_INT && !load->text[c] ? cell->i : NAI_STATS_NULL;
     if (load->text[c] && nai_cell_is_text(cell))
-      NAI_TRY(add_text(&value, load->source, cell->data, cell->len, err));
-    load->out->at[load->targets[c]][part->row] = value;
+      NAI_TRY(read_text(&value, part, cell, err));
+    part->out->at[load->targets[c]][part->row] = value;
   }
   if (load->rowid >= 0)
-    load->out->at[load->rowid][part->row] = rowid;
+    part->out->at[load->rowid][part->row] = rowid;
   part->row++;
   return NAI_OK;
 }
 
+static int read_all(struct part *part, struct nai_err *err) {
+  struct load *load = part->load;
+  part->row = load->first[part->number];
+  part->limit = part->row + load->scan.part_rows[part->number];
+  NAI_TRY(nai_scan_run(&load->scan, part->number, on_row, part, err));
+  load->end[part->number] = part->row;
+  return NAI_OK;
+}
+
+static int read_blocks(struct part *part, struct nai_arena *arena, struct nai_err *err) {
+  const struct load *load = part->load;
+  part->limit = load->scan.part_rows[part->number];
+  for (int c = 0; c < NAI_STATS_MAX_COLUMNS; c++) {
+    if (!load->out->at[c])
+      continue;
+    NAI_TRY(NAI_NEW(part->out->at[c], arena, BLOCK, err));
+    memcpy(part->out->at[c], load->out->at[c], BLOCK * sizeof(int64_t));
+  }
+  NAI_TRY(nai_scan_run(&part->load->scan, part->number, on_row, part, err));
+  return give_block(part, err);
+}
+
 static int read_part(void *ctx, int number, struct nai_err *err) {
   struct load *load = ctx;
-  struct part part = {load, load->first[number], load->first[number] + load->scan.part_rows[number]};
-  NAI_TRY(nai_scan_run(&load->scan, number, on_row, &part, err));
-  load->end[number] = part.row;
-  return load->block ? give_block(&part, err) : NAI_OK;
+  NAI_SCOPED(nai_arena) arena = NAI_ARENA(NULL);
+  struct nai_stats_events block = {0};
+  struct part part = {.load = load, .number = number, .out = load->block ? &block : load->out};
+  return load->block ? read_blocks(&part, &arena, err) : read_all(&part, err);
 }
 
 /* Closes the gaps that parts with fewer rows than expected left. */
@@ -203,7 +237,7 @@ static int make_room(struct load *load, const char *const *names, int columns, s
   if (rows >= UINT32_MAX)
     return nai_err_set(err, NAI_ELIMIT, "table \"%s\" has more rows than a report can hold", load->scan.table);
   load->rows = (uint32_t)rows;
-  rows = load->block && rows > BLOCK ? BLOCK : rows;
+  rows = load->block ? BLOCK : rows; /* of which each part has a copy */
   for (int c = 0; c < load->column_count; c++)
     filled[load->targets[c]] = true;
   for (int c = 0; c < columns; c++) {
@@ -218,6 +252,8 @@ static int make_room(struct load *load, const char *const *names, int columns, s
 
 static int read_columns(struct load *load, const char *const *names, int columns, int threads, struct nai_err *err) {
   NAI_TRY(make_room(load, names, columns, err));
+  if (load->block)
+    NAI_TRY(load->block(load->ctx, NULL, 0, load->rows, err));
   NAI_TRY(nai_parallel(threads, load->scan.parts, read_part, load, err));
   if (!load->block)
     close_gaps(load, columns);
@@ -237,9 +273,10 @@ static void add_filter(struct load *load, const struct nai_db_table *table) {
   }
 }
 
-static int load_table(struct load *load, const char *table, const char *const *names, struct nai_err *err) {
+static int load_table(struct load *load, const char *table, const char *const *names, int threads,
+                      struct nai_err *err) {
   const struct nai_db_table *found = find(load->source, table);
-  int columns = 0, threads = load->block ? 1 : nai_cpu_count();
+  int columns = 0;
   *load->out = (struct nai_stats_events){0};
   load->scan.columns = load->columns;
   load->rowid = -1;
@@ -253,7 +290,8 @@ static int load_table(struct load *load, const char *table, const char *const *n
     load->columns[load->scan.column_count] = column;
     load->targets[load->scan.column_count] = columns;
     load->text[load->scan.column_count++] = text;
-    threads = text ? 1 : threads; /* they are numbered in the order of the file */
+    if (text && !load->block)
+      threads = 1; /* they are numbered in the order of the file */
   }
   if (load->scan.column_count == 0)
     return NAI_OK;
@@ -268,12 +306,27 @@ static int load_table(struct load *load, const char *table, const char *const *n
 int nai_stats_load(struct nai_stats_events *out, struct nai_stats_source *source, const char *table,
                    const char *const *names, struct nai_err *err) {
   struct load load = {.out = out, .source = source};
-  return load_table(&load, table, names, err);
+  return load_table(&load, table, names, nai_cpu_count(), err);
+}
+
+/* Numbers of the source for those of a part, in the order of the file. */
+static int number_texts(int64_t **out, struct nai_stats_source *source, const struct nai_strings *texts,
+                        struct nai_err *err) {
+  NAI_TRY(NAI_NEW(*out, &source->arena, texts->count, err));
+  for (uint32_t i = 0; i < texts->count; i++)
+    NAI_TRY(add_text(&(*out)[i], source, nai_strings_get(texts, i), nai_strings_len(texts, i), err));
+  return NAI_OK;
 }
 
 int nai_stats_load_blocks(struct nai_stats_source *source, const char *table, const char *const *names,
-                          nai_stats_block_fn *block, void *ctx, struct nai_err *err) {
+                          nai_stats_block_fn *block, void *ctx, int64_t **texts, int parts, struct nai_err *err) {
   struct nai_stats_events room;
   struct load load = {.out = &room, .source = source, .block = block, .ctx = ctx};
-  return load_table(&load, table, names, err);
+  NAI_TRY(NAI_NEW(load.texts, &source->arena, (size_t)parts, err));
+  int rc = load_table(&load, table, names, parts, err);
+  for (int p = 0; p < parts; p++) {
+    rc = rc ? rc : number_texts(&texts[p], source, &load.texts[p], err);
+    nai_strings_free(&load.texts[p]);
+  }
+  return rc;
 }

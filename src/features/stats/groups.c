@@ -7,22 +7,41 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { RECENT = 1 << 16 };
+
 int nai_stats_groups_begin(struct nai_stats_groups *groups, struct nai_stats_source *source, int keys, uint64_t rows,
                            struct nai_err *err) {
   *groups = (struct nai_stats_groups){.keys = keys, .known = {.arena = &source->arena}};
   if (rows >= UINT32_MAX)
     return nai_err_set(err, NAI_ELIMIT, "the report has more events than it can hold");
   groups->capacity = (uint32_t)rows;
+  NAI_TRY(NAI_NEW(groups->recent, &source->arena, RECENT, err));
   NAI_TRY(NAI_NEW(groups->group, &source->arena, rows, err));
   return NAI_NEW(groups->value, &source->arena, rows, err);
 }
 
+/* Most rows are of groups that came before: they are found by a few instructions. */
+static uint32_t group_of(struct nai_stats_groups *groups, const int64_t *key) {
+  const size_t bytes = (size_t)groups->keys * sizeof *key;
+  uint64_t mixed = 0;
+  for (int k = 0; k < groups->keys; k++) {
+    mixed = (mixed ^ (uint64_t)key[k]) * UINT64_C(0x9e3779b97f4a7c15);
+    mixed ^= mixed >> 32;
+  }
+  uint32_t *recent = &groups->recent[mixed % RECENT];
+  if (!*recent || memcmp(nai_strings_get(&groups->known, *recent - 1), key, bytes) != 0)
+    *recent = nai_strings_add(&groups->known, (const char *)key, bytes) + 1; /* 0 when out of memory */
+  return *recent - 1;
+}
+
 int nai_stats_groups_add(struct nai_stats_groups *groups, const int64_t *key, int64_t value, struct nai_err *err) {
-  uint32_t group = nai_strings_add(&groups->known, (const char *)key, (size_t)groups->keys * sizeof *key);
-  uint32_t capacity = groups->capacity;
+  const uint32_t group = group_of(groups, key);
   NAI_TRY(nai_memory_check(group != NAI_NO_STRING, err));
-  NAI_TRY(NAI_ROOM(groups->group, capacity, groups->rows, groups->known.arena, err));
-  NAI_TRY(NAI_ROOM(groups->value, groups->capacity, groups->rows, groups->known.arena, err));
+  if (groups->rows == groups->capacity) {
+    uint32_t capacity = groups->capacity;
+    NAI_TRY(NAI_ROOM(groups->group, capacity, groups->rows, groups->known.arena, err));
+    NAI_TRY(NAI_ROOM(groups->value, groups->capacity, groups->rows, groups->known.arena, err));
+  }
   groups->group[groups->rows] = group;
   groups->value[groups->rows++] = value;
   return NAI_OK;

@@ -63,11 +63,15 @@ struct nai_stats_events {
  * through. */
 NAI_MUST_CHECK int nai_stats_load(struct nai_stats_events *out, struct nai_stats_source *source, const char *table,
                                   const char *const *names, struct nai_err *err);
-/* The same a few thousand rows at a time, of `rows` at most, in the order of the file. The next block overwrites them.
- */
-typedef int nai_stats_block_fn(void *ctx, const struct nai_stats_events *block, uint32_t rows, struct nai_err *err);
+/* The same a few thousand rows at a time, which the next block of the part overwrites: `first` is how many rows the
+ * parts before it have at most. Parts come side by side, blocks of a part in the order of the file. Before them comes a
+ * call with NULL, and with how many rows there are at most. Texts are numbers of the part's own: texts[part] says which
+ * of source->texts each is, once all were read. */
+typedef int nai_stats_block_fn(void *ctx, const struct nai_stats_events *block, int part, uint32_t first,
+                               struct nai_err *err);
 NAI_MUST_CHECK int nai_stats_load_blocks(struct nai_stats_source *source, const char *table, const char *const *names,
-                                         nai_stats_block_fn *block, void *ctx, struct nai_err *err);
+                                         nai_stats_block_fn *block, void *ctx, int64_t **texts, int parts,
+                                         struct nai_err *err);
 /* The text of an id of StringIds as a number of source->texts; NAI_NO_STRING for no such row. */
 NAI_MUST_CHECK int nai_stats_name(int64_t *text, struct nai_stats_source *source, int64_t id, struct nai_err *err);
 /* The same of a CUDA call, without the version: cudaLaunchKernel_v7000 -> cudaLaunchKernel. A version of five digits
@@ -244,7 +248,8 @@ struct nai_stats_groups {
   int keys; /* of each group */
   uint32_t rows, count;
   struct nai_strings known;
-  uint32_t *group; /* of each row */
+  uint32_t *recent; /* groups + 1, by their keys' hash */
+  uint32_t *group;  /* of each row */
   int64_t *value;
   uint32_t *weight; /* so many rows; NULL: each is one */
   uint32_t capacity, weight_capacity;

@@ -16,11 +16,13 @@ static void add_union(struct nai_intervals *set, const struct nai_intervals *mor
 }
 
 int nai_process_gpu_find(struct nai_process_gpu *out, const struct nai_model *m, int32_t process, struct nai_err *err) {
-  uint32_t first = m->process_gpus.first[process], end = m->process_gpus.first[process + 1];
+  bool all = process < 0;
+  uint32_t first = all ? 0 : m->process_gpus.first[process],
+           end = all ? m->gpu_count : m->process_gpus.first[process + 1];
   out->any = out->alone = first < end;
-  out->device_id = end - first == 1 ? nai_model_device(m, m->process_gpus.order[first]) : NAI_NULL_I64;
+  out->device_id = end - first == 1 ? nai_model_device(m, all ? first : m->process_gpus.order[first]) : NAI_NULL_I64;
   for (uint32_t g = first; g < end; g++) {
-    uint32_t gpu = m->process_gpus.order[g];
+    uint32_t gpu = all ? g : m->process_gpus.order[g];
     add_union(&out->active, &m->active[gpu].active);
     add_union(&out->busy, &m->gpus[gpu].all);
     out->alone &= m->gpus[gpu].processes.count == 1;

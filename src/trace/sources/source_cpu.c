@@ -1,6 +1,7 @@
 /* Sources of what CPUs and the operating system did: runtime calls, scheduling, samples, callchains. */
 #include "trace/sources/source_cells.h"
 #include "tables/callchain_frames.h"
+#include "tables/file_events.h"
 #include "tables/osrt_events.h"
 #include "tables/sample_events.h"
 #include "tables/sched_events.h"
@@ -29,6 +30,32 @@ const struct nai_source nai_source_osrt = {.table = NAI_IN_OSRT,
                                            .capability = "OS runtime calls",
                                            .disables = "operating-system calls by name",
                                            .feeds = {NAI_FEED(osrt, osrt_row, 0, "OSRT_API")}};
+
+/* --- files ------------------------------------------------------------------------------------ */
+
+#define FILES_FIELDS(F, L, T)                \
+  F(L, T, start, OWN, REQUIRED, "startedAt") \
+  F(L, T, end, OWN, REQUIRED, "endedAt")     \
+  F(L, T, file, I64, ABOUT, "fileAccessId")  \
+  F(L, T, tid, I64, OPTIONAL, "threadId")    \
+  F(L, T, kind, I32, OPTIONAL, "eventType")  \
+  F(L, T, bytes, OWN, OPTIONAL, "bytesProcessed")
+NAI_FIELDS(files, FILES_FIELDS, FILE_EVENTS, put_times)
+
+/* A call that fails has a negative size. */
+static int file_row(struct nai_part *p, const struct nai_cell *cells) {
+  int64_t bytes = int_or(p, cells, files_bytes, NAI_NULL_I64);
+  put_i64(p, FILE_EVENTS_bytes, bytes >= 0 && bytes <= NAI_MAX_BYTES ? bytes : NAI_NULL_I64);
+  return put_files(p, cells);
+}
+
+const struct nai_source nai_source_files = {.table = NAI_IN_FILES,
+                                            .capability = "file accesses",
+                                            .disables = "files that the program waits for",
+                                            .brings = NAI_IN(FILE_NAMES),
+                                            .witness = true,
+                                            .only_with = "OSRT_FILE_ACCESS_EVENTS",
+                                            .feeds = {NAI_QUIET_FEED(files, file_row, 0, "OSRT_FILE_ACCESS_EVENTS")}};
 
 /* --- scheduling and samples ------------------------------------------------------------------- */
 

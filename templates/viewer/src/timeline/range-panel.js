@@ -93,7 +93,7 @@ function two(view, a, b, [left, right]) {
     return [labelCell(view, pair.either), first, second, { text: change === 0 ? '0' : `${change < 0 ? '−' : '+'}${text}`, value: change }];
   });
   if (a.title !== 'GPU time') rows.sort((x, y) => Math.max(y[1].value ?? 0, y[2].value ?? 0) - Math.max(x[1].value ?? 0, x[2].value ?? 0));
-  return panelTable(a.title, [{ label: a.what }, { label: left }, { label: right }, { label: `${right} − ${left}`, width: left.length > 1 ? 90 : 78 }], rows);
+  return panelTable(a.title, [{ label: a.what }, { label: left }, { label: right }, { label: `${right} − ${left}`, width: 86 }], rows);
 }
 
 /** What a range holds. @param {TimelineView} view @param {RangeStats} stats @returns {Child[]} */
