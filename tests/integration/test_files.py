@@ -12,7 +12,7 @@ def rows(path, table):
 
 
 def files(path):
-    return {row["file"]: row for row in rows(path, "file_access")} if (artifacts(path) / "tables" / "file_access.csv").exists() else {}
+    return {row["file"]: row for row in rows(path, "file_access")}
 
 
 class Files(unittest.TestCase):
@@ -58,7 +58,8 @@ class Files(unittest.TestCase):
         self.assertEqual(sum(int(row["read_count"]) for row in found.values()), 120 * 10 + 240 + 1 + 1201)
 
     def test_nothing_where_nothing_is_recorded(self):
-        self.assertFalse((artifacts(trace("healthy")) / "tables" / "file_access.csv").exists())
+        self.assertEqual(files(trace("healthy")), {})
+        self.assertNotIn("<h3>Files", (artifacts(trace("healthy")) / "report.md").read_text(encoding="utf-8"))
         self.assertNotIn("file accesses", str(rows(trace("healthy"), "capabilities")))
 
 
