@@ -3,6 +3,7 @@ import re
 import unittest
 
 from support import artifacts, edited, read_csv, trace
+from test_determinism import shuffled
 
 EVENTS, NAMES = "OSRT_FILE_ACCESS_EVENTS", "OSRT_FILE_ACCESS_DESCRIPTORS"
 
@@ -54,11 +55,13 @@ class Files(unittest.TestCase):
                       f"INSERT INTO {EVENTS} (fileAccessId, threadId, startedAt, endedAt, eventType, bytesProcessed) "
                       f"SELECT fileAccessId, 5981, 1000000000 + fileAccessId, 1000000000 + fileAccessId + 1, 3, 10 FROM {NAMES} WHERE fileAccessId >= 2000")
         found = files(path)
+        self.assertEqual(found, files(shuffled(path)))  # of equal ones the same
         self.assertEqual(len(found), 1001)
         self.assertEqual(sum(int(row["read_count"]) for row in found.values()), 120 * 10 + 240 + 1 + 1201)
 
     def test_nothing_where_nothing_is_recorded(self):
-        self.assertFalse((artifacts(trace("healthy")) / "tables" / "file_access.csv").exists())
+        self.assertEqual(files(trace("healthy")), {})
+        self.assertNotIn("<h3>Files", (artifacts(trace("healthy")) / "report.md").read_text(encoding="utf-8"))
         self.assertNotIn("file accesses", str(rows(trace("healthy"), "capabilities")))
 
 

@@ -106,25 +106,31 @@ static int read_accesses(struct work *w, struct nai_err *err) {
   return NAI_OK;
 }
 
-/* Files by time; those behind the first MAX_FILES, which come last, become one. */
+/* The longest first; equal ones by their names. */
+static int by_time(const void *left, const void *right) {
+  const struct file *a = *(const struct file *const *)left, *b = *(const struct file *const *)right;
+  int order = NAI_COMPARE({b->ns, a->ns}, {a->pid, b->pid});
+  return order ? order : strcmp(a->path ? a->path : "", b->path ? b->path : "");
+}
+
+/* Those behind the first MAX_FILES become one, behind all others. */
 static int fold_files(struct work *w, struct nai_err *err) {
   NAI_SCOPED(nai_arena) arena = NAI_ARENA(NULL);
   uint32_t count = w->known.count;
-  struct nai_key *order;
+  struct file **order;
   bool *others;
   if (count <= MAX_FILES)
     return NAI_OK;
   NAI_TRY(NAI_NEW(order, &arena, count, err));
   NAI_TRY(NAI_NEW(others, &arena, count, err));
   for (uint32_t i = 0; i < count; i++)
-    order[i] = (struct nai_key){UINT64_MAX - (uint64_t)w->files[i].ns, i};
-  NAI_TRY(nai_sort_keys(order, count, err));
+    order[i] = &w->files[i];
+  qsort(order, count, sizeof *order, by_time);
   w->files[count] = (struct file){.pid = NAI_NULL_I64};
   for (uint32_t i = MAX_FILES; i < count; i++) {
-    const struct file *file = &w->files[order[i].value];
-    others[order[i].value] = true;
-    w->files[count].openings += file->openings;
-    w->files[count].recorded |= file->recorded;
+    others[order[i] - w->files] = true;
+    w->files[count].openings += order[i]->openings;
+    w->files[count].recorded |= order[i]->recorded;
   }
   for (uint32_t i = 0; i < w->count; i++)
     w->v[i].file = others[w->v[i].file] ? count : w->v[i].file;
