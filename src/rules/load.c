@@ -128,7 +128,7 @@ static int add_rule(struct rule **out, struct nai_rule_set *set, const struct na
 static int file_rule(struct nai_rule_set *set, const struct nai_yaml *doc, const struct nai_yaml_node *node,
                      struct nai_err *err) {
   const struct nai_yaml_node *id;
-  bool off;
+  bool off = false;
   NAI_TRY(nai_entry_read(&id, &off, doc, node, "abcdefghijklmnopqrstuvwxyz0123456789-", "a-z, 0-9 and -", err));
   struct rule *rule = nai_names_rule(set, id->text);
   if (rule && rule->doc == doc)

@@ -177,7 +177,7 @@ static bool resolve_saving(struct ref *out, const struct word *word) {
 /* The source that `head` in front of a dot is. */
 static int find_source(int *source, const struct names *names, const struct word *head, struct nai_err *err) {
   const char *candidates[MAX_SOURCES + 2];
-  int numbers[MAX_SOURCES];
+  int numbers[MAX_SOURCES + 2] = {0};
   uint32_t number, count = 0;
   for (int i = 0; i < names->count; i++)
     if (names->sources[i].name) {

@@ -227,7 +227,7 @@ static void weigh_cut(struct cut *cut, const struct seam *seams, uint32_t n, con
  * repetition is long on average, so that all of them together look at each operation about twice. */
 static struct cut choose_cut(const struct launched *l, const struct seam *seams, uint32_t n, int64_t *room) {
   int64_t *pause = room + n;
-  uint32_t furthest = 0, average = l->count / n;
+  uint32_t furthest = 0, average = n ? l->count / n : 0;
   find_pauses(pause, l);
   for (uint32_t i = 0; i < n; i++)
     furthest = seams[i].token - seams[i].first > furthest ? seams[i].token - seams[i].first : furthest;

@@ -48,7 +48,7 @@ static int check_leaf(struct audit *audit, const struct nai_leaves *leaves, uint
                       struct nai_err *err) {
   struct nai_leaf_walk walk;
   struct nai_record_head head;
-  struct nai_payload payload;
+  struct nai_payload payload = {0};
   int64_t rowid;
   NAI_TRY(nai_leaf_walk(&walk, audit->pages, leaves, leaf, data, err));
   while (walk.next < walk.cells) {
