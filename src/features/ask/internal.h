@@ -64,6 +64,11 @@ struct nai_question {
   size_t choice_count;
   char squeezed[NAI_QUESTION_SQUEEZED]; /* its letters and digits, lower case */
 };
+/* quantities.c: what it fills of a question. */
+void nai_question_read_gpus(struct nai_question *question);
+void nai_question_read_numbers(struct nai_question *question, const char *text);
+/* spelling.c: looks in a word of a pattern for what a word may have meant. */
+void nai_question_try_word(struct nai_question_word *word, const char *pattern, size_t len);
 void nai_question_read(struct nai_question *question, const struct nai_intents *intents, const char *text);
 /* The best intents, at most NAI_QUESTION_MAX_INTENTS. Returns how many. Without `weak` a word that is used for much
  * else is not enough. */

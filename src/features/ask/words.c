@@ -1,13 +1,9 @@
 /* The words of a question, and what they ask for. */
 #include "features/ask/internal.h"
-#include "features/ask/numbers.h"
 
 #include <ctype.h>
-#include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 /* A word of a question or of a phrase: letters, digits, and what stands inside names. */
 static bool in_word(char c) { return isalnum((unsigned char)c) || (c & 0x80) || c == '_' || c == ':' || c == '.'; }
@@ -311,50 +307,6 @@ static void each_list(struct nai_question *q, const struct nai_intents *intents,
   }
 }
 
-static bool is_number(const char *word) {
-  return *word && strlen(word) < 6 && strspn(word, "0123456789") == strlen(word);
-}
-
-/* Whether another number follows the one at i: "0 and 1", "0 vs 1". */
-static bool goes_on(const struct nai_question *q, size_t i) {
-  static const char *const links[] = {"and", "or", "vs", "versus", "with", "to", "than"};
-  bool linked = false;
-  for (size_t l = 0; i + 2 < q->count && l < sizeof links / sizeof *links; l++)
-    linked |= strcmp(q->words[i + 1].text, links[l]) == 0;
-  return linked && is_number(q->words[i + 2].text);
-}
-
-static void add_gpu(struct nai_question *q, const char *digits) {
-  int64_t gpu = strtoll(digits, NULL, 10);
-  if (q->gpu_count < NAI_QUESTION_MAX_GPUS && (!q->gpu_count || q->gpus[0] != gpu))
-    q->gpus[q->gpu_count++] = gpu;
-}
-
-/* "gpu 1", "device 1", "gpu1"; "ranks 0 and 1": those of a pair are GPUs, too. */
-static void read_gpus(struct nai_question *q) {
-  static const char *const words[] = {"gpu", "gpus", "device", "devices", "rank", "ranks"};
-  enum { RANK = 4 };
-  bool ranks = false;
-  for (size_t i = 0; i < q->count; i++) {
-    const char *word = q->words[i].text, *digits = NULL;
-    size_t at = i, w = 0;
-    while (w < sizeof words / sizeof *words && strcmp(word, words[w]) != 0)
-      w++;
-    if (w < sizeof words / sizeof *words)
-      digits = i + 1 < q->count ? q->words[at = i + 1].text : NULL;
-    else if (strncmp(word, "gpu", 3) == 0)
-      digits = word + 3;
-    if (!digits || !is_number(digits))
-      continue;
-    ranks |= w >= RANK && w < sizeof words / sizeof *words;
-    add_gpu(q, digits);
-    if (goes_on(q, at))
-      add_gpu(q, q->words[at + 2].text);
-  }
-  if (ranks && q->gpu_count < 2) /* a rank alone need not be that GPU */
-    q->gpu_count = 0;
-}
-
 /* The letters and digits of a question, for names that are written in several ways: all-reduce, AllReduce. */
 static void squeeze(struct nai_question *q) {
   size_t n = 0;
@@ -380,63 +332,6 @@ static void choose_values(struct nai_question *q, const struct nai_intents *inte
   }
 }
 
-/* "the first 100 ms", "the last 2 s": a stretch that is counted from an end of the capture. */
-static void take_end(struct nai_question *q, const char *text, const char *number) {
-  static const char first[] = "first ", last[] = "last ";
-  bool begins =
-      number - text >= (ptrdiff_t)strlen(first) && strncasecmp(number - strlen(first), first, strlen(first)) == 0;
-  bool ends = number - text >= (ptrdiff_t)strlen(last) && strncasecmp(number - strlen(last), last, strlen(last)) == 0;
-  if ((!begins && !ends) || q->time_count != 1)
-    return;
-  q->from_start = begins;
-  q->from_end = ends;
-  q->time_ns[q->time_count++] = 0;
-}
-
-/* Sums of two that are taken fit into an int64_t. */
-static void take_time(struct nai_question *q, double ns) {
-  enum { MAX_S = 1000000000 };
-  if (q->time_count < 2 && ns < MAX_S * 1e9)
-    q->time_ns[q->time_count++] = (int64_t)ns;
-}
-
-/* "at 60.3 s": a stretch that begins there. */
-static void take_point(struct nai_question *q, const char *text, const char *number) {
-  enum { LENGTH_NS = 1000000 };
-  static const char at[] = "at ";
-  bool point = number - text >= (ptrdiff_t)strlen(at) && strncasecmp(number - strlen(at), at, strlen(at)) == 0;
-  if (point && q->time_count == 1)
-    q->time_ns[q->time_count++] = q->time_ns[0] + LENGTH_NS;
-}
-
-/* Durations and points of time: "5 us", "between 0.2 and 0.3 s"; and the first number that is none of those. */
-static void read_numbers(struct nai_question *q, const char *text) {
-  enum { MAX_JOIN = 5, MAX_PLAIN = 1000000 }; /* " and " */
-  static const double MAX_BYTES = 1e15;
-  struct nai_number plain = {0}, number;
-  const char *end = text + strlen(text);
-  q->number = q->other = q->bytes = INT64_MIN;
-  for (const char *at = text; nai_number_next(&number, text, &at, end);) {
-    bool joined = plain.text && number.text - (plain.text + plain.len) <= MAX_JOIN;
-    double written = strtod(number.text, NULL);
-    if (number.kind == NAI_NUMBER_TIME && joined && written > 0)
-      take_time(q, plain.value * number.value / written);
-    if (number.kind == NAI_NUMBER_TIME)
-      take_time(q, number.value);
-    if (number.kind == NAI_NUMBER_TIME)
-      take_end(q, text, number.text);
-    if (number.kind == NAI_NUMBER_TIME)
-      take_point(q, text, number.text);
-    plain = number.kind == NAI_NUMBER_PLAIN ? number : (struct nai_number){0};
-    if (number.kind == NAI_NUMBER_BYTES && number.value < MAX_BYTES)
-      q->bytes = (int64_t)number.value;
-    bool plain_or_share = plain.text || number.kind == NAI_NUMBER_PERCENT;
-    int64_t *place = q->number == INT64_MIN ? &q->number : q->other == INT64_MIN ? &q->other : NULL;
-    if (plain_or_share && place && number.value < MAX_PLAIN)
-      *place = (int64_t)number.value;
-  }
-}
-
 /* "mem" is short for memory. */
 static void take_abbreviation(struct nai_question_word *word, const struct nai_intents *intents) {
   for (size_t d = 0; d < intents->doc_count; d++) {
@@ -448,12 +343,6 @@ static void take_abbreviation(struct nai_question_word *word, const struct nai_i
       return;
     }
   }
-}
-
-/* "between 10 and 20 us": nobody asks for such a stretch of a capture by its times since the start. */
-static bool are_lengths(const struct nai_question *q) {
-  enum { SHORT_NS = 1000000 };
-  return q->time_count == 2 && !q->from_start && !q->from_end && q->time_ns[0] < SHORT_NS && q->time_ns[1] < SHORT_NS;
 }
 
 void nai_question_read(struct nai_question *q, const struct nai_intents *intents, const char *text) {
@@ -469,9 +358,8 @@ void nai_question_read(struct nai_question *q, const struct nai_intents *intents
   }
   for (size_t i = 1; i + 1 < q->count; i++)
     q->either |= strcmp(q->words[i].text, "or") == 0 && strcmp(q->words[i + 1].text, "not") != 0;
-  read_gpus(q);
-  read_numbers(q, question);
-  q->lengths = are_lengths(q);
+  nai_question_read_gpus(q);
+  nai_question_read_numbers(q, question);
   squeeze(q);
   each_list(q, intents, mark_list);
   choose_values(q, intents);
@@ -530,80 +418,6 @@ void nai_question_take_name(struct nai_question *q, const char *word) {
 
 /* --- spelling --------------------------------------------------------------------------------------------- */
 
-/* The number of letters to change, add, drop or swap with the next one, of a word and a pattern whose * ends it: then
- * whatever follows in the word costs nothing. More than `most`: most + 1. */
-static size_t distance(const char *word, const char *pattern, size_t len, size_t most) {
-  bool open = len && pattern[len - 1] == '*';
-  size_t row[3][NAI_QUESTION_WORD + 1], size = strlen(word), best = most + 1;
-  len -= open;
-  if (!len || len > NAI_QUESTION_WORD)
-    return best;
-  for (size_t j = 0; j <= len; j++)
-    row[0][j] = j;
-  for (size_t i = 1; i <= size; i++) {
-    size_t *now = row[i % 3], *last = row[(i + 2) % 3], *older = row[(i + 1) % 3];
-    now[0] = i;
-    for (size_t j = 1; j <= len; j++) {
-      size_t cost = last[j - 1] + (word[i - 1] != pattern[j - 1]);
-      cost = last[j] + 1 < cost ? last[j] + 1 : cost;
-      cost = now[j - 1] + 1 < cost ? now[j - 1] + 1 : cost;
-      if (i > 1 && j > 1 && word[i - 1] == pattern[j - 2] && word[i - 2] == pattern[j - 1] && older[j - 2] + 1 < cost)
-        cost = older[j - 2] + 1;
-      now[j] = cost;
-    }
-    if ((open || i == size) && now[len] < best)
-      best = now[len];
-  }
-  return best;
-}
-
-/* Whether two words of one length have the same letters: swapped ones. */
-static bool has_same_letters(const char *a, const char *b, size_t len) {
-  int count[256] = {0};
-  for (size_t i = 0; i < len; i++) {
-    count[(unsigned char)a[i]]++;
-    count[(unsigned char)b[i]]--;
-  }
-  for (size_t i = 0; i < len; i++)
-    if (count[(unsigned char)a[i]])
-      return false;
-  return true;
-}
-
-static bool is_ending(const char *text, size_t len) {
-  static const char *const endings[] = {"d", "ed", "r", "er", "or", "e", "ing", "ion"};
-  for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
-    if (strlen(endings[i]) == len && strncmp(text, endings[i], len) == 0)
-      return true;
-  return false;
-}
-
-/* "served" is no misspelt "server". */
-static bool is_inflected(const char *word, const char *pattern, size_t len) {
-  size_t same = 0;
-  while (same < len && word[same] == pattern[same])
-    same++;
-  return is_ending(word + same, strlen(word + same)) && is_ending(pattern + same, len - same);
-}
-
-/* Looks in a word of a pattern for what a word of the question may have meant. Short words that differ by one letter
- * are mostly other words, and so are those that only begin like a short one. */
-static void try_word(struct nai_question_word *w, const char *pattern, size_t len) {
-  enum { SHORTEST = 4, SHORT = 5, LONG = 9 };
-  bool open = len && pattern[len - 1] == '*';
-  size_t letters = len - open, most = letters >= LONG ? 2 : 1, size = strlen(w->text);
-  if (letters < SHORTEST || size < SHORTEST || letters >= NAI_QUESTION_WORD || *pattern != *w->text)
-    return;
-  bool shuffled = size == letters && has_same_letters(w->text, pattern, letters); /* wath */
-  size_t d = shuffled ? strncmp(w->text, pattern, letters) != 0
-                      : distance(w->text, pattern, letters <= SHORT ? letters : len, most);
-  if (d > most || (d && is_inflected(w->text, pattern, letters)) || d >= w->meant_distance ||
-      (d && letters <= SHORT && size == letters && !shuffled))
-    return;
-  w->meant_distance = d;
-  snprintf(w->meant, sizeof w->meant, "%.*s", d ? (int)letters : 0, pattern); /* a word of a phrase is no mistake */
-}
-
 static void spell_list(struct nai_question *q, const struct nai_intents *intents, const struct nai_yaml *doc,
                        const struct nai_yaml_node *n) {
   struct part part;
@@ -615,7 +429,7 @@ static void spell_list(struct nai_question *q, const struct nai_intents *intents
         len = len < part.size - at ? len : part.size - at;
         for (size_t i = 0; i < q->count; i++)
           if (nai_question_is_strange(&q->words[i]))
-            try_word(&q->words[i], part.text + at, len);
+            nai_question_try_word(&q->words[i], part.text + at, len);
       }
 }
 

@@ -1,0 +1,116 @@
+/* GPUs, times, sizes and counts that a question names. */
+#include "features/ask/internal.h"
+#include "features/ask/numbers.h"
+
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+static bool is_number(const char *word) {
+  return *word && strlen(word) < 6 && strspn(word, "0123456789") == strlen(word);
+}
+
+/* Whether another number follows the one at i: "0 and 1", "0 vs 1". */
+static bool goes_on(const struct nai_question *q, size_t i) {
+  static const char *const links[] = {"and", "or", "vs", "versus", "with", "to", "than"};
+  bool linked = false;
+  for (size_t l = 0; i + 2 < q->count && l < sizeof links / sizeof *links; l++)
+    linked |= strcmp(q->words[i + 1].text, links[l]) == 0;
+  return linked && is_number(q->words[i + 2].text);
+}
+
+static void add_gpu(struct nai_question *q, const char *digits) {
+  int64_t gpu = strtoll(digits, NULL, 10);
+  if (q->gpu_count < NAI_QUESTION_MAX_GPUS && (!q->gpu_count || q->gpus[0] != gpu))
+    q->gpus[q->gpu_count++] = gpu;
+}
+
+/* "gpu 1", "device 1", "gpu1"; "ranks 0 and 1": those of a pair are GPUs, too. */
+void nai_question_read_gpus(struct nai_question *q) {
+  static const char *const words[] = {"gpu", "gpus", "device", "devices", "rank", "ranks"};
+  enum { RANK = 4 };
+  bool ranks = false;
+  for (size_t i = 0; i < q->count; i++) {
+    const char *word = q->words[i].text, *digits = NULL;
+    size_t at = i, w = 0;
+    while (w < sizeof words / sizeof *words && strcmp(word, words[w]) != 0)
+      w++;
+    if (w < sizeof words / sizeof *words)
+      digits = i + 1 < q->count ? q->words[at = i + 1].text : NULL;
+    else if (strncmp(word, "gpu", 3) == 0)
+      digits = word + 3;
+    if (!digits || !is_number(digits))
+      continue;
+    ranks |= w >= RANK && w < sizeof words / sizeof *words;
+    add_gpu(q, digits);
+    if (goes_on(q, at))
+      add_gpu(q, q->words[at + 2].text);
+  }
+  if (ranks && q->gpu_count < 2) /* a rank alone need not be that GPU */
+    q->gpu_count = 0;
+}
+
+/* "the first 100 ms", "the last 2 s": a stretch that is counted from an end of the capture. */
+static void take_end(struct nai_question *q, const char *text, const char *number) {
+  static const char first[] = "first ", last[] = "last ";
+  bool begins =
+      number - text >= (ptrdiff_t)strlen(first) && strncasecmp(number - strlen(first), first, strlen(first)) == 0;
+  bool ends = number - text >= (ptrdiff_t)strlen(last) && strncasecmp(number - strlen(last), last, strlen(last)) == 0;
+  if ((!begins && !ends) || q->time_count != 1)
+    return;
+  q->from_start = begins;
+  q->from_end = ends;
+  q->time_ns[q->time_count++] = 0;
+}
+
+/* Sums of two that are taken fit into an int64_t. */
+static void take_time(struct nai_question *q, double ns) {
+  enum { MAX_S = 1000000000 };
+  if (q->time_count < 2 && ns < MAX_S * 1e9)
+    q->time_ns[q->time_count++] = (int64_t)ns;
+}
+
+/* "at 60.3 s": a stretch that begins there. */
+static void take_point(struct nai_question *q, const char *text, const char *number) {
+  enum { LENGTH_NS = 1000000 };
+  static const char at[] = "at ";
+  bool point = number - text >= (ptrdiff_t)strlen(at) && strncasecmp(number - strlen(at), at, strlen(at)) == 0;
+  if (point && q->time_count == 1)
+    q->time_ns[q->time_count++] = q->time_ns[0] + LENGTH_NS;
+}
+
+/* "between 10 and 20 us": nobody asks for such a stretch of a capture by its times since the start. */
+static bool are_lengths(const struct nai_question *q) {
+  enum { SHORT_NS = 1000000 };
+  return q->time_count == 2 && !q->from_start && !q->from_end && q->time_ns[0] < SHORT_NS && q->time_ns[1] < SHORT_NS;
+}
+
+/* Durations and points of time: "5 us", "between 0.2 and 0.3 s"; and the first number that is none of those. */
+void nai_question_read_numbers(struct nai_question *q, const char *text) {
+  enum { MAX_JOIN = 5, MAX_PLAIN = 1000000 }; /* " and " */
+  static const double MAX_BYTES = 1e15;
+  struct nai_number plain = {0}, number;
+  const char *end = text + strlen(text);
+  q->number = q->other = q->bytes = INT64_MIN;
+  for (const char *at = text; nai_number_next(&number, text, &at, end);) {
+    bool joined = plain.text && number.text - (plain.text + plain.len) <= MAX_JOIN;
+    double written = strtod(number.text, NULL);
+    if (number.kind == NAI_NUMBER_TIME && joined && written > 0)
+      take_time(q, plain.value * number.value / written);
+    if (number.kind == NAI_NUMBER_TIME)
+      take_time(q, number.value);
+    if (number.kind == NAI_NUMBER_TIME)
+      take_end(q, text, number.text);
+    if (number.kind == NAI_NUMBER_TIME)
+      take_point(q, text, number.text);
+    plain = number.kind == NAI_NUMBER_PLAIN ? number : (struct nai_number){0};
+    if (number.kind == NAI_NUMBER_BYTES && number.value < MAX_BYTES)
+      q->bytes = (int64_t)number.value;
+    bool plain_or_share = plain.text || number.kind == NAI_NUMBER_PERCENT;
+    int64_t *place = q->number == INT64_MIN ? &q->number : q->other == INT64_MIN ? &q->other : NULL;
+    if (plain_or_share && place && number.value < MAX_PLAIN)
+      *place = (int64_t)number.value;
+  }
+  q->lengths = are_lengths(q);
+}
