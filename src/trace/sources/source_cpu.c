@@ -45,7 +45,9 @@ NAI_FIELDS(files, FILES_FIELDS, FILE_EVENTS, put_times)
 /* A call that fails has a negative size. */
 static int file_row(struct nai_part *p, const struct nai_cell *cells) {
   int64_t bytes = int_or(p, cells, files_bytes, NAI_NULL_I64);
-  put_i64(p, FILE_EVENTS_bytes, bytes >= 0 && bytes <= NAI_MAX_BYTES ? bytes : NAI_NULL_I64);
+  bool sound = bytes >= 0 && bytes <= NAI_MAX_BYTES;
+  put_i64(p, FILE_EVENTS_bytes, sound ? bytes : NAI_NULL_I64);
+  nai_sum_add(&p->total_bytes, sound ? (uint64_t)bytes : 0);
   return put_files(p, cells);
 }
 
