@@ -588,7 +588,8 @@ TEST(each_rule_fires) {
         {"comm_ops", "device_id=3;op=SendRecv"},
         {"comm_ops", "device_id=3;op=AllGather"}}},
       {"repeated-copies/low", {{"losses", "device_id=3;what=repeated_copies;time_ns=9000000;gain_ns=9000000"}}},
-      {"copies-on-compute-stream/medium", {{"losses", "device_id=3;what=copies_on_compute_stream;time_ns=9000000;count=12"}}},
+      {"copies-on-compute-stream/medium",
+       {{"losses", "device_id=3;what=copies_on_compute_stream;time_ns=9000000;count=12"}}},
       {"tiny-copies/low", {{"losses", "device_id=3;what=tiny_copies;time_ns=3000000"}}},
       {"uvm-bound/high", {{"losses", "device_id=3;what=page_migration;time_ns=30000000;pct_of_kind=64"}}},
       {"uvm-bound/medium", /* most of the kernels' time, but kernels take little of the active time */
