@@ -12,7 +12,7 @@ import support
 from support import PROGRAM, SOURCE, fresh_dir, trace
 
 NPM = SOURCE / "tests/npm"
-TOOLS = "probe analyze findings explain tables table sql window skills run_skill ask check_claims compare export".split()
+TOOLS = "probe analyze findings explain tables table sql window critical_path whatif skills run_skill ask check_claims compare export".split()
 
 
 def node_is_there():

@@ -40,6 +40,8 @@ await call("tables", { run });
 await call("table", { run, table: "kernels", limit: 3 });
 await call("sql", { run, query: "select count(*) as n from kernel_events" });
 await call("window", { run, start_ns: gpus[0].window_start_ns, end_ns: gpus[0].window_end_ns });
+await call("critical_path", { run });
+await call("whatif", { run });
 await call("skills", {});
 await call("skills", { skill: "streams" });
 await call("run_skill", { run, skill: "streams" });
