@@ -63,7 +63,8 @@ class Many(unittest.TestCase):
         if series == 1:  # the one that a night is checked against
             shutil.copytree(source / "captures", to / "captures", copy_function=os.link)
 
-    def test_what_it_costs(self):
+    def test_a_night_and_the_fleet_cost_little(self):
+        """First of all by its name: the largest resident set of a child counts what this process had when it began."""
         out, series = fresh_dir(), "p0001" if RUNS > NIGHTS else "p0000"
         newest = self.batch / "items/night-0011"
         figures = {
