@@ -104,6 +104,10 @@ int64_t nai_model_pid(const struct nai_model *m, int32_t process) {
   return process < 0 ? NAI_NULL_I64 : nai_get_i64(m->tables[NAI_IN_PROCESSES], process, PROCESSES_pid);
 }
 
+int32_t nai_model_process(const struct nai_model *m, int64_t pid) {
+  return (int32_t)nai_find_i64(m->tables[NAI_IN_PROCESSES], PROCESSES_pid, pid);
+}
+
 struct nai_range_place nai_model_range_place(const struct nai_model *m, uint32_t range) {
   if (range == NAI_NO_ROW)
     return (struct nai_range_place){NAI_NULL_I64, NAI_NULL_I64, NAI_NULL_I64, NAI_NULL_I64};

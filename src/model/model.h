@@ -335,6 +335,8 @@ bool nai_model_has_start_end(const struct nai_model *model, uint32_t thread);
 const char *nai_model_range_name(const struct nai_model *model, uint32_t range);
 /* pid of a row of processes, NAI_NULL_I64 for -1. */
 int64_t nai_model_pid(const struct nai_model *model, int32_t process);
+/* The process with that pid, -1 for none. */
+int32_t nai_model_process(const struct nai_model *model, int64_t pid);
 /* Where a range is on the timeline; all NAI_NULL_I64 for NAI_NO_ROW. */
 struct nai_range_place {
   int64_t start, end, pid, tid;

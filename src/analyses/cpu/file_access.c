@@ -162,18 +162,11 @@ static int busy_ns(int64_t *ns, const struct access *v, uint32_t n, int64_t kind
   return nai_memory_check(!both.oom, err);
 }
 
-static int32_t process_of(const struct nai_model *m, int64_t pid) {
-  for (uint32_t p = 0; p < m->process_count; p++)
-    if (nai_model_pid(m, (int32_t)p) == pid)
-      return (int32_t)p;
-  return -1;
-}
-
 /* What a GPU loses meanwhile. */
 static int put_idle(struct FILE_ACCESS_row *row, const struct work *w, const struct access *v, uint32_t n,
                     struct nai_err *err) {
   NAI_SCOPED(nai_process_gpu) own = {0};
-  int32_t process = process_of(w->m, row->pid);
+  int32_t process = nai_model_process(w->m, row->pid);
   if (process >= 0)
     NAI_TRY(nai_process_gpu_find(&own, w->m, process, err));
   const struct nai_process_gpu *gpu = own.any ? &own : &w->all;

@@ -149,13 +149,6 @@ static void move(struct job *job, const struct nai_export_place *place, uint32_t
   }
 }
 
-static int32_t process_of(const struct nai_model *m, int64_t pid) {
-  for (uint32_t p = 0; p < m->process_count; p++)
-    if (nai_model_pid(m, (int32_t)p) == pid)
-      return (int32_t)p;
-  return -1;
-}
-
 static int add_messages(struct job *job, uint32_t source, const struct nai_export_place *place, struct nai_err *err) {
   NAI_SCOPED(nai_arena) arena = NAI_ARENA(NULL);
   struct nai_model *m;
@@ -167,7 +160,7 @@ static int add_messages(struct job *job, uint32_t source, const struct nai_expor
   for (uint32_t p = 0; p < m->process_count; p++)
     rank_of[p] = NAI_NULL_I64;
   for (struct process *p = job->processes; p < job->processes + job->process_count; p++) {
-    int32_t of = p->source == source ? process_of(m, p->is.pid) : -1;
+    int32_t of = p->source == source ? nai_model_process(m, p->is.pid) : -1;
     if (of < 0)
       continue;
     p->place = *place;

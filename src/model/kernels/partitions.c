@@ -30,11 +30,6 @@ static int add_context(struct nai_partitions *p, struct nai_partition partition,
   return add(&p->of_context[at], p, partition, err);
 }
 
-/* Row of the process with that pid, -1 for none: ids of descriptive tables are bare. */
-static int32_t process_of(const struct nai_model *m, int64_t pid) {
-  return (int32_t)nai_find_i64(m->tables[NAI_IN_PROCESSES], PROCESSES_pid, pid);
-}
-
 /* A number of SMs as such; 0 for what no GPU, or not this one, can have. */
 static int64_t possible(int64_t sms, int64_t all) { return sms > 0 && (all <= 0 || sms <= all) ? sms : 0; }
 
@@ -51,7 +46,7 @@ static int add_contexts(struct nai_partitions *p, struct nai_err *err) {
   const struct nai_table *t = p->m->tables[NAI_IN_CONTEXTS];
   for (int64_t i = 0; i < t->rows; i++) {
     struct CUDA_CONTEXTS_row row = CUDA_CONTEXTS_at(t, i);
-    int32_t process = row.is_green == 1 && row.context_id > 0 ? process_of(p->m, row.pid) : -1;
+    int32_t process = row.is_green == 1 && row.context_id > 0 ? nai_model_process(p->m, row.pid) : -1;
     if (process < 0)
       continue;
     NAI_TRY(add_context(p,
@@ -81,7 +76,7 @@ static int add_unlisted(struct nai_partitions *p, struct nai_err *err) {
 
 static int add_slice(struct nai_partitions *p, const struct CUDA_DEVICES_row *seen, const struct GPUS_row *gpu,
                      struct nai_err *err) {
-  int32_t process = process_of(p->m, seen->pid);
+  int32_t process = nai_model_process(p->m, seen->pid);
   bool same = seen->gpu_id == NAI_NULL_I64 ? seen->cuda_device == gpu->cuda_device : seen->gpu_id == gpu->device_id;
   bool added, smaller = possible(seen->sm_count, gpu->sm_count) && seen->sm_count != gpu->sm_count;
   if (!same || !smaller || process < 0)
