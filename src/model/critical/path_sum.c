@@ -64,6 +64,7 @@ static int64_t asleep_ns(const struct nai_model *m, const struct nai_path_segmen
 
 int nai_path_sum_segment(struct nai_path_sum *s, const struct nai_model *m, const struct nai_path_segment *segment,
                          struct nai_err *err) {
+  enum { NEAR_NS = 5000 };
   char room[NAI_KIND_NAME_MAX];
   int64_t ns = segment->end - segment->start;
   uint32_t at, sum;
@@ -85,7 +86,9 @@ int nai_path_sum_segment(struct nai_path_sum *s, const struct nai_model *m, cons
       *known = (struct nai_path_known){name, segment->cause, sum};
   }
   struct nai_path_group *group = &s->groups[at];
+  int64_t margin = nai_path_margin(m, segment);
   group->ns += ns;
+  group->near_ns += margin != NAI_NULL_I64 && margin <= NEAR_NS ? ns : 0;
   group->segments++;
   if (ns > group->longest_ns) {
     group->longest_ns = ns;

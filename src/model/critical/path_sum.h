@@ -9,6 +9,7 @@ struct nai_path_group {
   enum nai_path_cause cause;
   int category; /* of kernels, -1 for others */
   int64_t ns, segments, longest_ns, longest_start;
+  int64_t near_ns;  /* in segments that something else would have decided at most 5 us earlier */
   const char *what; /* that takes most of it, what_ns: kernel, direction, function; of host code the range around it */
   int64_t what_ns;
 };
