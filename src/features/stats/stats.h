@@ -404,28 +404,29 @@ NAI_MUST_CHECK int nai_stats_filter_read(struct nai_stats_filter *out, const cha
 struct nai_stats_item {
   int64_t start, end, thread;
 };
-/* Calls `pair` for each range and each item inside it: on the same thread, begun no later and ended no earlier. A range
- * with an end thread holds nothing. Items of a thread come by start, the pairs of an item one after the other. */
-typedef int nai_stats_pair_fn(void *ctx, uint32_t range, uint32_t item, struct nai_err *err);
-NAI_MUST_CHECK int nai_stats_contain(struct nai_stats_ranges *ranges, const struct nai_stats_item *items,
-                                     uint32_t count, nai_stats_pair_fn *pair, void *ctx, struct nai_arena *arena,
-                                     struct nai_err *err);
-
 /* Items by thread and start; ranges are ordered, too. */
 NAI_MUST_CHECK int nai_stats_order_items(struct nai_key **out, struct nai_stats_ranges *ranges,
                                          const struct nai_stats_item *items, uint32_t count, struct nai_arena *arena,
                                          struct nai_err *err);
 
-/* overlap.c: the same without a call for each pair, for ranges of which many hold the same items. `put` gets each item
- * once for each name and style of ranges around it: one of these ranges, and how many they are. */
+/* overlap.c: what lies inside a range: on the same thread, begun no earlier and ended no later. A range with an end
+ * thread holds nothing. Many ranges may hold the same items: no pair of them is looked at.
+ *
+ * Of each item the range around it that begins last, of those the one that ends first, then the last in the file;
+ * UINT32_MAX: none. */
+NAI_MUST_CHECK int nai_stats_find_innermost(uint32_t **out, struct nai_stats_ranges *ranges,
+                                            const struct nai_stats_item *items, uint32_t count, struct nai_arena *arena,
+                                            struct nai_err *err);
+/* `put` gets each item once for each name and style of ranges around it: one of these ranges, and how many they are. */
 typedef int nai_stats_name_fn(void *ctx, uint32_t range, uint32_t ranges, uint32_t item, struct nai_err *err);
 NAI_MUST_CHECK int nai_stats_contain_names(struct nai_stats_ranges *ranges, const struct nai_stats_item *items,
                                            uint32_t count, nai_stats_name_fn *put, void *ctx, struct nai_arena *arena,
                                            struct nai_err *err);
 /* `put` gets each range once for each kind of items in it. */
+typedef int nai_stats_kind_fn(void *ctx, uint32_t range, uint32_t kind, struct nai_err *err);
 NAI_MUST_CHECK int nai_stats_contain_kinds(struct nai_stats_ranges *ranges, const struct nai_stats_item *items,
                                            uint32_t count, const uint32_t *kind, uint32_t kind_count,
-                                           nai_stats_pair_fn *put, void *ctx, struct nai_arena *arena,
+                                           nai_stats_kind_fn *put, void *ctx, struct nai_arena *arena,
                                            struct nai_err *err);
 /* From the first start to the last end of what an item stands for, or of all that items in a range do. */
 struct nai_stats_extent {
