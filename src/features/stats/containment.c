@@ -1,5 +1,5 @@
 /* Ranges by thread and time, and what is around them. */
-#include "features/stats/stats.h"
+#include "features/stats/ranges.h"
 
 #include "base/sort.h"
 

@@ -1,5 +1,5 @@
 /* What many ranges of a thread that overlap hold, without a look at each pair of range and item. */
-#include "features/stats/stats.h"
+#include "features/stats/ranges.h"
 
 #include "base/sort.h"
 

@@ -1,5 +1,6 @@
 /* Argument nvtx-name: kernels are called RANGE/KERNEL, by the innermost range around the launching call. */
-#include "features/stats/stats.h"
+#include "features/stats/operations.h"
+#include "features/stats/ranges.h"
 
 static int join_names(int64_t *out, struct nai_stats_source *source, const struct nai_stats_range *range,
                       int64_t kernel, struct nai_err *err) {

@@ -1,5 +1,6 @@
 /* Reports with a row per range: the tree of push/pop ranges, and the projection of ranges to the GPU. */
-#include "features/stats/stats.h"
+#include "features/stats/operations.h"
+#include "features/stats/ranges.h"
 
 #include "base/keyset.h"
 #include "base/sort.h"
