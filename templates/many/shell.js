@@ -141,7 +141,7 @@
   }
 
   // Columns of a map of ranks: what each rank did in them, and the way to that time in the ranks' reports.
-  const STATES = ["compute", "wait", "transfer", "copy"];
+  const STATES = ["compute", "wait", "transfer", "copy", "mpi"];
   let columns = null; // [number of the map, first, behind the last]
   const time = (ns) => {
     const [unit, size] = [["s", 1e9], ["ms", 1e6], ["µs", 1e3]].find(([, each]) => Math.abs(ns) >= each) || ["ns", 1];
@@ -179,7 +179,7 @@
     const over = svg.classList.contains("time");
     const last = columns[2] * each - 1;
     const said = over ? `${time(columns[1] * each)} to ${time(columns[2] * each)}` : `${svg.dataset.unit} ${columns[1] * each}${last > columns[1] * each ? ` to ${last}` : ""}`;
-    const heads = over ? ["rank", "compute", "wait for other ranks", "other communication", "copies"] : ["rank", svg.getAttribute("aria-label").startsWith("How late") ? "late by" : "waited"];
+    const heads = over ? ["rank", "compute", "wait for other ranks", "other communication", "copies", "MPI, else idle"] : ["rank", svg.getAttribute("aria-label").startsWith("How late") ? "late by" : "waited"];
     const cells = (row, tag) => make("tr", {}, ...row.map((cell, i) => make(tag, i ? { class: "number" } : {}, cell)));
     const region = svg.closest(".scroll");
     region.after(make("div", { class: "columns scroll", tabindex: "0", role: "region", "aria-label": "Chosen columns" },
