@@ -135,6 +135,7 @@ static int put_scope(const struct nai_path_tables *out, const struct nai_path_sc
   struct nai_path_sum other, *sum = is_first ? first : &other;
   const char *reason;
   nai_path_sum_begin(sum, out->arena);
+  sum->by = out->by;
   NAI_TRY(is_first ? walk(sum, out, scope, err) : nai_path_sum_scope(sum, scope, m, m->dependencies->time, NULL, err));
   NAI_TRY(nai_path_sum_end(sum, err));
   for (uint32_t i = 0; i < sum->count; i++)
