@@ -693,6 +693,17 @@ class Damaged(unittest.TestCase):
             said += self.check(path, (table, wrong))
         self.assertGreater(said, 10)
 
+    def test_clocks(self):
+        """Operations long before their launches, or behind what waits for them, are in no order: they are counted, many refuse the graph."""
+        for name, by, stream, refused in (("inference", 10 * US, 7, False), ("inference", 200 * US, 7, True), ("dependency", 200 * US, 13, True)):
+            path = fresh_dir("whatif") / "trace.sqlite"
+            shutil.copy(trace(name), path)
+            with contextlib.closing(sqlite3.connect(path)) as db, db:
+                db.execute("UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET start = start - ?, end = end - ? WHERE streamId = ?", (by, by, stream))
+            done = run("whatif", "--quiet", path, "--kernel", ".=0.5")
+            self.assertEqual((done.returncode, "contradict" in done.stdout), (7, True) if refused else (0, False), (name, by))
+            self.assertEqual(sql_row(path, "select dropped_count > 0 from dependency_graph"), [refused])
+
     @tier("ci")
     def test_pages(self):
         source = trace("training")
