@@ -6,10 +6,6 @@
 #include "base/text.h"
 #include "config/patterns.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 enum { BUILTIN_MAX = 64 };
 static const char folder[] = "phase-maps/", suffix[] = ".yaml";
 

@@ -4,8 +4,6 @@
 #include "base/buf.h"
 #include "base/scope.h"
 
-#include <stdint.h>
-
 struct nai_phase_map;
 
 /* Loads the built-in map of that name ("vllm" is the asset phase-maps/vllm.yaml), else the file `path`. A word without

@@ -13,12 +13,7 @@
 #include "tables/step_search.h"
 #include "tables/viewer_data.h"
 
-#include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 void nai_result_free(struct nai_result *result) {

@@ -4,9 +4,6 @@
 #include "base/fs.h"
 #include "base/hash.h"
 
-#include <string.h>
-#include <time.h>
-
 /* A directory that is not there would quietly mean the built-in templates. */
 static int check_templates(const char *path, struct nai_err *err) {
   return !path || nai_fs_is_dir(path) ? NAI_OK

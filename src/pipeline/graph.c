@@ -7,9 +7,6 @@
 #include "base/memory.h"
 #include "base/threads.h"
 
-#include <stdio.h>
-#include <string.h>
-
 static void job_free(struct job *job) {
   for (int o = 0; o < job->outputs; o++)
     nai_table_free(job->out[o]);

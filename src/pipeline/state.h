@@ -13,7 +13,6 @@
 #include "skills/skill.h"
 #include "trace/ingest.h"
 
-#include <limits.h>
 #include <pthread.h>
 
 /* Skills that the report is asked to hold, each a table of the run. */

@@ -4,9 +4,6 @@
 #include "base/array.h"
 #include "base/sort.h"
 
-#include <math.h>
-#include <stdlib.h>
-
 __extension__ typedef __int128 wide;
 __extension__ typedef unsigned __int128 uwide;
 
