@@ -4,8 +4,6 @@
 #include "tables/directive_data.h"
 #include "tables/openacc_events.h"
 
-#include <stdlib.h>
-
 enum { UPLOAD = 5, DOWNLOAD = 6, LAUNCH = 4 }; /* CUpti_OpenAccEventKind */
 enum { MANY = 10, SAME_PCT = 90 };
 
