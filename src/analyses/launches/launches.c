@@ -75,7 +75,8 @@ static int put_layer_stats(struct scope *scopes, const struct layer *l, struct n
   struct nai_stats *stats;
   NAI_TRY(NAI_NEW(stats, arena, l->scopes, err));
   for (int i = 0; i < MEASURES; i++) {
-    NAI_TRY(nai_group_stats(stats, l->scopes, &(struct nai_values){l->m->kernels.n, blocks[i], l}, err));
+    NAI_TRY(
+        nai_group_stats(stats, l->scopes, &(struct nai_values){l->m->kernels.n, blocks[i], l, l->m->scratch_dir}, err));
     for (uint32_t s = 0; s < l->scopes; s++)
       scopes[s].of[i] = stats[s];
   }

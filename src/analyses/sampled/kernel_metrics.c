@@ -323,7 +323,7 @@ static int find_kernels(struct work *w, struct nai_err *err) {
   for (uint32_t g = 0; g < m->gpu_count; g++)
     NAI_TRY(find_stretches(w, g, err));
   return nai_group_stats(w->durations, m->kernel_group_count,
-                         &(struct nai_values){m->kernels.n, nai_duration_block, &durations, NULL}, err);
+                         &(struct nai_values){m->kernels.n, nai_duration_block, &durations, m->scratch_dir}, err);
 }
 
 static int run(const struct nai_node_io *io, struct nai_err *err) {

@@ -1,7 +1,6 @@
 /* Answering: the parts of an answer in their order. */
 #include "features/ask/internal.h"
 
-#include <string.h>
 #include <strings.h>
 
 /* Of an intent's facts; the rest is for findings and what they stand on. */
@@ -92,22 +91,6 @@ static void put_counts(struct nai_buf *sql, const char *word, enum how how) {
   }
 }
 
-/* Whether the question has a name that nothing has; said. */
-static bool say_unknown(const struct nai_asking *asking) {
-  const struct nai_question *q = asking->question;
-  bool any = false;
-  for (size_t i = 0; i < q->count; i++) {
-    if (!nai_question_is_name(&q->words[i]))
-      continue;
-    any = true;
-    nai_answer_say(asking, &asking->answer->said, NULL,
-                   nai_arena_printf(asking->arena,
-                                    "Nothing in the trace is called \"%s\": no kernel, NVTX range or CUDA call.",
-                                    q->words[i].typed));
-  }
-  return any;
-}
-
 /* Of some words the first that is a name, or NULL; *kind is of what. */
 static int find_name(const char **word, const char **kind, const struct nai_asking *asking, const char *const *words,
                      size_t count, enum how how, struct nai_err *err) {
@@ -129,6 +112,27 @@ static int find_name(const char **word, const char **kind, const struct nai_aski
         *kind = named[k].kind;
         return NAI_OK;
       }
+  return NAI_OK;
+}
+
+/* Says which names of the question nothing has; *any: there are such. */
+static int say_unknown(bool *any, const struct nai_asking *asking, struct nai_err *err) {
+  const struct nai_question *q = asking->question;
+  const char *text, *word, *kind;
+  *any = false;
+  for (size_t i = 0; i < q->count; i++) {
+    if (!nai_question_is_name(&q->words[i]))
+      continue;
+    text = q->words[i].text;
+    NAI_TRY(find_name(&word, &kind, asking, &text, 1, PART, err));
+    if (word)
+      continue;
+    *any = true;
+    nai_answer_say(asking, &asking->answer->said, NULL,
+                   nai_arena_printf(asking->arena,
+                                    "Nothing in the trace is called \"%s\": no kernel, NVTX range or CUDA call.",
+                                    q->words[i].typed));
+  }
   return NAI_OK;
 }
 
@@ -410,9 +414,11 @@ static int choose_by_rest(const struct nai_intent **about, struct nai_asking *as
 static int choose(const struct nai_intent **chosen, size_t *count, struct nai_asking *asking, struct nai_question *q,
                   struct nai_err *err) {
   const struct nai_intent *matched[NAI_QUESTION_MAX_INTENTS], *about;
+  bool unknown;
   NAI_TRY(correct_spelling(asking, q, err));
   NAI_TRY(choose_named(&about, asking, q, err));
-  if (!about && say_unknown(asking))
+  NAI_TRY(say_unknown(&unknown, asking, err));
+  if (!about && unknown)
     return NAI_OK;
   /* A word that is used for much else says nothing beside words that are not understood. */
   size_t matches = nai_question_match(matched, q, asking->intents, !about && nai_question_is_clear(q));

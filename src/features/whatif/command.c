@@ -9,10 +9,6 @@
 #include "query/query_rows.h"
 #include "table/json.h"
 
-#include <inttypes.h>
-#include <math.h>
-#include <string.h>
-
 enum { MAX_EACH = 8, MAX_CHANGES = MAX_EACH * NAI_CHANGE_KINDS };
 
 struct whatif_args {
