@@ -13,8 +13,8 @@
   C(T, repeated, ID32,                                                                                         \
     "1: moves ten times or more, nine of ten with equal bytes, and half as often as the most frequent launch") \
   C(T, copy_count, COUNT, "copies launched within", .sum = true)                                               \
-  C(T, copy_ns, TIME, "their summed durations", .better = NAI_BETTER_LOWER, .sum = true)                       \
-  C(T, exposed_ns, TIME, "part of it beside no kernel", .better = NAI_BETTER_LOWER, .sum = true, .order = -1)  \
+  C(T, copy_ns, LESS(TIME), "their summed durations", .sum = true)                                             \
+  C(T, exposed_ns, LESS(TIME), "part of it beside no kernel", .sum = true, .order = -1)                        \
   C(T, longest_start_ns, START, "start of the longest event")                                                  \
   C(T, longest_end_ns, END, "end of the longest event")
 NAI_TABLE(
