@@ -5,9 +5,6 @@
 #include "tables/what_if.h"
 #include "tables/what_if_plan.h"
 
-#include <math.h>
-#include <string.h>
-
 void nai_simulation_free(struct nai_simulation *s) {
   for (uint32_t i = 0; i < s->count; i++)
     nai_change_free(&s->v[i].change);

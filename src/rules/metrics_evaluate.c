@@ -4,9 +4,6 @@
 #include "rules/metrics_internal.h"
 #include "tables/run_info.h"
 
-#include <stdio.h>
-#include <string.h>
-
 enum { MAX_MEMBER = 80 };
 
 struct run {

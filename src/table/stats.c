@@ -3,9 +3,6 @@
 #include "base/arena.h"
 #include "base/sort.h"
 
-#include <math.h>
-#include <string.h>
-
 __extension__ typedef __int128 wide;
 __extension__ typedef unsigned __int128 uwide;
 

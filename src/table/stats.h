@@ -4,8 +4,6 @@
 #include "base/err.h"
 #include "table/column.h"
 
-#include <stdint.h>
-
 /* Statistics of a set of values, in their unit. All 0 (quantiles NaN) for an empty set. */
 struct nai_stats {
   int64_t count, total, min, max; /* total saturates */

@@ -6,9 +6,6 @@
 #include "tables/graph_node_events.h"
 #include "tables/graphs.h"
 
-#include <math.h>
-#include <stdlib.h>
-
 enum { MAX_ROWS = 10000, ASSUMED_LAUNCH_NS = 4000 };
 
 static const char *mode_of(const struct nai_graph_launch *l) { return l->by_node ? "node" : "graph"; }

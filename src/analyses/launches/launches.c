@@ -2,9 +2,6 @@
 #include "analyses/analysis.h"
 #include "tables/launch_rates.h"
 
-#include <inttypes.h>
-#include <string.h>
-
 enum { PEAK_NS = 10 * 1000 * 1000 };
 static const int64_t tiny_limits_ns[] = {5000, 10000, 20000};
 enum { LIMITS = sizeof tiny_limits_ns / sizeof *tiny_limits_ns };

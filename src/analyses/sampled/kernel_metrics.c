@@ -7,10 +7,6 @@
 #include "tables/kernel_bounds.h"
 #include "tables/kernel_metrics.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 enum { PURE_PCT = 95, MEASURED = 20, FEW = 5 };
 enum { BOUND_PCT = 60, FEW_SMS_PCT = 50, LATENCY_PCT = 40 };
 static const double MIN_PCT = 0.5; /* of the GPU's kernel time */

@@ -4,8 +4,6 @@
 #include "tables/mpi_events.h"
 #include "tables/rank_timeline.h"
 
-#include <stdlib.h>
-
 /* --- one clock for all ------------------------------------------------------------------------ */
 
 /* So much lies before the first trace, or its first operation of a GPU, for what is recorded earlier. */

@@ -4,9 +4,6 @@
 #include "base/fmt.h"
 #include "base/escape.h"
 
-#include <inttypes.h>
-#include <string.h>
-
 enum { LEFT = 130, RIGHT = 20, WIDTH = 1000, HEAD = 16, ROW_FEW = 20, ROW_MANY = 11, MANY = 24, MAX_CHARS = 20 };
 
 struct scale {

@@ -10,11 +10,6 @@
 #include "tables/collectives.h"
 #include "tables/transfers.h"
 
-#include <inttypes.h>
-#include <limits.h>
-#include <math.h>
-#include <string.h>
-
 enum { MAX_RANKS = 24, MAX_COLLECTIVES = 10, MAX_LINES = 64, MAX_REASONS = 5, MAX_COLUMNS = 64 /* of a table here */ };
 
 static bool is_time(const struct nai_table *t, int column) { return t->schema->columns[column].unit == NAI_NS; }

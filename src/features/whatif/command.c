@@ -10,10 +10,6 @@
 #include "query/query_rows.h"
 #include "table/json.h"
 
-#include <inttypes.h>
-#include <math.h>
-#include <string.h>
-
 enum { MAX_EACH = 8, MAX_CHANGES = MAX_EACH * NAI_CHANGE_KINDS, MAX_WITHOUT = 32 };
 
 struct whatif_args {

@@ -7,10 +7,6 @@
 #include "table/stats.h"
 #include "tables/threads.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 void nai_path_sum_begin(struct nai_path_sum *s, struct nai_arena *arena) {
   *s = (struct nai_path_sum){
       .arena = arena, .group_keys = {.arena = arena}, .subject_keys = {.arena = arena}, .subjects = {.arena = arena}};

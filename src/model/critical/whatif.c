@@ -5,11 +5,6 @@
 #include "table/stats.h"
 #include "tables/threads.h"
 
-#include <inttypes.h>
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
-
 /* --- what a change is about ------------------------------------------------------------------- */
 
 /* Per text of a dictionary, whether it matches. */
