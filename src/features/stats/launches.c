@@ -19,7 +19,7 @@ static int join(struct launches *out, struct nai_stats_rows *rows, const struct 
   struct nai_arena *arena = &rows->source->arena;
   const uint32_t wanted = 1u << NAI_STATS_OP_CORRELATION | 1u << NAI_STATS_OP_PROCESS | 1u << NAI_STATS_OP_DEVICE |
                           0x3f << NAI_STATS_OP_GRID;
-  NAI_TRY(nai_stats_index_calls(&out->calls, rows->source, err));
+  NAI_TRY(nai_stats_index_calls(&out->calls, rows->source, 1u << NAI_STATS_CALL_NAME, err));
   NAI_TRY(nai_stats_load_operations(&out->kernels, rows->source, NAI_STATS_KERNELS, wanted, options, err));
   NAI_TRY(NAI_NEW(out->call, arena, out->kernels.count, err));
   NAI_TRY(NAI_NEW(out->order, arena, out->kernels.count, err));

@@ -266,7 +266,7 @@ static int note_no_range(struct nai_stats_rows *rows, const struct nai_stats_ran
   struct names names;
   NAI_TRY(names_begin(&names, rows->source, err));
   for (uint32_t i = 0; i < ranges->count; i++) {
-    names_add(&names, rows->source, ranges->at[i].text, wanted);
+    names_add(&names, rows->source, ranges->words[ranges->at[i].words].text, wanted);
     names_add(&names, rows->source, ranges->at[i].name, wanted);
   }
   return note_absence(rows, "range is named", nai_stats_text_of(rows->source, wanted), &names, err);
@@ -308,7 +308,7 @@ static int range_pace(struct nai_stats_rows *rows, const struct nai_stats_option
     NAI_TRY(nai_stats_project_all(&on_gpu, &ranges, rows->source, err));
   for (uint32_t i = 0; i < ranges.count; i++) {
     const struct nai_stats_range *range = &ranges.at[i];
-    if (range->text != wanted && range->name != wanted)
+    if (ranges.words[range->words].text != wanted && range->name != wanted)
       continue;
     named++;
     if (projected && on_gpu[i].end < on_gpu[i].start)

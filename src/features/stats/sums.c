@@ -256,7 +256,7 @@ static int sum_operations(struct nai_stats_rows *rows, const struct nai_stats_op
   uint64_t count = 0;
   NAI_TRY(NAI_NEW(all, &source->arena, 1, err));
   if (with_calls)
-    NAI_TRY(nai_stats_load_calls(&calls, source, 0, err));
+    NAI_TRY(nai_stats_load_calls(&calls, source, 1u << NAI_STATS_CALL_NAME, err));
   NAI_TRY(set_category(all, source, calls.at[NAI_STATS_CALL_NAME], calls.count, CATEGORY_CALL, err));
   for (int what = NAI_STATS_KERNELS; what <= NAI_STATS_SETS; what++) {
     struct nai_stats_events *events = &operations[what];

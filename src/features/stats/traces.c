@@ -50,8 +50,8 @@ int nai_stats_make_gpu_trace(struct nai_stats_rows *rows, const struct nai_stats
   struct gpu_trace *trace = NULL;
   NAI_TRY(NAI_NEW(trace, &rows->source->arena, 1, err));
   for (int what = 0; what < 3; what++)
-    NAI_TRY(nai_stats_load_operations(&trace->events[what], rows->source, (enum nai_stats_what)what, UINT32_MAX,
-                                      options, err));
+    NAI_TRY(nai_stats_load_operations(&trace->events[what], rows->source, (enum nai_stats_what)what,
+                                      (1u << NAI_STATS_OP_COLUMNS) - 1, options, err));
   NAI_TRY(nai_stats_load(&trace->gpus, rows->source, "TARGET_INFO_GPU", columns, err));
   NAI_TRY(nai_stats_name_memory(trace->kinds, rows->source, options->old, err));
   if (options->flag[1])
@@ -193,7 +193,7 @@ int nai_stats_make_call_trace(struct nai_stats_rows *rows, const struct nai_stat
   struct call_trace *trace = NULL;
   (void)options;
   NAI_TRY(NAI_NEW(trace, &rows->source->arena, 1, err));
-  NAI_TRY(nai_stats_load_calls(&trace->calls, rows->source, UINT32_MAX, err));
+  NAI_TRY(nai_stats_load_calls(&trace->calls, rows->source, (1u << NAI_STATS_CALL_COLUMNS) - 1, err));
   NAI_TRY(read_threads(trace, rows->source, err));
   NAI_TRY(NAI_NEW(trace->order, &rows->source->arena, trace->calls.count, err));
   for (uint32_t i = 0; i < trace->calls.count; i++)
