@@ -198,6 +198,7 @@ struct nai_stats_report {
   struct nai_stats_argument arguments[2];
   const char *flags[NAI_STATS_FLAGS]; /* arguments that are words: what only this program has */
   bool window;                        /* takes the arguments start=, end= and nvtx= */
+  const char *advice;                 /* of a rule: what to do about its rows */
   enum { NAI_STATS_NO_NAME, NAI_STATS_NEEDS_NAME, NAI_STATS_MAY_HAVE_NAME } about; /* the argument name=, the last */
   const char *is_table[2]; /* the table of this program that is the report, and that with the first flag; or NULL */
   nai_stats_make_fn *make;
