@@ -3,8 +3,6 @@
 
 #include "base/sort.h"
 
-#include <stdlib.h>
-
 /* --- order --------------------------------------------------------------------------------------------- */
 
 /* Those that begin together on a thread: the longest first. */

@@ -3,10 +3,6 @@
 
 #include "base/sort.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 enum { RECENT = 1 << 16 };
 
 int nai_stats_keys_begin(struct nai_stats_keys *keys, struct nai_arena *arena, struct nai_err *err) {

@@ -4,7 +4,6 @@
 #include "base/array.h"
 #include "base/threads.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum { START, END, TYPE, TEXT, TEXT_ID, THREAD, END_THREAD, DOMAIN, ROW };

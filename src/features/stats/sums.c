@@ -5,8 +5,6 @@
 #include "base/fmt.h"
 #include "base/sort.h"
 
-#include <stdlib.h>
-
 /* --- calls -------------------------------------------------------------------------------------------- */
 
 static const char calls_table[] = "CUPTI_ACTIVITY_KIND_RUNTIME";
