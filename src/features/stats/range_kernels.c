@@ -144,19 +144,13 @@ int nai_stats_make_range_kernels(struct nai_stats_rows *rows, const struct nai_s
 
 /* --- columns -------------------------------------------------------------------------------------------- */
 
-static void range(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
-  nai_stats_put_text(out, range_text(rows, nai_stats_group_of(rows, row)));
-}
+NAI_STATS_CELL(range, nai_stats_put_text(out, range_text(rows, nai_stats_group_of(rows, row))))
 static void style(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
   int64_t style = nai_stats_group_of(rows, row)->key[KEY_STYLE];
   nai_stats_put_text(out, style == NO_STYLE ? NULL : nai_stats_style_name((enum nai_stats_style)style));
 }
-static void process(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
-  nai_stats_put_int(out, nai_stats_group_of(rows, row)->key[KEY_PID]);
-}
-static void thread(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
-  nai_stats_put_int(out, nai_stats_group_of(rows, row)->key[KEY_TID]);
-}
+NAI_STATS_CELL(process, nai_stats_put_int(out, nai_stats_group_of(rows, row)->key[KEY_PID]))
+NAI_STATS_CELL(thread, nai_stats_put_int(out, nai_stats_group_of(rows, row)->key[KEY_TID]))
 static void ranges(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
   const struct range_kernels *all = rows->state;
   nai_stats_put_int(out, all->range_instances[nai_stats_group_of(rows, row)->id]);

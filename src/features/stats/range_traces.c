@@ -37,38 +37,21 @@ static uint32_t index_of(const struct nai_stats_rows *rows, uint32_t row) {
 /* Whether a range has a level and a stack. */
 static bool has_place(const struct range_trace *all, uint32_t range) { return !all->lost || !all->lost[range]; }
 
-static void name(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
-  nai_stats_put_text(out, nai_stats_text_of(rows->source, range_of(rows, row)->name));
-}
-static void start(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
-  nai_stats_put_int(out, range_of(rows, row)->start);
-}
-static void end(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
-  nai_stats_put_int(out, range_of(rows, row)->end);
-}
-static void duration(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
-  nai_stats_put_int(out, range_of(rows, row)->end - range_of(rows, row)->start);
-}
-static void style(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
-  nai_stats_put_text(out, nai_stats_style_name(nai_stats_style_of(range_of(rows, row))));
-}
-static void process(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
-  nai_stats_put_int(out, nai_stats_pid(range_of(rows, row)->thread));
-}
-static void thread(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
-  nai_stats_put_int(out, nai_stats_tid(range_of(rows, row)->thread));
-}
+NAI_STATS_CELL(name, nai_stats_put_text(out, nai_stats_text_of(rows->source, range_of(rows, row)->name)))
+NAI_STATS_CELL(start, nai_stats_put_int(out, range_of(rows, row)->start))
+NAI_STATS_CELL(end, nai_stats_put_int(out, range_of(rows, row)->end))
+NAI_STATS_CELL(duration, nai_stats_put_int(out, range_of(rows, row)->end - range_of(rows, row)->start))
+NAI_STATS_CELL(style, nai_stats_put_text(out, nai_stats_style_name(nai_stats_style_of(range_of(rows, row)))))
+NAI_STATS_CELL(process, nai_stats_put_int(out, nai_stats_pid(range_of(rows, row)->thread)))
+NAI_STATS_CELL(thread, nai_stats_put_int(out, nai_stats_tid(range_of(rows, row)->thread)))
 static void level(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
   const struct range_trace *all = rows->state;
   uint32_t range = index_of(rows, row);
   nai_stats_put_int(out, has_place(all, range) ? all->places[range].level : NAI_STATS_NULL);
 }
-static void children(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
-  nai_stats_put_int(out, ((const struct range_trace *)rows->state)->children[index_of(rows, row)]);
-}
-static void id(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
-  nai_stats_put_int(out, range_of(rows, row)->rowid);
-}
+NAI_STATS_CELL(children,
+               nai_stats_put_int(out, ((const struct range_trace *)rows->state)->children[index_of(rows, row)]))
+NAI_STATS_CELL(id, nai_stats_put_int(out, range_of(rows, row)->rowid))
 static void parent(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
   const struct range_trace *all = rows->state;
   uint32_t range = index_of(rows, row), parent = has_place(all, range) ? all->places[range].parent : UINT32_MAX;
@@ -175,9 +158,8 @@ int nai_stats_make_push_pop_trace(struct nai_stats_rows *rows, const struct nai_
   return order_tree(all, options, arena, err);
 }
 
-static void child_time(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
-  nai_stats_put_int(out, ((const struct range_trace *)rows->state)->child_ns[index_of(rows, row)]);
-}
+NAI_STATS_CELL(child_time,
+               nai_stats_put_int(out, ((const struct range_trace *)rows->state)->child_ns[index_of(rows, row)]))
 static void own_time(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
   const struct nai_stats_range *range = range_of(rows, row);
   int64_t own = range->end - range->start;
@@ -274,16 +256,14 @@ int nai_stats_make_projections(struct nai_stats_rows *rows, const struct nai_sta
   return order_projections(rows, all, options->old, err);
 }
 
-static void projected_start(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
-  nai_stats_put_int(out, ((const struct range_trace *)rows->state)->extents[index_of(rows, row)].start);
-}
+NAI_STATS_CELL(projected_start,
+               nai_stats_put_int(out, ((const struct range_trace *)rows->state)->extents[index_of(rows, row)].start))
 static void projected_time(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
   const struct nai_stats_extent *extent = &((const struct range_trace *)rows->state)->extents[index_of(rows, row)];
   nai_stats_put_int(out, extent->end - extent->start);
 }
-static void operations(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
-  nai_stats_put_int(out, ((const struct range_trace *)rows->state)->extents[index_of(rows, row)].calls);
-}
+NAI_STATS_CELL(operations,
+               nai_stats_put_int(out, ((const struct range_trace *)rows->state)->extents[index_of(rows, row)].calls))
 
 const struct nai_stats_column nai_stats_projection_columns[] = {{"Name", 0, name},
                                                                 {"Projected Start", NAI_STATS_STAMP, projected_start},
@@ -345,27 +325,16 @@ static void put_mean(struct nai_stats_cell *out, int64_t total, int64_t count) {
   nai_stats_put_rounded(out, count ? (double)total / (double)count : (double)INFINITY);
 }
 
-static void sum_name(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
-  nai_stats_put_text(out, nai_stats_group_of(rows, row)->name);
-}
-static void sum_style(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
-  nai_stats_put_text(out, nai_stats_style_name((enum nai_stats_style)nai_stats_group_of(rows, row)->key[KEY_STYLE]));
-}
-static void sum_range_time(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
-  nai_stats_put_int(out, sum_of(rows, row)->range_ns);
-}
-static void sum_operations(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
-  nai_stats_put_int(out, sum_of(rows, row)->operations);
-}
-static void mean_operations(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
-  put_mean(out, sum_of(rows, row)->operations, nai_stats_group_of(rows, row)->stats.count);
-}
-static void mean_level(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
-  put_mean(out, sum_of(rows, row)->levels, sum_of(rows, row)->placed);
-}
-static void mean_children(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
-  put_mean(out, sum_of(rows, row)->children, nai_stats_group_of(rows, row)->stats.count);
-}
+NAI_STATS_CELL(sum_name, nai_stats_put_text(out, nai_stats_group_of(rows, row)->name))
+NAI_STATS_CELL(
+    sum_style,
+    nai_stats_put_text(out, nai_stats_style_name((enum nai_stats_style)nai_stats_group_of(rows, row)->key[KEY_STYLE])))
+NAI_STATS_CELL(sum_range_time, nai_stats_put_int(out, sum_of(rows, row)->range_ns))
+NAI_STATS_CELL(sum_operations, nai_stats_put_int(out, sum_of(rows, row)->operations))
+NAI_STATS_CELL(mean_operations,
+               put_mean(out, sum_of(rows, row)->operations, nai_stats_group_of(rows, row)->stats.count))
+NAI_STATS_CELL(mean_level, put_mean(out, sum_of(rows, row)->levels, sum_of(rows, row)->placed))
+NAI_STATS_CELL(mean_children, put_mean(out, sum_of(rows, row)->children, nai_stats_group_of(rows, row)->stats.count))
 
 const struct nai_stats_column nai_stats_projection_sum_columns[] = {
     {"Range", 0, sum_name},

@@ -356,9 +356,8 @@ const struct nai_stats_column nai_stats_pace_columns[] = {{"Index", 0, number},
                                                           {"Cumulated", NAI_STATS_TIME, cumulated},
                                                           {0}};
 
-static void pace_of_what(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
-  nai_stats_put_text(out, nai_stats_group_of(rows, row)->key[0] == DURATIONS ? "Duration" : "Delta");
-}
+NAI_STATS_CELL(pace_of_what,
+               nai_stats_put_text(out, nai_stats_group_of(rows, row)->key[0] == DURATIONS ? "Duration" : "Delta"))
 
 const struct nai_stats_column nai_stats_pace_sum_columns[] = {{"Of", 0, pace_of_what},
                                                               {"Count", 0, nai_stats_cell_count},
