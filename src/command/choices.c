@@ -6,10 +6,6 @@
 #include "skills/skill.h"
 #include "rules/rules.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 const char *nai_cmd_stages(size_t i, const char *before) {
   (void)before;
   return i < NAI_STAGE_COUNT ? nai_stages[i].name : NULL;

@@ -10,18 +10,12 @@
 #include "base/stamp.h"
 #include "trace/parquet/folder.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <glob.h>
-#include <inttypes.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 static const int64_t max_cache_bytes = INT64_C(16) << 30;

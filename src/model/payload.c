@@ -2,8 +2,6 @@
 #include "model/payload.h"
 
 #include "tables/events.h"
-#include <stdio.h>
-#include <string.h>
 
 /* Types of entries, and the first id of what a program registers itself: nested schemas and enumerations. */
 enum { TYPE_INT = 5, TYPE_INT32 = 15, TYPE_UINT32, TYPE_INT64, TYPE_UINT64, TYPE_SIZE = 22, FIRST_OWN_TYPE = 1 << 24 };

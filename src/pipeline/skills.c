@@ -5,8 +5,6 @@
 #include "base/hash.h"
 #include "tables/skill_answers.h"
 
-#include <string.h>
-
 /* --- reading --------------------------------------------------------------------------------------- */
 
 static bool is_file(const char *name) {

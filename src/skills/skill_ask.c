@@ -6,11 +6,6 @@
 #include "tables/table_list.h"
 #include "trace/ingest.h"
 
-#include <ctype.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 /* --- abstaining ------------------------------------------------------------------------------------ */
 
 /* "CUDA API calls" is asked for as cuda-api-calls. */

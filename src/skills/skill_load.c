@@ -1,8 +1,6 @@
 /* A file of a skill or a page. */
 #include "skills/internal.h"
 
-#include <string.h>
-
 static const char *const types[] = {"integer", "number", "text", "gpu", "time", NULL};
 /* A member that must be there, as text. */
 static int get_text(const char **out, const struct nai_yaml *doc, const struct nai_yaml_node *map, const char *key,

@@ -19,8 +19,6 @@
 
 #include "table/table.h"
 
-#include <math.h>
-
 /* Labels of enumerated values (values.c), for `.labels`. */
 extern const struct nai_value_label *const nai_all_labels[]; /* ends with NULL; the first that has a value names it */
 extern const struct nai_value_label nai_cause_labels[], nai_span_labels[], nai_time_labels[], nai_method_labels[],

@@ -5,8 +5,6 @@
 #include "tables/capabilities.h"
 #include "tables/labels.h"
 
-#include <stdio.h>
-#include <string.h>
 #include <strings.h>
 
 enum { TEXT_MAX = 400 };

@@ -168,14 +168,14 @@ static void use_intents(const struct input *in) {
 }
 
 static void use_phase_map(const struct input *in) {
-  struct nai_phase_map *map = NULL;
+  struct nai_patterns *map = NULL;
   struct nai_err err = {0};
-  if (checked(nai_phase_map_load(&map, in->path, &err), &err))
+  if (checked(nai_phase_map_load(&map, NULL, in->path, &err), &err))
     return;
-  if (nai_phase_map_match(map, "execute_context_0(0)_generation_2(2)") >= nai_phase_map_count(map))
+  if (nai_patterns_match(map, "execute_context_0(0)_generation_2(2)") >= nai_patterns_class_count(map))
     abort();
-  checked(nai_phase_map_check(map, &err), &err);
-  nai_phase_map_free(map);
+  checked(nai_patterns_check(map, &err), &err);
+  nai_patterns_free(map);
 }
 
 /* --model, --flops-per-step; --step */

@@ -326,6 +326,14 @@ class Answers(unittest.TestCase):
         """aten::linear has no word "line"."""
         self.assertNotIn("named_range", ask(artifacts("pytorch-like"), "what cmd line was profiled")["intents"])
 
+    def test_a_name_beside_one_that_is_missing(self):
+        said = [s["text"] for s in ask(artifacts("alloc-churn"), "how many cudaMallocHost and cudaFree calls")["answer"]]
+        self.assertIn('Nothing in the trace is called "cudaMallocHost"', said[0])
+        self.assertTrue(any(text.startswith("cudaFree is called 60 times") for text in said), said)
+
+    def test_a_name_in_mixed_case_is_part_of_a_range(self):
+        self.assertIn("nvtx_ranges", [f["table"] for f in ask(artifacts("tensorrt-like"), "p95 of the ExecutionContext range")["facts"]])
+
     def test_two_names_are_two_answers(self):
         two = self.said("host-bound", "ratio of step_a to step_b")
         self.assertIn("step_a", two)
@@ -477,6 +485,9 @@ def union(intervals):
     return total
 
 
+CALLED = "(select value from StringIds where id = nameId)"
+
+
 class Truth:
     """What a trace says to SQL, for questions whose answer begins with a number or with yes or no."""
     def __init__(self, path):
@@ -528,7 +539,7 @@ class Truth:
             "total kernel time": self.kernels("sum(end - start)"), "average kernel duration": self.kernels("avg(end - start)"), "shortest kernel": self.kernels("min(end - start)"),
             "longest kernel": self.kernels("max(end - start)"), "how many kernels are shorter than 20 us": self.short(20000), "how many kernels are longer than 20 us": self.kernels("count(*)", "end - start > 20000"),
             "how many GPUs are there": self.gpus(), "how many streams are used": len({(d, p, c, s) for d, _, _, p, c, s in self.operations()}), "how long is the capture": self.window(),
-            "longest idle gap": self.longest_gap(), "how many CUDA calls": calls, "how many memsets": self.memsets("count(*)"), "time in memsets": self.memsets("sum(end - start)"),
+            "longest idle gap": self.longest_gap(), "longest kernel launch call": self.one(f"select max(end - start) from CUPTI_ACTIVITY_KIND_RUNTIME where {CALLED} like '%launch%'", "RUNTIME"), "how many CUDA calls": calls, "how many memsets": self.memsets("count(*)"), "time in memsets": self.memsets("sum(end - start)"),
             "time spent in copies": copy_ns, "how many threads call CUDA": self.one("select count(distinct globalTid) from CUPTI_ACTIVITY_KIND_RUNTIME", "RUNTIME")}
         for kind, name in ((1, "host to device"), (2, "device to host"), (8, "device to device")):
             count, size, ns = (self.copies(what, kind) for what in ("count(*)", "sum(bytes)", "sum(end - start)"))

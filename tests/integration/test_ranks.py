@@ -768,6 +768,38 @@ class Output(unittest.TestCase):
         for link in links:
             self.assertTrue((where / "deep" / "job" / urllib.parse.unquote(link)).is_file(), link)
 
+    def test_waits_and_columns_lead_to_their_time(self):
+        """Of the rank's own clock: to the kernel that waited, to what the last rank did meanwhile, to columns of the map."""
+        where = fresh_dir("times")
+        kernels = {}
+        for trace in traces(self.job):
+            support.analyze(trace, out=where / trace.stem)
+            with contextlib.closing(sqlite3.connect(trace)) as db:
+                kernels[trace.stem] = set(db.execute('select k.start, k."end" from CUPTI_ACTIVITY_KIND_KERNEL k join StringIds s on s.id = k.shortName where s.value like "nccl%"'))
+        out = ranks(sorted(where.iterdir()))
+        page = (out / "ranks.html").read_text(encoding="utf-8")
+        found = {(r["group"], r["number"]): r for r in rows(out, "collectives")}
+        waits = re.findall(r'<tr id="collective-(\d+)-(\d+)".*?</tr>', page)
+        self.assertEqual(len(waits), 10)
+        edges = {stem: (int(a), int(b)) for stem, a, b in re.findall(r'<a class="rank" href="[^"]*?(\w+)/report\.html" data-from="(\d+)" data-to="(\d+)"', page)}
+        self.assertEqual(edges.keys(), kernels.keys())
+        width = 120 * int(rows(out, "rank_timeline")[1]["start_ns"])
+        late = 0
+        for group, number in waits:
+            row = re.search(rf'<tr id="collective-{group}-{number}".*?</tr>', page).group()
+            links = [(stem, int(a), int(b)) for stem, a, b in re.findall(r'href="[^"]*?(\w+)/report\.html#v=timeline&amp;r=@(\d+)~(\d+)"', row)]
+            told = found[group, number]
+            stem, start, end = links[0]
+            self.assertIn((start, end), kernels[stem])
+            self.assertEqual(end - start - int(told["transfer_ns"]), int(told["skew_ns"]))
+            ends = [width * (end - edges[stem][0]) / (edges[stem][1] - edges[stem][0]) for stem, _, end in links]
+            for stem, start, end in links[1:]:
+                late += 1
+                self.assertEqual(stem[-1], told["late_rank"][-1])
+                self.assertIn((start + int(told["skew_ns"]), end), kernels[stem])
+                self.assertAlmostEqual(ends[0], ends[1], delta=1000, msg="a collective ends at one place of the map")
+        self.assertGreater(late, 0)
+
     def test_names_are_ordered_by_their_numbers(self):
         directory = fresh_dir("names")
         names = ["node9-gpu2", "node10-gpu1", "node9-gpu10", "a|b<script>"]

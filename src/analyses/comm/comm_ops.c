@@ -8,9 +8,6 @@
 #include "tables/gpus.h"
 #include "tables/kernel_configs.h"
 
-#include <math.h>
-#include <string.h>
-
 enum { SMALL_BYTES = 256 << 10, LARGE_BYTES = 32 << 20, SMALL_BLOCKS = 2, FEW_OF_A_SIZE = 20 };
 
 /* Items by kind, in order of their first ones. Kinds are few: collectives, times types, times libraries. */

@@ -5,8 +5,6 @@
 #include "tables/directive_data.h"
 #include "tables/openacc_events.h"
 
-#include <stdlib.h>
-
 enum { LAUNCH = 4, UPLOAD, DOWNLOAD, ALLOCATION = 15, FREE }; /* CUpti_OpenAccEventKind */
 enum { MANY = 10, SAME_PCT = 90 };
 

@@ -10,9 +10,6 @@
 #include "tables/probe_notes.h"
 #include "tables/run_info.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 /* A thing that was found `count` times, and its time (NULL: it has none). */
 static void add(const struct nai_node_io *io, const char *check, const char *severity, const char *source,
                 int64_t count, int64_t ns, const char *detail) {

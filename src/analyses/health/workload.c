@@ -10,9 +10,6 @@
 #include "tables/workload.h"
 #include "tables/workload_evidence.h"
 
-#include <inttypes.h>
-#include <string.h>
-
 enum { MAX_NAMES = 100000, EXAMPLE_CHARS = 60, RUN = 1 };
 
 struct workload {

@@ -1,6 +1,7 @@
 /* Answering: the parts of an answer in their order. */
 #include "features/ask/internal.h"
 
+#include <ctype.h>
 #include <string.h>
 #include <strings.h>
 
@@ -92,22 +93,6 @@ static void put_counts(struct nai_buf *sql, const char *word, enum how how) {
   }
 }
 
-/* Whether the question has a name that nothing has; said. */
-static bool say_unknown(const struct nai_asking *asking) {
-  const struct nai_question *q = asking->question;
-  bool any = false;
-  for (size_t i = 0; i < q->count; i++) {
-    if (!nai_question_is_name(&q->words[i]))
-      continue;
-    any = true;
-    nai_answer_say(asking, &asking->answer->said, NULL,
-                   nai_arena_printf(asking->arena,
-                                    "Nothing in the trace is called \"%s\": no kernel, NVTX range or CUDA call.",
-                                    q->words[i].typed));
-  }
-  return any;
-}
-
 /* Of some words the first that is a name, or NULL; *kind is of what. */
 static int find_name(const char **word, const char **kind, const struct nai_asking *asking, const char *const *words,
                      size_t count, enum how how, struct nai_err *err) {
@@ -129,6 +114,27 @@ static int find_name(const char **word, const char **kind, const struct nai_aski
         *kind = named[k].kind;
         return NAI_OK;
       }
+  return NAI_OK;
+}
+
+/* Says which names of the question nothing has; *any: there are such. */
+static int say_unknown(bool *any, const struct nai_asking *asking, struct nai_err *err) {
+  const struct nai_question *q = asking->question;
+  const char *text, *word, *kind;
+  *any = false;
+  for (size_t i = 0; i < q->count; i++) {
+    if (!nai_question_is_name(&q->words[i]))
+      continue;
+    text = q->words[i].text;
+    NAI_TRY(find_name(&word, &kind, asking, &text, 1, PART, err));
+    if (word)
+      continue;
+    *any = true;
+    nai_answer_say(asking, &asking->answer->said, NULL,
+                   nai_arena_printf(asking->arena,
+                                    "Nothing in the trace is called \"%s\": no kernel, NVTX range or CUDA call.",
+                                    q->words[i].typed));
+  }
   return NAI_OK;
 }
 
@@ -275,15 +281,19 @@ static int place_window(const struct nai_asking *asking, struct nai_question *q,
   return NAI_OK;
 }
 
-static bool is_plural(const struct nai_question_word *word) {
-  size_t len = strlen(word->meant);
-  return strncasecmp(word->typed, word->meant, len) == 0 && strcasecmp(word->typed + len, "s") == 0;
+/* "kernels", "moved": another form of the word needs no notice. */
+static bool is_inflected(const struct nai_question_word *word) {
+  const char *typed = word->typed, *meant = word->meant;
+  for (; *typed && tolower((unsigned char)*typed) == *meant; typed++)
+    meant++;
+  const char *rest = *typed ? typed : meant;
+  return (!*typed || !*meant) && !rest[strspn(rest, "sde")];
 }
 
 static void say_corrections(const struct nai_asking *asking) {
   const struct nai_question *q = asking->question;
   for (size_t i = 0; i < q->count; i++)
-    if (q->words[i].meant[0] && !is_plural(&q->words[i]))
+    if (q->words[i].meant[0] && !is_inflected(&q->words[i]))
       nai_answer_say(asking, &asking->answer->said, NULL,
                      nai_arena_printf(asking->arena, "Read \"%s\" as \"%s\".", q->words[i].typed, q->words[i].meant));
 }
@@ -410,12 +420,19 @@ static int choose_by_rest(const struct nai_intent **about, struct nai_asking *as
 static int choose(const struct nai_intent **chosen, size_t *count, struct nai_asking *asking, struct nai_question *q,
                   struct nai_err *err) {
   const struct nai_intent *matched[NAI_QUESTION_MAX_INTENTS], *about;
+  bool unknown;
   NAI_TRY(correct_spelling(asking, q, err));
   NAI_TRY(choose_named(&about, asking, q, err));
-  if (!about && say_unknown(asking))
+  NAI_TRY(say_unknown(&unknown, asking, err));
+  if (!about && unknown)
     return NAI_OK;
   /* A word that is used for much else says nothing beside words that are not understood. */
-  size_t matches = nai_question_match(matched, q, asking->intents, !about && nai_question_is_clear(q));
+  size_t matches = nai_question_match(matched, q, asking->intents, false);
+  if (!matches && !about && nai_question_is_clear(q) &&
+      (matches = nai_question_match(matched, q, asking->intents, true)))
+    nai_answer_say(asking, &asking->answer->said, NULL,
+                   nai_arena_printf(asking->arena, "Taken as a question about %s.",
+                                    nai_intent_text(matched[0]->doc, matched[0]->node, "about")));
   take_chosen(chosen, count, asking, q, about, matched, matches);
   if (about)
     return NAI_OK;

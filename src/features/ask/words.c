@@ -372,9 +372,16 @@ bool nai_question_is_name(const struct nai_question_word *word) {
   return word->quoted || is_call(word->typed) || (has_mark(word->text) && !word->known);
 }
 
+/* ExecutionContext */
+static bool is_camel(const char *typed) {
+  while (*typed && !(islower((unsigned char)*typed) && isupper((unsigned char)typed[1])))
+    typed++;
+  return *typed;
+}
+
 static bool may_name(const struct nai_question_word *w, bool plain) {
   enum { SHORTEST = 4 };
-  return w->quoted || has_mark(w->text) ||
+  return w->quoted || has_mark(w->text) || (!w->known && is_camel(w->typed)) ||
          (plain && !w->known && strlen(w->text) >= SHORTEST && w->text[strspn(w->text, "0123456789.")]);
 }
 
@@ -405,7 +412,7 @@ size_t nai_question_whole_names(const char **out, const struct nai_question *q) 
   for (size_t i = 0; i < q->count && count < NAI_QUESTION_MAX_NAMES; i++) {
     const struct nai_question_word *w = &q->words[i];
     bool numbered = isalpha((unsigned char)*w->text) && strpbrk(w->text, digits) && strpbrk(w->text, letters);
-    if (numbered || nai_question_is_strange(w))
+    if (numbered || (is_camel(w->typed) && !is_call(w->typed)) || nai_question_is_strange(w))
       out[count++] = w->text;
   }
   return count;

@@ -7,8 +7,6 @@
 #include "base/sink.h"
 #include "model/model.h"
 
-#include <math.h>
-
 /* A kernel of a collective that ranks of several traces have part in. */
 struct nai_export_collective {
   int64_t end; /* another kernel of the GPU may begin at the same time */

@@ -3,9 +3,6 @@
 #include "table/kernel_name.h"
 #include "tables/kernel_configs.h"
 
-#include <stdio.h>
-#include <string.h>
-
 const char *const nai_arg_names[NAI_ARG_KEYS] = {
     [NAI_ARG_KERNEL] = "kernel",
     [NAI_ARG_GRID] = "grid",

@@ -4,9 +4,6 @@
 
 #include "tables/gpu_metric_samples.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 /* --- rows of a lane ---------------------------------------------------------------------------------- */
 
 struct rows {

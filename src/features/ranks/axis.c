@@ -4,8 +4,6 @@
 #include "tables/mpi_events.h"
 #include "tables/rank_timeline.h"
 
-#include <stdlib.h>
-
 /* --- one clock for all ------------------------------------------------------------------------ */
 
 /* So much lies before the first trace, or its first operation of a GPU, for what is recorded earlier. */
@@ -243,6 +241,24 @@ int nai_ranks_make_axis(struct nai_ranks_axis *axis, struct nai_ranks *r, struct
     nai_run_drop_model(r->sources[s].run);
   }
   return NAI_OK;
+}
+
+bool nai_ranks_own_times(int64_t *from, int64_t *to, const struct nai_ranks_axis *axis, const struct nai_ranks *r,
+                         uint32_t rank) {
+  struct nai_export_place place;
+  if (!axis->width_ns || !has_time(&r->ranks[rank], r->ranks[rank].source) ||
+      !nai_ranks_place(&place, r, r->ranks[rank].source))
+    return false;
+  int64_t ends[] = {axis->first_ns, axis->first_ns + axis->width_ns * NAI_RANKS_BUCKETS};
+  for (int i = 0; i < 2; i++) { /* a drift is some millionths of a time: twice is exact */
+    int64_t own = ends[i] - place.shift + place.offset;
+    for (int n = 0; n < 2; n++)
+      own += ends[i] - nai_export_place_time(&place, own);
+    ends[i] = own;
+  }
+  *from = ends[0];
+  *to = ends[1];
+  return true;
 }
 
 void nai_ranks_put_axis(struct nai_table *t, const struct nai_ranks_axis *axis, const struct nai_ranks *r) {

@@ -5,9 +5,6 @@
 #include "base/escape.h"
 #include "report/report.h"
 
-#include <inttypes.h>
-#include <string.h>
-
 struct page_args {
   struct nai_cmd_ask ask;
   const char *page; /* of the commands that are one; else the first operand names it */

@@ -5,8 +5,6 @@
 
 #include "tables/skills.h"
 
-#include <string.h>
-
 struct skill_args {
   struct nai_cmd_ask ask;
   double timeout_s;

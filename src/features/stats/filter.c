@@ -1,5 +1,5 @@
 /* --filter-time, --filter-nvtx and --filter-projected-nvtx. */
-#include "features/stats/stats.h"
+#include "features/stats/ranges.h"
 
 #include "base/sort.h"
 

@@ -1,5 +1,5 @@
 /* Kernels with the calls that launched them. */
-#include "features/stats/stats.h"
+#include "features/stats/operations.h"
 
 #include "base/sort.h"
 

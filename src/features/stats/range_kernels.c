@@ -1,5 +1,6 @@
 /* nvtx_kern_sum: kernels by the ranges around their launching calls. */
-#include "features/stats/stats.h"
+#include "features/stats/operations.h"
+#include "features/stats/ranges.h"
 
 #include "base/sort.h"
 

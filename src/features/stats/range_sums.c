@@ -1,5 +1,5 @@
 /* NVTX ranges by name. */
-#include "features/stats/stats.h"
+#include "features/stats/ranges.h"
 
 #include "trace/names.h"
 

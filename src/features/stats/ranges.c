@@ -1,5 +1,5 @@
 /* NVTX ranges with their names. */
-#include "features/stats/stats.h"
+#include "features/stats/ranges.h"
 
 #include "base/array.h"
 #include "base/threads.h"

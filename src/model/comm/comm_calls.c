@@ -6,9 +6,6 @@
 #include "tables/nvtx_dynamic_payloads.h"
 #include "tables/nvtx_payloads.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 /* --- names ------------------------------------------------------------------------------------ */
 
 struct call_name {
