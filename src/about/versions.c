@@ -8,7 +8,6 @@
 #include <jansson.h>
 #include <pcre2.h>
 #include <sqlite3.h>
-#include <string.h>
 #include <xxhash.h>
 #include <yaml.h>
 #include <zlib.h>

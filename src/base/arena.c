@@ -2,10 +2,6 @@
 
 #include "base/spill_array.h"
 
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
-
 enum { ALIGN = 16, SLACK = 8, BLOCK = 1 << 13, LARGE = 1 << 12 };
 
 /* Of small things many in one block; each large one has its own, whose memory lies elsewhere so that it can grow. */

@@ -6,9 +6,6 @@
 #include "base/scope.h"
 
 #include <pthread.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 struct nai_arena_block;
 

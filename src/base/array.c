@@ -1,7 +1,6 @@
 #include "base/array.h"
 
-#include <stdlib.h>
-#include <string.h>
+#include "base/std.h"
 
 bool nai_array_room(void *array, uint32_t *capacity, uint32_t index, size_t element_bytes) {
   enum { FIRST_BYTES = 32 }; /* there may be millions of small ones */

@@ -1,9 +1,7 @@
 /* Arrays that grow by doubling. */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "base/std.h"
 
 /* Makes array[index] exist in a malloc'd array (or none yet); what is new is not zeroed. `array` is the address of the
  * pointer to it, of whatever type. False when out of memory: then nothing has changed. */

@@ -1,8 +1,7 @@
 /* Files embedded in the program at build time (cmake/embed.cmake): rules, phase maps, templates, the viewer bundle. */
 #pragma once
 
-#include <stddef.h>
-#include <string.h>
+#include "base/std.h"
 
 struct nai_asset {
   const char *path; /* relative to the source tree, e.g. "rules/default.yaml" */

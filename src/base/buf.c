@@ -1,10 +1,5 @@
 #include "base/buf.h"
 
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 void nai_buf_free(struct nai_buf *buf) {
   if (!buf)
     return;

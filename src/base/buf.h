@@ -7,11 +7,6 @@
 
 #include "base/err.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
 enum { NAI_BUF_TAIL = 256 };
 
 /* Takes the text of a buffer. base/sink.h has the one that writes files. */

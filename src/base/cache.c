@@ -5,11 +5,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 
 enum { IN_USE_S = 600, MAX_DEPTH = 8 };
 

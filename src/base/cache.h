@@ -2,9 +2,7 @@
  * used for longest goes first. */
 #pragma once
 
-#include <limits.h>
-#include <stdbool.h>
-#include <stdint.h>
+#include "base/std.h"
 
 /* $XDG_CACHE_HOME/nsys-ai/NAME, or ~/.cache/nsys-ai/NAME; it need not be there. False where neither variable is an
  * absolute path, or the path is too long. */

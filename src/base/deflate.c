@@ -1,6 +1,5 @@
 #include "base/deflate.h"
 
-#include <stdlib.h>
 #include <zlib.h>
 
 static void put_groups(struct nai_buf *out, const unsigned char *data, size_t groups) {

@@ -1,10 +1,5 @@
 #include "base/err.h"
 
-#include <errno.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
-
 static int set_v(struct nai_err *err, int code, const char *fmt, va_list ap) NAI_PRINTF(3, 0);
 
 static int set_v(struct nai_err *err, int code, const char *fmt, va_list ap) {

@@ -4,8 +4,6 @@
 
 #include "base/scope.h"
 
-#include <stdbool.h>
-
 enum {
   NAI_OK = 0,
   NAI_EUSAGE = -1, /* wrong command line, bad configuration file: exit 2 */

@@ -3,9 +3,6 @@
 #include "base/scope.h"
 #include "base/text.h"
 
-#include <stdint.h>
-#include <string.h>
-
 void nai_escape(struct nai_buf *out, enum nai_escape_mode mode, const char *text, size_t len) {
   if (mode == NAI_ESCAPE_HTML)
     nai_escape_html(out, text, len);

@@ -4,8 +4,6 @@
 
 #include "base/buf.h"
 
-#include <stddef.h>
-
 enum nai_escape_mode {
   NAI_ESCAPE_NONE,     /* plain text */
   NAI_ESCAPE_HTML,     /* element content and quoted attributes */

@@ -1,7 +1,6 @@
 #include "base/flow.h"
 
 #include <pthread.h>
-#include <stdlib.h>
 
 uint32_t nai_flow_add(struct nai_flow *flow, nai_task_fn *run, void *ctx, int arg) {
   flow->oom |= NAI_ROOM(flow->tasks, flow->task_capacity, flow->task_count, &flow->arena, NULL) != NAI_OK;

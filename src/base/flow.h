@@ -4,9 +4,6 @@
 #include "base/arena.h"
 #include "base/threads.h"
 
-#include <stdbool.h>
-#include <stdint.h>
-
 struct nai_flow_task {
   nai_task_fn *run;
   void *ctx;

@@ -1,10 +1,5 @@
 #include "base/fmt.h"
 
-#include <inttypes.h>
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
-
 /* The last digits of a number before `at`, at least so many, two by two; where they begin. What is left of the number
  * stays. */
 static char *put_digits(char *at, uint64_t *left, int count) {

@@ -3,8 +3,6 @@
 
 #include "base/buf.h"
 
-#include <stdint.h>
-
 /* value / 10^decimals with exactly `decimals` places (0..18): 136355595, 6 -> "136.355595". */
 void nai_fmt_scaled(struct nai_buf *out, int64_t value, int decimals);
 /* `value` with `decimals` places; prints 0 instead of -0; nothing for NaN and infinities. */

@@ -4,8 +4,6 @@
 #include "base/hash.h"
 
 #include <pthread.h>
-#include <stdbool.h>
-#include <string.h>
 
 enum { MAX_TOLD = 256 }; /* further ones are not told */
 

@@ -1,7 +1,7 @@
 /* Names that programs and files may still say though things have others now. Whoever meets one tells it here. */
 #pragma once
 
-#include <stdint.h>
+#include "base/std.h"
 
 #define NAI_FORMER_UNTIL "0.3" /* the version that knows them no more: one minor version after the rename */
 

@@ -7,9 +7,6 @@
 #include "base/scope.h"
 
 #include <dirent.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <sys/types.h>
 
 /* Whole content of a regular file of at most `max` bytes, appended to `out`. `code` is the error code to report. */

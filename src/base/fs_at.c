@@ -1,9 +1,7 @@
 /* Files below a directory that is held open. */
 #include "base/fs.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

@@ -2,7 +2,7 @@
 
 #include <elf.h>
 #include <link.h>
-#include <string.h>
+#include "base/std.h"
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 

@@ -1,8 +1,7 @@
 /* 64-bit hashes (XXH3). They chain: the hash of (seed, bytes). */
 #pragma once
 
-#include <stddef.h>
-#include <stdint.h>
+#include "base/std.h"
 
 uint64_t nai_hash_bytes(uint64_t seed, const void *bytes, size_t len);
 uint64_t nai_hash_text(uint64_t seed, const char *text); /* NULL differs from "" */

@@ -2,8 +2,6 @@
 
 #include "base/spill_array.h"
 
-#include <string.h>
-
 void nai_keyset_free(struct nai_keyset *set) {
   if (!set)
     return;

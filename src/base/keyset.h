@@ -3,9 +3,6 @@
 
 #include "base/arena.h"
 
-#include <stdbool.h>
-#include <stdint.h>
-
 struct nai_keyset {
   const char *directory; /* where it lies once it is large (base/spill_array.h), NULL: in memory; borrowed */
   int64_t *keys;

@@ -1,9 +1,7 @@
 #include "base/lock.h"
 
-#include <errno.h>
-#include <stddef.h>
+#include "base/std.h"
 #include <sys/file.h>
-#include <time.h>
 
 /* A blocking flock could not be given up: others are asked again and again instead. */
 int nai_lock(int fd, int operation, int patience_s, nai_lock_waiting_fn *waiting, void *ctx) {

@@ -1,7 +1,7 @@
 /* How much memory this process may take. */
 #pragma once
 
-#include <stdint.h>
+#include "base/std.h"
 
 /* The lowest limit of the control group of this process and those around it (memory.max of version 2,
  * memory.limit_in_bytes of version 1), bytes; INT64_MAX where there is none. `membership` is /proc/self/cgroup and

@@ -4,8 +4,6 @@
 #include "base/buf.h"
 #include "base/err.h"
 
-#include <limits.h>
-
 struct nai_program {
   const char *const *argv; /* ends with NULL; the first is looked for on PATH unless it has a slash */
   const char *input;       /* for its standard input; NULL: this program's own */

@@ -2,13 +2,7 @@
 
 #include "base/fs.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>

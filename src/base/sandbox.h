@@ -4,7 +4,7 @@
  * started. */
 #pragma once
 
-#include <stdbool.h>
+#include "base/std.h"
 
 /* What remains. Files that are open already stay so. */
 struct nai_sandbox {

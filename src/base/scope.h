@@ -1,7 +1,7 @@
 /* Early returns: what a scope owns ends with it, so that a failure is a return and not a staircase. */
 #pragma once
 
-#include <stdlib.h>
+#include "base/std.h"
 
 /* Returns the code of a call that failed. */
 #define NAI_TRY(call)  \

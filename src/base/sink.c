@@ -1,6 +1,5 @@
 #include "base/sink.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>

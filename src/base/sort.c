@@ -1,9 +1,5 @@
 #include "base/sort.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 enum { INSERTION_LIMIT = 48 };
 
 static void insertion_sort(struct nai_key *a, size_t n) {

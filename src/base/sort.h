@@ -3,11 +3,6 @@
 
 #include "base/err.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
 /* Number of the first of `first` .. `end` - 1 for which `before` is false, `end` when there is none; it must be true of
  * those in front of that one, and false of those behind. O(log n): every binary search of the program. */
 static inline size_t nai_search(size_t first, size_t end, bool (*before)(const void *ctx, size_t i), const void *ctx) {

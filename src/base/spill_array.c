@@ -2,10 +2,6 @@
 
 #include "base/fs.h"
 
-#include <errno.h>
-#include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 
 enum { PAGE = 4096, MIN_FILE_BYTES = 1 << 19 };

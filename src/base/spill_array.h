@@ -5,8 +5,6 @@
 
 #include "base/err.h"
 
-#include <stddef.h>
-
 /* *out = zeroed memory of at least `bytes` bytes, in a file of `directory` when it is large (plain memory when it is
  * small or `directory` is NULL). NAI_ELIMIT when memory is full, NAI_EIO when the disk is. */
 NAI_MUST_CHECK int nai_spill_array_new(void **out, const char *directory, size_t bytes, struct nai_err *err);

@@ -2,9 +2,7 @@
 
 #include "base/hash.h"
 
-#include <errno.h>
-#include <limits.h>
-#include <stdio.h>
+#include "base/std.h"
 #include <sys/stat.h>
 
 static int64_t mtime_ns(const struct stat *st) {

@@ -2,8 +2,7 @@
  * nor inode. */
 #pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "base/std.h"
 
 struct nai_stamp {
   int64_t bytes, mtime_ns;

@@ -2,8 +2,6 @@
 
 #include "base/spill_array.h"
 
-#include <stdbool.h>
-#include <string.h>
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 

@@ -4,9 +4,6 @@
 
 #include "base/arena.h"
 
-#include <stddef.h>
-#include <stdint.h>
-
 #define NAI_NO_STRING UINT32_MAX /* the id that stands for "no text" (NULL) */
 
 struct nai_strings {

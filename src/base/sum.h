@@ -1,8 +1,7 @@
 /* Sums of times and sizes that come from files, which may be anything. */
 #pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "base/std.h"
 
 /* Adds `value` to `sum`; where that does not fit into 64 bits, sets `overflow` and leaves the sum as it is. */
 static inline void nai_sum_checked(int64_t *sum, int64_t value, bool *overflow) {

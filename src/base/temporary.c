@@ -3,13 +3,7 @@
 #include "base/fs.h"
 #include "base/lock.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/file.h>
 #include <sys/random.h>
 #include <sys/stat.h>

@@ -6,9 +6,6 @@
 
 #include "base/err.h"
 
-#include <limits.h>
-#include <stdbool.h>
-
 #define NAI_TEMPORARY_SUFFIX ".nsys-ai-tmp"
 #define NAI_TEMPORARY_MARK ".nsys-ai-temporary"
 

@@ -1,8 +1,5 @@
 #include "base/text.h"
 
-#include <stdint.h>
-#include <string.h>
-
 /* Length of the valid UTF-8 sequence at s (RFC 3629), 0 when invalid; *cp receives the code point. */
 static size_t decode(const unsigned char *s, size_t len, uint32_t *cp) {
   if (s[0] < 0x80) {

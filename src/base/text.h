@@ -3,10 +3,6 @@
 
 #include "base/buf.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 /* Whether `text` may stand in any output as it is: valid UTF-8 without C0/C1 controls, DEL, NUL,
  * line/paragraph separators, bidi controls or other invisible format characters. Pure ASCII is checked 8 bytes at a
  * time. */

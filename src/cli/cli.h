@@ -5,10 +5,6 @@
 #include "base/buf.h"
 #include "base/err.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 struct nai_cli_option;
 struct nai_cli_program;
 struct nai_cli_call;

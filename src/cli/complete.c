@@ -1,8 +1,6 @@
 /* What a shell offers for the last word of a command line. The scripts of completions.c ask for it. */
 #include "cli/internal.h"
 
-#include <string.h>
-
 /* The command line up to the word that is being completed. */
 struct line {
   const struct nai_cli_command *command;

@@ -3,9 +3,6 @@
 
 #include "base/assets.h"
 
-#include <stdio.h>
-#include <string.h>
-
 static const struct {
   const char *name, *about, *script;
 } shells[] = {

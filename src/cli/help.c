@@ -1,7 +1,6 @@
 /* Help, from the tables. */
 #include "cli/internal.h"
 
-#include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 

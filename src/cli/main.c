@@ -4,11 +4,8 @@
 
 #include "base/text.h"
 
-#include <errno.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 static bool pipe_signal_ends; /* it would, had it not been put off */

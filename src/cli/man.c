@@ -1,9 +1,6 @@
 /* Man pages, from the tables: one of the program, one of each command. */
 #include "cli/internal.h"
 
-#include <ctype.h>
-#include <string.h>
-
 /* Text for troff: a leading dot or quote and every backslash and dash need care. */
 static void put_text(struct nai_buf *out, const char *text) {
   bool line_start = true;

@@ -4,9 +4,6 @@
 #include "base/text.h"
 
 #include <assert.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 static const struct nai_cli_option no_options[] = {{0}};
 

@@ -3,13 +3,6 @@
 
 #include "base/text.h"
 
-#include <errno.h>
-#include <inttypes.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 static void *field(void *args, size_t at) { return (char *)args + at; }
 static const void *field_of(const void *args, size_t at) { return (const char *)args + at; }
 

@@ -4,10 +4,6 @@
 #include "base/escape.h"
 #include "tables/events.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
-
 void nai_cmd_ask_init(struct nai_cmd_ask *ask) {
   ask->gpu = INT64_MIN;
   ask->rows = -1;

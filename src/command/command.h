@@ -9,7 +9,6 @@
 #include "query/query_rows.h"
 #include "report/rows.h"
 
-#include <limits.h>
 #include <signal.h>
 
 extern const struct nai_cli_command nai_cmd_analyze, nai_cmd_probe, nai_cmd_info, nai_cmd_summary, nai_cmd_stats,

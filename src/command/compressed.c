@@ -5,10 +5,7 @@
 #include "base/fs.h"
 #include "base/program.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 #include <zlib.h>
 

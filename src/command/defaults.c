@@ -4,9 +4,6 @@
 #include "base/fs.h"
 #include "config/yaml.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

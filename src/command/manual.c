@@ -1,8 +1,6 @@
 /* A page of the documentation for a terminal: the Markdown that docs/root-causes use, as plain text. */
 #include "command/command.h"
 
-#include <string.h>
-
 enum { MAX_COLUMNS = 8 };
 static const char bold[] = "\033[1m", plain[] = "\033[0m";
 

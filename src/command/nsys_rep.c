@@ -10,18 +10,12 @@
 #include "base/stamp.h"
 #include "trace/parquet/folder.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <glob.h>
-#include <inttypes.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 static const int64_t max_cache_bytes = INT64_C(16) << 30;
@@ -214,8 +208,12 @@ static int run_nsys(int *status, struct job *job, const char *const *argv, int t
   return job->asked ? nai_err_set(err, NAI_EINPUT, "the export of \"%s\" was ended", job->report) : NAI_OK;
 }
 
-/* Payloads of NVTX ranges, which say what NCCL calls transfer: not all versions can export them. */
-static int takes_blobs(bool *takes, struct job *job, struct nai_err *err) {
+/* Payloads of NVTX ranges, which say what NCCL calls transfer, as bytes and (nsys -t nccl) as JSON: not all versions
+ * can export them. */
+enum { PAYLOADS = 2 };
+static const char *const payloads[PAYLOADS] = {"--include-blobs=true", "--include-json=true"};
+
+static int takes_payloads(bool takes[PAYLOADS], struct job *job, struct nai_err *err) {
   const char *const argv[] = {job->nsys, "export", "--help", NULL};
   NAI_SCOPED(nai_buf) help = {0};
   NAI_CLOSED int fd = nai_fs_unnamed(nai_temporary_place());
@@ -224,8 +222,12 @@ static int takes_blobs(bool *takes, struct job *job, struct nai_err *err) {
   if (fd < 0)
     return nai_err_sys(err, NAI_EIO, errno, "cannot write to \"%s\"", nai_temporary_place());
   NAI_TRY(run_nsys(&status, job, argv, fd, NULL, err));
-  *takes = lseek(fd, 0, SEEK_SET) == 0 && nai_fs_read_fd(&help, fd, "help", MAX_HELP, NAI_EIO, &ignored) == NAI_OK &&
-           strstr(nai_buf_str(&help), "--include-blobs");
+  bool read = lseek(fd, 0, SEEK_SET) == 0 && nai_fs_read_fd(&help, fd, "help", MAX_HELP, NAI_EIO, &ignored) == NAI_OK;
+  for (int i = 0; i < PAYLOADS; i++) {
+    char option[24];
+    snprintf(option, sizeof option, "%.*s", (int)strcspn(payloads[i], "="), payloads[i]);
+    takes[i] = read && strstr(nai_buf_str(&help), option);
+  }
   return NAI_OK;
 }
 
@@ -268,14 +270,15 @@ static int put_operand(struct nai_buf *out, const char *path, struct nai_err *er
 static int export_to(const char *output, struct job *job, struct nai_err *err) {
   NAI_SCOPED(nai_buf) report = {0};
   NAI_CLOSED int null = open("/dev/null", O_WRONLY | O_CLOEXEC); /* stdout is for our data */
-  bool blobs = false, made;
+  bool takes[PAYLOADS] = {false}, made;
   int status = 0;
   NAI_TRY(put_operand(&report, job->report, err));
-  NAI_TRY(takes_blobs(&blobs, job, err));
+  NAI_TRY(takes_payloads(takes, job, err));
   const char *argv[12] = {job->nsys, "export", "--type", "sqlite", "--force-overwrite", "true"};
   size_t n = 6;
-  if (blobs)
-    argv[n++] = "--include-blobs=true";
+  for (int i = 0; i < PAYLOADS; i++)
+    if (takes[i])
+      argv[n++] = payloads[i];
   argv[n++] = "--output";
   argv[n++] = output;
   argv[n++] = nai_buf_str(&report);

@@ -3,10 +3,6 @@
 #include "command/command.h"
 #include "rundir/pack.h"
 
-#include <limits.h>
-#include <stdio.h>
-#include <string.h>
-
 bool nai_cmd_is_run(const char *path) {
   char manifest[PATH_MAX];
   if (!nai_fs_is_dir(path))

@@ -5,10 +5,6 @@
 #include "base/text.h"
 #include "table/json.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 

@@ -6,11 +6,7 @@
 #include "base/threads.h"
 #include "pipeline/analyze.h"
 
-#include <errno.h>
-#include <limits.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>

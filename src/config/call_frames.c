@@ -2,8 +2,6 @@
 
 #include "config/patterns.h"
 
-#include <stdlib.h>
-
 enum { LOCK = NAI_FRAME_FILE + 1, GARBAGE, SETS, NAMES = LOCK };
 
 static const char *const class_names[] = {

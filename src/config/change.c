@@ -1,9 +1,5 @@
 #include "config/change.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 /* "remove-wait", "kernel", ...: as options are called */
 static const char *kind_name(enum nai_change_kind kind) {
   static const char *const names[NAI_CHANGE_KINDS] = {

@@ -2,8 +2,6 @@
 
 #include "config/patterns.h"
 
-#include <stdlib.h>
-
 enum { FAMILY, OP, DTYPE, REDOP, LINK, MAPS, ENTRY = MAPS, FUSED, SETS };
 static const char *const sections[SETS + 1] = {"family",        "op",    "dtype", "redop",
                                                "link_gb_per_s", "entry", "fused", NULL};

@@ -5,9 +5,6 @@
 #include "base/err.h"
 #include "base/scope.h"
 
-#include <stdbool.h>
-#include <stdint.h>
-
 struct nai_comm_names;
 
 /* Texts are borrowed from the patterns; NULL where the name does not say. */

@@ -2,10 +2,6 @@
 
 #include "base/hash.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 /* A decimal number above 0, whatever the locale: 4194304, 7e9, 1.2e18. */
 static int read_number(double *out, const char *option, const char *text, size_t len, struct nai_err *err) {
   char copy[64], *end = copy;

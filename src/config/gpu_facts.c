@@ -4,10 +4,6 @@
 #include "base/hash.h"
 #include "config/yaml.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 enum { MAX_LINKS = 64 };
 
 struct nai_gpu_facts {

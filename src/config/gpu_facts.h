@@ -5,9 +5,6 @@
 #include "base/err.h"
 #include "base/scope.h"
 
-#include <stdbool.h>
-#include <stdint.h>
-
 /* Limits of one multiprocessor and what it computes per clock. */
 struct nai_gpu_limits {
   int major, minor; /* compute capability */

@@ -7,9 +7,6 @@
 #include "config/kernel_rules.h"
 #include "config/patterns.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 /* The two categories the program itself knows; everything else is only a name. */
 static const char fallback[] = "other", communication[] = "communication";
 static const char builtin_rules[] = "rules/kernel-classes.rules", rules_end[] = ".rules";

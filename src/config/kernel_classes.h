@@ -4,9 +4,6 @@
 #include "base/scope.h"
 #include "config/comm_names.h"
 
-#include <stdbool.h>
-#include <stdint.h>
-
 struct nai_kernel_classes;
 
 /* The built-in classes; patterns of the file `user_path` (may be NULL) are tried before them and may add categories. */

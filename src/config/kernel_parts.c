@@ -1,6 +1,6 @@
 #include "config/kernel_parts.h"
 
-#include <string.h>
+#include "base/std.h"
 
 const char *nai_kernel_part_name(enum nai_kernel_part part) {
   static const char *const names[NAI_KERNEL_PART_COUNT] = {"generator", "namespace", "name", "template", "arguments"};

@@ -1,9 +1,7 @@
 /* The parts of a kernel's name, demangled or not, and the words in them. */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "base/std.h"
 
 enum nai_kernel_part {
   NAI_KERNEL_PART_GENERATOR, /* who made the name: "triton_poi", "kernel_cutlass"; empty for names that people gave */

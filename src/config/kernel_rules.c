@@ -8,8 +8,6 @@
 #include "base/text.h"
 #include "config/kernel_parts.h"
 
-#include <string.h>
-
 enum { MAX_BYTES = 1 << 20, MAX_PATTERN = 64 };
 
 /* Where patterns look, the most telling first. */

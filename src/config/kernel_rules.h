@@ -16,9 +16,6 @@
 #include "base/scope.h"
 #include "base/strings.h"
 
-#include <stdbool.h>
-#include <stdint.h>
-
 struct nai_kernel_rules;
 
 /* Adds the categories to `categories`, and takes the text into *hash. `builtin`: a file of the program, in which every

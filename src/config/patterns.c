@@ -7,8 +7,6 @@
 
 #include <pcre2.h>
 #include <stdatomic.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum {
   REGEX_MAX = 256,          /* regular expressions in a set */

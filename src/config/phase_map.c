@@ -4,19 +4,9 @@
 #include "base/fs.h"
 #include "base/hash.h"
 #include "base/text.h"
-#include "config/patterns.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { BUILTIN_MAX = 64 };
 static const char folder[] = "phase-maps/", suffix[] = ".yaml";
-
-struct nai_phase_map {
-  struct nai_patterns *patterns;
-  uint64_t hash;
-};
 
 /* Length of the map's name within an asset's path, 0 when the asset is no phase map. */
 static size_t builtin_name(const char **name, const struct nai_asset *asset) {
@@ -69,39 +59,13 @@ static int unknown_name(const char *word, struct nai_err *err) {
                              nai_buf_str(&names));
 }
 
-int nai_phase_map_load(struct nai_phase_map **out, const char *path, struct nai_err *err) {
+int nai_phase_map_load(struct nai_patterns **out, uint64_t *hash, const char *path, struct nai_err *err) {
   const struct nai_asset *asset = find_builtin(path);
-  NAI_OWNED(nai_phase_map) *map = NULL;
+  NAI_OWNED(nai_patterns) *map = NULL;
+  uint64_t unused = 0;
   *out = NULL;
   if (!asset && !strpbrk(path, "./") && !nai_fs_exists(path))
     return unknown_name(path, err);
-  map = calloc(1, sizeof *map);
-  NAI_TRY(nai_memory_check(map, err));
-  NAI_TRY(nai_patterns_load(&map->patterns, &map->hash, asset ? asset->path : path, asset != NULL, err));
-  *out = map;
-  map = NULL;
-  return NAI_OK;
-}
-
-void nai_phase_map_free(struct nai_phase_map *map) {
-  if (!map)
-    return;
-  nai_patterns_free(map->patterns);
-  free(map);
-}
-
-int nai_phase_map_match(const struct nai_phase_map *map, const char *name) {
-  return nai_patterns_match(map->patterns, name);
-}
-
-int nai_phase_map_check(const struct nai_phase_map *map, struct nai_err *err) {
-  return nai_patterns_check(map->patterns, err);
-}
-
-int nai_phase_map_count(const struct nai_phase_map *map) { return nai_patterns_class_count(map->patterns); }
-
-uint64_t nai_phase_map_hash(const struct nai_phase_map *map) { return map->hash; }
-
-const char *nai_phase_map_phase(const struct nai_phase_map *map, int phase) {
-  return nai_patterns_class(map->patterns, phase);
+  NAI_TRY(nai_patterns_load(&map, hash ? hash : &unused, asset ? asset->path : path, asset != NULL, err));
+  return NAI_GIVE(out, map);
 }

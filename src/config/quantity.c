@@ -1,9 +1,5 @@
 #include "config/quantity.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 static const struct {
   const char *suffix;
   enum nai_quantity_kind kind;

@@ -4,10 +4,6 @@
 #include "base/hash.h"
 #include "config/patterns.h"
 
-#include <limits.h>
-#include <stdlib.h>
-#include <string.h>
-
 static const char *const aspects[NAI_ASPECT_COUNT + 1] = {"engine",     "stack",   "framework", "role",
                                                           "language",   "harness", "launcher",  "precision",
                                                           "collective", "runtime", NULL};

@@ -6,9 +6,6 @@
 #include "base/scope.h"
 #include "base/strings.h"
 
-#include <stdbool.h>
-#include <stdint.h>
-
 /* What a program can be asked about, and what gives it away. */
 enum nai_workload_aspect {
   NAI_ASPECT_ENGINE,    /* what it serves or computes with, or the application */

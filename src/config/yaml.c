@@ -7,9 +7,6 @@
 #include "base/sort.h"
 #include "base/text.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <yaml.h>
 
 /* An open list or map. */

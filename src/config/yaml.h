@@ -8,10 +8,6 @@
 #include "base/scope.h"
 #include "base/strings.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 enum { NAI_YAML_MAX_BYTES = 1 << 20, NAI_YAML_MAX_DEPTH = 64, NAI_YAML_MAX_NODES = 1 << 16 };
 
 enum nai_yaml_kind { NAI_YAML_SCALAR, NAI_YAML_LIST, NAI_YAML_MAP };

@@ -1,14 +1,6 @@
 #include "base/text.h"
 #include "config/yaml.h"
 
-#include <errno.h>
-#include <inttypes.h>
-#include <math.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 const struct nai_yaml_node *nai_yaml_root(const struct nai_yaml *doc) { return &doc->nodes[0]; }
 
 const struct nai_yaml_node *nai_yaml_first(const struct nai_yaml *doc, const struct nai_yaml_node *node) {

@@ -13,10 +13,6 @@
 #include "tables/run_info.h"
 #include "tables/steps.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 /* A capture that is added: its tables are the run's, NULL where it has none. */
 struct adding {
   struct nai_index *index;

@@ -3,7 +3,6 @@
 #include "base/buf.h"
 
 #include <assert.h>
-#include <errno.h>
 
 static int fail(const struct nai_index_database *db, struct nai_err *err) {
   sqlite3 *sqlite = db->sqlite;

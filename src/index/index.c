@@ -9,8 +9,6 @@
 #include "tables/index_kernels.h"
 #include "tables/index_metrics.h"
 
-#include <string.h>
-
 int nai_index_new(struct nai_index *out, struct nai_err *err) {
   *out = (struct nai_index){.title = "Index", .what = "run", .group = "series"};
   NAI_TRY(nai_table_new(&out->runs, &nai_runs_schema, err));

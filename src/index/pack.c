@@ -11,9 +11,6 @@
 #include "index/index.h"
 #include "table/column.h"
 
-#include <math.h>
-#include <string.h>
-
 static const char magic[8] = "NSYSRUN1";
 enum { HEADER = sizeof magic + sizeof(uint64_t), TABLES = 4, MAX_COLUMNS = 64 };
 

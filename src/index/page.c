@@ -1,18 +1,11 @@
 /* index.html and its Markdown twin: one view, two templates. */
 #include "base/fmt.h"
-#include "base/fs.h"
 #include "index/summary.h"
 #include "rundir/run.h"
 #include "table/json.h"
 #include "table/severity.h"
 #include "tables/index_findings.h"
 #include "tables/index_metrics.h"
-
-#include <inttypes.h>
-#include <limits.h>
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 enum { MARKDOWN_ROWS = 20, MARKDOWN_ERRORS = 40 };
 

@@ -3,10 +3,6 @@
 #include "index/index.h"
 #include "report/builtin.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
-
 int nai_index_render(struct nai_buf *out, const char *name, struct nai_view *view, enum nai_escape_mode mode,
                      struct nai_err *err) {
   char path[128];

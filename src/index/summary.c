@@ -7,10 +7,6 @@
 #include "tables/index_findings.h"
 #include "tables/index_metrics.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 const char nai_index_no_gpu[] = "no-gpu";
 
 bool nai_index_is_analyzed(const char *status) {

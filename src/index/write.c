@@ -5,10 +5,6 @@
 #include "index/summary.h"
 #include "table/csv.h"
 
-#include <errno.h>
-#include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

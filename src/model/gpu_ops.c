@@ -1,9 +1,6 @@
 /* The operations of each GPU in order, and the streams they ran on. */
 #include "model/build.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 static int compare_ops(const void *pa, const void *pb, void *model) {
   const struct nai_op *a = pa, *b = pb;
   int64_t start_a = nai_model_op_start(model, a), start_b = nai_model_op_start(model, b);

@@ -2,9 +2,6 @@
 
 #include "base/sort.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 /* --- order ------------------------------------------------------------------------------------ */
 
 static int compare(const void *pa, const void *pb, void *ctx) {

@@ -3,8 +3,6 @@
 #include "base/sort.h"
 #include "model/build.h"
 
-#include <stdlib.h>
-
 void nai_lane_times(const struct nai_column **start, const struct nai_column **end, const struct nai_model *m,
                     enum nai_lane_kind kind) {
   *start = *end = NULL;

@@ -10,9 +10,6 @@
 #include "tables/processes.h"
 #include "tables/threads.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-
 /* --- columns ---------------------------------------------------------------------------------- */
 
 /* Tables that nobody asked for are empty to the model. */

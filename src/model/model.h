@@ -7,7 +7,6 @@
 #include "config/flops.h"
 #include "config/kernel_classes.h"
 #include "config/patterns.h"
-#include "config/phase_map.h"
 #include "config/workload.h"
 #include "model/groups.h"
 #include "model/lanes.h"
@@ -145,8 +144,8 @@ enum nai_model_part {
 
 struct nai_model_options {
   const struct nai_kernel_classes *classes;
-  const struct nai_phase_map *phases; /* NULL without a phase map */
-  bool phases_chosen;                 /* by the program, not the user: used where it maps most of the work */
+  const struct nai_patterns *phases; /* NULL without a phase map */
+  bool phases_chosen;                /* by the program, not the user: used where it maps most of the work */
   const struct nai_workload_patterns *workload;
   const struct nai_gpu_facts *gpu_facts;
   const struct nai_flops *flops;   /* what the user says a step computes, or NULL */
@@ -161,7 +160,7 @@ struct nai_model {
   /* inputs, borrowed */
   const struct nai_table *tables[NAI_IN_COUNT];
   const struct nai_kernel_classes *classes;
-  const struct nai_phase_map *phases; /* NULL from part PHASES on, where it was chosen and maps little */
+  const struct nai_patterns *phases; /* NULL from part PHASES on, where it was chosen and maps little */
   bool phases_chosen;
   const struct nai_workload_patterns *workload;
   const struct nai_gpu_facts *gpu_facts;

@@ -2,8 +2,6 @@
 #include "model/build.h"
 #include "model/calls/call_class.h"
 
-#include <string.h>
-
 bool nai_name_matches(const char *name, enum nai_match how, const char *const *words) {
   for (const char *word; (word = *words); words++)
     if (how == NAI_EQUALS            ? strcmp(name, word) == 0

@@ -2,7 +2,6 @@
 #include "model/payload.h"
 
 #include "tables/events.h"
-#include <string.h>
 
 /* Types of entries, and the first id of what a program registers itself: nested schemas and enumerations. */
 enum { TYPE_INT = 5, TYPE_INT32 = 15, TYPE_UINT32, TYPE_INT64, TYPE_UINT64, TYPE_SIZE = 22, FIRST_OWN_TYPE = 1 << 24 };
@@ -24,10 +23,28 @@ struct nai_payload_schemas {
   struct nai_arena arena;     /* what these are made of */
 };
 
-static const char *const names[NAI_PAYLOAD_FIELDS] = {
-    "NCCL communicator ID",       "Message size [bytes]", "Root", "Peer rank",
-    "Reduction operation",        "No. of ranks",         "Rank", "CUDA device",
-    "Parent NCCL communicator ID"};
+static const char *const names[NAI_PAYLOAD_FIELDS] = {"NCCL communicator ID",
+                                                      "Message size [bytes]",
+                                                      "Root",
+                                                      "Peer rank",
+                                                      "Reduction operation",
+                                                      "No. of ranks",
+                                                      "Rank",
+                                                      "CUDA device",
+                                                      "Parent NCCL communicator ID",
+                                                      "count",
+                                                      "dataType",
+                                                      "apiGroupId",
+                                                      "apiId"};
+/* What nsys -t nccl calls some of them. */
+static const struct {
+  const char *name;
+  enum nai_payload_field field;
+} advanced[] = {{"commHash", NAI_PAYLOAD_COMM},
+                {"commRank", NAI_PAYLOAD_RANK},
+                {"root", NAI_PAYLOAD_ROOT},
+                {"peer", NAI_PAYLOAD_PEER},
+                {"nRanks", NAI_PAYLOAD_RANKS}};
 
 const char *nai_payload_verdict_text(enum nai_payload_verdict verdict) {
   static const char *const texts[NAI_PAYLOAD_VERDICTS] = {"read",
@@ -35,7 +52,8 @@ const char *nai_payload_verdict_text(enum nai_payload_verdict verdict) {
                                                           "not of the size its schema says",
                                                           "not described by the trace",
                                                           "described differently by two processes",
-                                                          "impossible message size"};
+                                                          "impossible message size",
+                                                          "without commHash and apiGroupId"};
   return texts[verdict];
 }
 
@@ -43,6 +61,9 @@ static int field_of(const char *name, size_t len) {
   for (int f = 0; f < NAI_PAYLOAD_FIELDS; f++)
     if (strlen(names[f]) == len && memcmp(names[f], name, len) == 0)
       return f;
+  for (size_t i = 0; i < sizeof advanced / sizeof *advanced; i++)
+    if (strlen(advanced[i].name) == len && memcmp(advanced[i].name, name, len) == 0)
+      return advanced[i].field;
   return -1;
 }
 
@@ -317,6 +338,38 @@ static bool take_number(struct scanner *in, int64_t *value, bool *known) {
   return true;
 }
 
+/* Bytes of an element, by NCCL's name of its type ("ncclBfloat16", "bfloat16") or number; 0 unknown. */
+static int64_t type_bytes(const char *text, size_t len) {
+  static const struct {
+    const char *name;
+    int64_t bytes;
+  } types[] = {{"int8", 1},    {"uint8", 1},   {"int32", 4},   {"uint32", 4},   {"int64", 8},      {"uint64", 8},
+               {"float16", 2}, {"float32", 4}, {"float64", 8}, {"bfloat16", 2}, {"float8e4m3", 1}, {"float8e5m2", 1}};
+  char name[24] = "", number[4];
+  while (len && strchr(" \"\t\r\n", *text))
+    text++, len--;
+  while (len && strchr(" \"\t\r\n", text[len - 1]))
+    len--;
+  size_t prefix = len > 4 && memcmp(text, "nccl", 4) == 0 ? 4 : 0;
+  for (size_t i = prefix; i < len && len < sizeof name; i++)
+    name[i - prefix] = text[i] >= 'A' && text[i] <= 'Z' ? (char)(text[i] + 32) : text[i];
+  for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+    snprintf(number, sizeof number, "%zu", i); /* ncclDataType_t */
+    if (strcmp(name, types[i].name) == 0 || strcmp(name, number) == 0)
+      return types[i].bytes;
+  }
+  return 0;
+}
+
+/* The message size of a count of elements. */
+static bool size_elements(struct nai_payload *p) {
+  if (nai_payload_has(p, NAI_PAYLOAD_BYTES) || !nai_payload_has(p, NAI_PAYLOAD_COUNT) ||
+      !nai_payload_has(p, NAI_PAYLOAD_TYPE))
+    return true;
+  p->known |= 1u << NAI_PAYLOAD_BYTES;
+  return !__builtin_mul_overflow(p->value[NAI_PAYLOAD_COUNT], p->value[NAI_PAYLOAD_TYPE], &p->value[NAI_PAYLOAD_BYTES]);
+}
+
 enum nai_payload_verdict nai_payload_read_json(struct nai_payload *out, const char *text, size_t len) {
   struct scanner in = {text, text + len};
   *out = (struct nai_payload){0};
@@ -326,8 +379,12 @@ enum nai_payload_verdict nai_payload_read_json(struct nai_payload *out, const ch
     size_t name_len;
     int64_t value;
     bool known;
-    fine = take_string(&in, &name, &name_len) && take(&in, ':') && take_number(&in, &value, &known);
+    fine = take_string(&in, &name, &name_len) && take(&in, ':');
+    const char *text_of_value = in.at;
+    fine = fine && take_number(&in, &value, &known);
     int field = fine ? field_of(name, name_len) : -1;
+    if (field == NAI_PAYLOAD_TYPE)
+      known = (value = type_bytes(text_of_value, (size_t)(in.at - text_of_value))) > 0;
     if (field >= 0 && known) {
       out->value[field] = value;
       out->known |= 1u << field;
@@ -337,8 +394,9 @@ enum nai_payload_verdict nai_payload_read_json(struct nai_payload *out, const ch
   }
   skip_space(&in);
   fine = fine && in.at == in.end;
-  bool possible = !nai_payload_has(out, NAI_PAYLOAD_BYTES) ||
-                  (out->value[NAI_PAYLOAD_BYTES] >= 0 && out->value[NAI_PAYLOAD_BYTES] <= MAX_MESSAGE_BYTES);
+  bool possible = size_elements(out);
+  possible = possible && (!nai_payload_has(out, NAI_PAYLOAD_BYTES) ||
+                          (out->value[NAI_PAYLOAD_BYTES] >= 0 && out->value[NAI_PAYLOAD_BYTES] <= MAX_MESSAGE_BYTES));
   if (fine && possible)
     return NAI_PAYLOAD_READ;
   *out = (struct nai_payload){0};

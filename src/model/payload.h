@@ -15,6 +15,10 @@ enum nai_payload_field {
   NAI_PAYLOAD_RANK,
   NAI_PAYLOAD_DEVICE, /* CUDA ordinal */
   NAI_PAYLOAD_PARENT, /* id of the communicator it was split from */
+  NAI_PAYLOAD_COUNT,  /* of elements, and the size of one: both make the message size */
+  NAI_PAYLOAD_TYPE,
+  NAI_PAYLOAD_GROUP, /* nsys -t nccl: ids of a call's group, and of the call */
+  NAI_PAYLOAD_CALL,
   NAI_PAYLOAD_FIELDS
 };
 struct nai_payload {
@@ -34,6 +38,7 @@ enum nai_payload_verdict {
   NAI_PAYLOAD_NO_SCHEMA,  /* of another domain, or the trace does not describe it */
   NAI_PAYLOAD_CONFLICT,   /* processes describe it differently, and the trace does not say whose is whose */
   NAI_PAYLOAD_BAD_VALUE,  /* a size below 0 or beyond 2^53 */
+  NAI_PAYLOAD_NO_GROUP,   /* nsys -t nccl: neither a call nor a launch */
   NAI_PAYLOAD_VERDICTS
 };
 /* In words, for people. */
@@ -54,7 +59,7 @@ enum nai_payload_verdict nai_payload_read(struct nai_payload *out, const struct 
 /* The same for hexadecimal digits, as nvtx_payloads has them. */
 enum nai_payload_verdict nai_payload_read_hex(struct nai_payload *out, const struct nai_payload_schemas *schemas,
                                               int64_t domain_id, const char *hex, size_t len);
-/* Reads an object of JSON whose names are those of entries. */
+/* Reads an object of JSON whose names are those of entries, or those of nsys -t nccl. */
 enum nai_payload_verdict nai_payload_read_json(struct nai_payload *out, const char *text, size_t len);
 /* The same of a payload of a known schema, which also tells the enumeration of the reduction. */
 enum nai_payload_verdict nai_payload_read_fields(struct nai_payload *out, const struct nai_payload_schemas *schemas,

@@ -120,7 +120,7 @@ static int build_phases(struct nai_model *m, struct nai_err *err) {
   if (!m->phases)
     return NAI_OK;
   const struct nai_strings *names = &m->tables[NAI_IN_NVTX]->strings;
-  uint32_t count = (uint32_t)nai_phase_map_count(m->phases);
+  uint32_t count = (uint32_t)nai_patterns_class_count(m->phases);
   int *name_phase;
   NAI_TRY(NAI_NEW(name_phase, &m->work->arenas[NAI_PART_PHASES], names->count, err));
   NAI_TRY(NAI_NEW(m->phase_sums, &m->arena, count, err));
@@ -131,8 +131,8 @@ static int build_phases(struct nai_model *m, struct nai_err *err) {
   for (uint32_t p = 0; p < count; p++)
     m->phase_sums[p].longest = NAI_NO_ROW;
   for (uint32_t i = 0; i < names->count; i++)
-    name_phase[i] = nai_phase_map_match(m->phases, nai_strings_get(names, i));
-  NAI_TRY(nai_phase_map_check(m->phases, err));
+    name_phase[i] = nai_patterns_match(m->phases, nai_strings_get(names, i));
+  NAI_TRY(nai_patterns_check(m->phases, err));
   struct sweep x = {.m = m, .name_phase = name_phase};
   for (uint32_t t = 0; t < m->thread_count; t++)
     NAI_TRY(sweep_thread(&x, t, err));

@@ -13,12 +13,7 @@
 #include "tables/step_search.h"
 #include "tables/viewer_data.h"
 
-#include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 void nai_result_free(struct nai_result *result) {
@@ -252,7 +247,7 @@ static int run_stages(struct nai_state *s, nai_progress_fn *progress, void *prog
 static void nai_state_free(struct nai_state *s) {
   nai_run_close(s->run);
   nai_run_close(s->earlier);
-  nai_phase_map_free(s->phases);
+  nai_patterns_free(s->phases);
   nai_kernel_classes_free(s->classes);
   nai_workload_patterns_free(s->workload);
   nai_gpu_facts_free(s->gpu_facts);

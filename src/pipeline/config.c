@@ -4,9 +4,6 @@
 #include "base/fs.h"
 #include "base/hash.h"
 
-#include <string.h>
-#include <time.h>
-
 /* A directory that is not there would quietly mean the built-in templates. */
 static int check_templates(const char *path, struct nai_err *err) {
   return !path || nai_fs_is_dir(path) ? NAI_OK
@@ -101,7 +98,7 @@ static int load(struct nai_state *s, struct nai_err *err) {
     NAI_TRY(nai_patterns_add_regex(s->step, "step", "--step", o->step, err));
   }
   if (o->phase_map)
-    NAI_TRY(nai_phase_map_load(&s->phases, o->phase_map, err));
+    NAI_TRY(nai_phase_map_load(&s->phases, &s->config[NAI_CONFIG_PHASE_MAP], o->phase_map, err));
   NAI_TRY(nai_rules_load_with(&s->rules, o->rules, o->rule_count, s->skills.rules, s->skills.rule_count, s->schemas,
                               schemas, err));
   NAI_TRY(load_known(s, err));
@@ -118,9 +115,9 @@ int nai_state_config(struct nai_state *s, struct nai_err *err) {
   s->config[NAI_CONFIG_SOURCES] = s->wanted;
   s->config[NAI_CONFIG_KERNEL_CLASSES] = nai_kernel_classes_hash(s->classes);
   s->config[NAI_CONFIG_WORKLOAD] = nai_workload_patterns_hash(s->workload);
-  s->config[NAI_CONFIG_PHASE_MAP] = s->phases ? nai_phase_map_hash(s->phases)
-                                              : nai_hash_int(nai_phase_map_builtins_hash(),
-                                                             (int64_t)s->config[NAI_CONFIG_WORKLOAD]); /* one of them */
+  if (!s->phases) /* it will be one of them */
+    s->config[NAI_CONFIG_PHASE_MAP] =
+        nai_hash_int(nai_phase_map_builtins_hash(), (int64_t)s->config[NAI_CONFIG_WORKLOAD]);
   s->config[NAI_CONFIG_FLOPS] = nai_flops_hash(&s->flops);
   s->config[NAI_CONFIG_GPU_FACTS] = nai_gpu_facts_hash(s->gpu_facts);
   s->config[NAI_CONFIG_STEP] = o->step ? nai_hash_text(0, o->step) : 0;

@@ -7,9 +7,6 @@
 #include "base/memory.h"
 #include "base/threads.h"
 
-#include <stdio.h>
-#include <string.h>
-
 static void job_free(struct job *job) {
   for (int o = 0; o < job->outputs; o++)
     nai_table_free(job->out[o]);
@@ -167,7 +164,7 @@ static int check_memory(const struct nai_state *s, uint32_t parts, struct nai_er
 static int choose_phases(struct nai_state *s, struct nai_err *err) {
   const struct nai_table *ranges = nai_run_find_loaded(s->run, nai_nvtx_events_schema.name);
   const char *map = !s->phases && ranges ? nai_workload_phase_map(s->workload, &ranges->strings) : NULL;
-  return map ? nai_phase_map_load(&s->phases, map, err) : NAI_OK;
+  return map ? nai_phase_map_load(&s->phases, NULL, map, err) : NAI_OK;
 }
 
 /* The model over the event tables; damaged ones are made again. */

@@ -3,8 +3,6 @@
 #include "base/fmt.h"
 #include "base/fs.h"
 
-#include <inttypes.h>
-
 /* Options being told: each is put together in `text`. */
 struct description {
   struct nai_strings *out;

@@ -5,10 +5,6 @@
 #include "config/flops.h"
 #include "trace/reader.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 enum { NAI_MAX_GPUS = 256, NAI_MAX_RULE_FILES = 16, NAI_MAX_SKILLS = 16, NAI_MAX_SKILL_PARAMETERS = 64 };
 
 /* By default report.html holds every event of a trace with no more than this many. */

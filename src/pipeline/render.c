@@ -10,9 +10,6 @@
 #include "tables/known_findings.h"
 #include "tables/viewer_data.h"
 
-#include <stdio.h>
-#include <string.h>
-
 /* NAME.mustache of the user's directory, else the built-in template. "report.html" is stored without the suffix. */
 static int load_template(struct nai_buf *text, void *ctx, const char *name, struct nai_err *err) {
   const struct nai_state *s = ctx;

@@ -6,9 +6,6 @@
 #include "base/fs.h"
 #include "base/hash.h"
 
-#include <stdio.h>
-#include <string.h>
-
 const char *nai_job_input(const struct job *job, size_t i) {
   const struct nai_schema *report[NAI_REPORT_MAX_TABLES];
   if (job->node->reads_report)

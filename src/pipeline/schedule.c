@@ -3,9 +3,6 @@
 
 #include "base/flow.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 /* The job that makes a table, NULL for none. */
 static struct job *maker_of(const struct job_set *set, const char *table) {
   for (int i = 0; i < set->count; i++)

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "config/config.h"
-#include "config/patterns.h"
+#include "config/phase_map.h"
 #include "pipeline/analyze.h"
 #include "report/mustache.h"
 #include "rules/known.h"
@@ -13,7 +13,6 @@
 #include "skills/skill.h"
 #include "trace/ingest.h"
 
-#include <limits.h>
 #include <pthread.h>
 
 /* Skills that the report is asked to hold, each a table of the run. */
@@ -36,7 +35,7 @@ struct nai_state {
   const struct nai_node *needed[NAI_REPORT_MAX_TABLES + 1]; /* for the tables of the options; ends with NULL */
   struct nai_state_skills skills;
   struct nai_trace *trace;
-  struct nai_phase_map *phases;
+  struct nai_patterns *phases;
   struct nai_kernel_classes *classes;
   struct nai_workload_patterns *workload;
   struct nai_gpu_facts *gpu_facts;

@@ -3,9 +3,6 @@
 
 #include "tables/book.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 static int open_stored(struct nai_sql_table *t, struct nai_err *err) {
   /* Tables of a run made by another version are read with this version's columns. */
   return nai_run_table(&t->table, nai_database_of(t)->run, t->name, nai_book_find_named(t->name), err);

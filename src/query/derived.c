@@ -9,8 +9,6 @@
 #include "tables/memop_launches.h"
 #include "tables/nvtx_nodes.h"
 
-#include <string.h>
-
 /* As many rows as the event table that its rows are the rows of. */
 static int open_beside(struct nai_sql_table *t, int events, struct nai_err *err) {
   const struct nai_table *table;

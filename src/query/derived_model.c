@@ -5,8 +5,6 @@
 #include "base/threads.h"
 #include "model/nvtx/projection.h"
 
-#include <string.h>
-
 /* A run says with which options it was made. */
 static bool maps_nvtx(const struct nai_run *run) {
   static const char option[] = "--no-nvtx-kernel-map";

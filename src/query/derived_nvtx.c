@@ -7,8 +7,6 @@
 #include "tables/range_depths.h"
 #include "tables/threads.h"
 
-#include <string.h>
-
 /* --- nodes --------------------------------------------------------------------------------------- */
 
 /* Of a node whose parent is there already. */

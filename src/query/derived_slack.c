@@ -4,7 +4,6 @@
 #include "model/critical/dependencies.h"
 #include "model/critical/path_sum.h"
 #include "model/idle/gap_names.h"
-#include "model/steps/steps.h"
 #include "tables/critical_path_steps.h"
 #include "tables/slack.h"
 #include "tables/threads.h"

@@ -5,8 +5,6 @@
 #include "tables/sql_columns.h"
 #include "tables/sql_tables.h"
 
-#include <string.h>
-
 static bool is_own(const struct nai_sql_table *t) {
   return t->source == &nai_derived_names || t->source == &nai_derived_columns;
 }

@@ -5,8 +5,6 @@
 #include "model/idle/idle.h"
 #include "tables/declare.h"
 
-#include <string.h>
-
 /* cause_meaning(cause of idle time): NULL for other texts. */
 static void cause_meaning(sqlite3_context *context, int argc, sqlite3_value **argv) {
   const char *name = (const char *)sqlite3_value_text(argv[0]);

@@ -2,13 +2,9 @@
  * be ended. So the statement runs in one of its own (statement_worker.c), which sends its rows through a pipe. */
 #include "query/internal.h"
 
-#include <errno.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 struct reader {

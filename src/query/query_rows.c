@@ -2,9 +2,6 @@
 
 #include "base/array.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 static int begin(void *ctx, const struct nai_query_column *columns, uint32_t count, struct nai_err *err) {
   struct nai_query_rows *out = ctx;
   NAI_TRY(NAI_NEW(out->names, &out->arena, count, err));

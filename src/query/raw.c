@@ -3,7 +3,6 @@
 
 #include "trace/raw.h"
 
-#include <string.h>
 #include <strings.h>
 
 static const char texts_name[] = "StringIds";

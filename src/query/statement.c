@@ -3,10 +3,6 @@
 
 #include "base/text.h"
 
-#include <ctype.h>
-#include <stdio.h>
-#include <string.h>
-
 /* --- where ---------------------------------------------------------------------------------------- */
 
 static void put_place(struct nai_buf *out, const struct nai_query_text *text, int offset) {

@@ -5,10 +5,7 @@
 #include "base/sandbox.h"
 #include "base/text.h"
 
-#include <math.h>
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 

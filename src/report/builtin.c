@@ -2,8 +2,6 @@
 
 #include "base/assets.h"
 
-#include <stdio.h>
-
 static int load(struct nai_buf *text, void *ctx, const char *name, struct nai_err *err) {
   char path[128];
   (void)ctx;

@@ -6,8 +6,6 @@
 #include "tables/gap_activity.h"
 #include "tables/gap_functions.h"
 
-#include <string.h>
-
 static int phase_of(const char *name) {
   int phase = 0;
   while (phase < NAI_CAPTURE_PHASE_COUNT && strcmp(nai_phase_labels[phase].value, name) != 0)

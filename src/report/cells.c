@@ -6,9 +6,6 @@
 #include "table/kernel_name.h"
 #include "tables/gpus.h"
 
-#include <stdio.h>
-#include <string.h>
-
 enum { SHORT_MAX = 72 };
 
 static void put_unbroken(struct nai_buf *out, const struct nai_buf *text) {

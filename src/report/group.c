@@ -8,11 +8,6 @@
 #include "tables/kernels.h"
 #include "tables/losses.h"
 
-#include <inttypes.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 struct group {
   int64_t *rows; /* all its rows, in table order */
   uint32_t count, capacity;

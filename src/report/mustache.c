@@ -1,8 +1,5 @@
 #include "report/mustache_parse.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 struct nai_templates {
   nai_template_load_fn *load;
   void *ctx;

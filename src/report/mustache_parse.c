@@ -1,9 +1,5 @@
 #include "report/mustache_parse.h"
 
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
-
 enum { MAX_DELIMITER = 16, SHOWN_NAME = 64 };
 
 struct parser {

@@ -3,8 +3,6 @@
 
 #include "report/mustache.h"
 
-#include <stdint.h>
-
 enum tag_kind {
   TAG_LINE,     /* a line of the template starts here: where the indentation of a partial goes */
   TAG_TEXT,     /* literal text */

@@ -5,9 +5,6 @@
 #include "table/csv.h"
 #include "tables/table_list.h"
 
-#include <stdio.h>
-#include <string.h>
-
 /* --- report.html: one page with all its data, none of which is copied on the way ------------------- */
 
 /* With as many rows of a table as the page can have, which has to stay one that browsers open. */

@@ -5,7 +5,6 @@
 
 #include <cmark.h>
 #include <setjmp.h>
-#include <string.h>
 
 /* Memory of one conversion. cmark cannot report a failed allocation, and its own allocator aborts: here the failure
  * jumps out of cmark instead, and everything is freed together. */

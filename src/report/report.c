@@ -5,9 +5,6 @@
 #include "tables/gpus.h"
 #include "tables/run_info.h"
 
-#include <stdio.h>
-#include <string.h>
-
 const struct nai_table *nai_report_table(const struct nai_report *report, const char *name) {
   static const struct nai_schema empty_schema = {.name = "", .title = "", .description = ""};
   static const struct nai_table empty = {.schema = &empty_schema};

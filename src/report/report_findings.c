@@ -10,9 +10,6 @@
 #include "tables/known_findings.h"
 #include "tables/step_summary.h"
 
-#include <stdio.h>
-#include <string.h>
-
 enum { KEY_MAX = 96 };
 
 const char *nai_report_severity_label(enum nai_severity severity) {

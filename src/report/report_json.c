@@ -10,11 +10,6 @@
 #include "tables/findings.h"
 #include "tables/run_info.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 static void put_cell(struct nai_json *json, const struct nai_table *table, int64_t row, int column, const char *key) {
   struct nai_value value = nai_table_value(table, row, column);
   nai_json_key(json, key);

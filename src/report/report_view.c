@@ -20,11 +20,6 @@
 #include "tables/skill_answers.h"
 #include "tables/tiny_kernels.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 enum { SHORT_MAX = 72 };
 
 /* "more": how many rows follow the `shown` ones, if any. */

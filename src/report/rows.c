@@ -5,11 +5,6 @@
 #include "table/csv.h"
 #include "base/escape.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 const char *nai_rows_format_name(enum nai_rows_format format) {
   static const char *const names[NAI_ROWS_FORMATS] = {"table", "csv", "json", "ndjson", "markdown"};
   return names[format];

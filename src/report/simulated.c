@@ -2,9 +2,6 @@
 
 #include "base/fmt.h"
 
-#include <math.h>
-#include <string.h>
-
 void nai_report_put_simulated(struct nai_buf *out, const struct FINDINGS_row *finding) {
   bool window = strcmp(finding->simulated_of, "window") == 0;
   const char *one = strcmp(finding->simulated_of, "unit") == 0 ? "repetition" : finding->simulated_of;

@@ -10,9 +10,6 @@
 #include "tables/repeating_units.h"
 #include "tables/workload.h"
 
-#include <math.h>
-#include <string.h>
-
 /* The executable of all kernels; "" where there are several. */
 static const char *executable(const struct nai_report *report) {
   const struct nai_table *processes = nai_report_table(report, "process_summary");

@@ -6,9 +6,6 @@
 #include "tables/gpu_active.h"
 #include "tables/gpu_utilization.h"
 
-#include <math.h>
-#include <string.h>
-
 enum { NAME_CHARS = 72 };
 
 /* " (getc)", " (getc 1.20 s)": what the host did there most, a function without its template arguments. */

@@ -8,9 +8,6 @@
 #include "tables/idle_causes.h"
 #include "tables/profile_targets.h"
 
-#include <math.h>
-#include <string.h>
-
 /* As the rules find it; of several GPUs or kernels the largest share. */
 static struct dominant find_dominant(const struct nai_report *report) {
   const struct nai_table *findings = nai_report_table(report, "findings"),

@@ -5,9 +5,6 @@
 #include "tables/capture_health.h"
 #include "tables/findings.h"
 
-#include <ctype.h>
-#include <string.h>
-
 enum nai_severity nai_report_severity(const struct nai_table *findings, int64_t row) {
   int severity = nai_severity_from_name(nai_get_str(findings, row, FINDINGS_severity));
   return severity < 0 ? NAI_SEVERITY_INFO : (enum nai_severity)severity;

@@ -1,9 +1,5 @@
 #include "report/view.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 /* All nodes and texts of a tree, freed together: pieces of blocks of an arena, which are cheaper than its own. */
 struct nai_view_owner {
   struct nai_arena arena;

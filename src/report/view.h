@@ -5,10 +5,6 @@
 #include "base/arena.h"
 #include "table/schema.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 enum nai_view_kind { NAI_VIEW_NULL, NAI_VIEW_BOOL, NAI_VIEW_TEXT, NAI_VIEW_LIST, NAI_VIEW_MAP };
 
 /* How a text may be shown. */

@@ -2,8 +2,6 @@
 #include "rules/evaluation.h"
 #include "table/json.h"
 
-#include <string.h>
-
 /* The part of a rule that its title always says: a title may be a list of variants. */
 static const char *first_text(const struct nai_yaml *doc, const struct nai_yaml_node *node) {
   while (node && node->kind != NAI_YAML_SCALAR) {

@@ -3,8 +3,6 @@
 
 #include "rules/internal.h"
 
-#include <math.h>
-
 /* What a finding could save at most and at least (NAI_NULL_I64: it does not say), and what 100 % are (0: unknown). */
 struct saving {
   int64_t ns, low_ns, base_ns;

@@ -2,8 +2,6 @@
  * and bound when it runs. SQLite reads the rest. */
 #include "rules/internal.h"
 
-#include <stdio.h>
-#include <string.h>
 #include <strings.h>
 
 enum { MAX_NESTING = 64 };

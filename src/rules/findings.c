@@ -3,10 +3,6 @@
 #include "base/sort.h"
 #include "table/stats.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
 enum { MAX_HITS = 4096 }; /* of one rule whose advice is looked at */
 
 /* --- From hits to findings -------------------------------------------------------------------- */

@@ -3,8 +3,6 @@
 
 #include "base/sort.h"
 
-#include <stdlib.h>
-
 static int severity_of(const struct env *env, const struct hit *hit) {
   if (hit->rule->has_ladder)
     return nai_saving_severity(env->set, &hit->saving);

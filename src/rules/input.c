@@ -3,9 +3,6 @@
 #include "table/stats.h"
 #include "tables/capture_time.h"
 
-#include <math.h>
-#include <string.h>
-
 static bool is_of(const struct nai_table *table, const struct nai_schema *schema) {
   return table->schema == schema || nai_schema_equal(table->schema, schema);
 }

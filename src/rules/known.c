@@ -7,8 +7,6 @@
 #include "table/json.h"
 #include "tables/known_findings.h"
 
-#include <string.h>
-
 /* --- reading ---------------------------------------------------------------------------------------- */
 
 /* A text member of an entry, NULL when it has none. */

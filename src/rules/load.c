@@ -2,10 +2,6 @@
 #include "base/hash.h"
 #include "rules/internal.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 /* --- a set ----------------------------------------------------------------------------------------- */
 
 int nai_rule_set_new(struct nai_rule_set **out, const struct nai_schema *const *schemas, size_t count,

@@ -7,8 +7,6 @@
 #include "table/table.h"
 #include "tables/metrics.h"
 
-#include <stddef.h>
-
 struct nai_metric_set;
 
 /* Compiles the built-in metrics (asset metrics/default.yaml), then each file of `paths`, which adds metrics, replaces

@@ -4,9 +4,6 @@
 #include "rules/metrics_internal.h"
 #include "tables/run_info.h"
 
-#include <stdio.h>
-#include <string.h>
-
 enum { MAX_MEMBER = 80 };
 
 struct run {
@@ -83,6 +80,16 @@ static int spell_apart(char out[MAX_MEMBER], struct run *run, const char *id, co
   return NAI_OK;
 }
 
+/* The same in a title: as the trace spells it, of a long name the beginning. */
+static const char *named(struct run *run, const char *text) {
+  size_t n = strlen(text);
+  if (n < MAX_MEMBER)
+    return text;
+  for (n = MAX_MEMBER - sizeof "..."; ((unsigned char)text[n] & 0xC0) == 0x80;) /* not within a character */
+    n--;
+  return nai_arena_printf(&run->arena, "%.*s...", (int)n, text);
+}
+
 /* --- the table -------------------------------------------------------------------------------- */
 
 /* Counts per step repeat exactly; those of a capture depend on how long it was, so they prove nothing by themselves.
@@ -122,20 +129,20 @@ static int put_member(struct run *run, const struct metric *m, enum basis from, 
   enum basis basis = from == BASIS_SECOND && run->window_s <= 0 ? BASIS_TOTAL : from;
   double value = real_of(statement, METRIC_VALUE, source->scale), divide = basis == BASIS_SECOND ? run->window_s : 1;
   char member[MAX_MEMBER] = "";
-  const char *id;
+  const char *id, *text = "";
   if (isnan(value) || !sqlite3_column_int64(statement, METRIC_ROWS))
     return NAI_OK;
   NAI_TRY(id_of(&id, run, m, from, basis));
   if (is_family(m)) {
-    const char *text = (const char *)sqlite3_column_text(statement, METRIC_MEMBER);
+    text = (const char *)sqlite3_column_text(statement, METRIC_MEMBER);
     if (!text)
       return nai_err_nomem(run->err);
     NAI_TRY(spell_apart(member, run, id, text));
   }
-  NAI_ADD(METRICS, run->table, .metric = with_member(run, id, member), .title = with_member(run, m->title, member),
-          .family = is_family(m) ? id : NULL, .unit = nai_unit_name(m->unit), .better = m->better,
-          .kind = kind_of(m, basis), .gate = gate_of(m, basis), .value = value / divide,
-          .n = sqlite3_column_int64(statement, METRIC_ROWS),
+  NAI_ADD(METRICS, run->table, .metric = with_member(run, id, member),
+          .title = with_member(run, m->title, named(run, text)), .family = is_family(m) ? id : NULL,
+          .unit = nai_unit_name(m->unit), .better = m->better, .kind = kind_of(m, basis), .gate = gate_of(m, basis),
+          .value = value / divide, .n = sqlite3_column_int64(statement, METRIC_ROWS),
           .q25 = real_of(statement, METRIC_Q25, source->scale) / divide,
           .q75 = real_of(statement, METRIC_Q75, source->scale) / divide, .basis = basis_names[basis],
           .source_table = source->schema->name, .noise_pct = m->noise.pct, .noise = m->noise.absolute,

@@ -3,9 +3,6 @@
 #include "config/quantity.h"
 #include "rules/metrics_internal.h"
 
-#include <math.h>
-#include <string.h>
-
 enum { MAX_METRICS = 500 };
 static const char *const betters[] = {"lower", "higher", "either", NULL};
 static const char *const kinds[] = {"exact", "noisy", NULL};

@@ -1,8 +1,6 @@
 /* Where a metric comes from: {table, where, value, gpus, each, order, limit} to one statement. */
 #include "rules/metrics_internal.h"
 
-#include <string.h>
-
 enum { MAX_FAMILY = 1000 };
 
 /* SQL that is one call of a function with one argument. */

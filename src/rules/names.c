@@ -2,9 +2,6 @@
 #include "base/text.h"
 #include "rules/internal.h"
 
-#include <stdio.h>
-#include <string.h>
-
 enum { MAX_CANDIDATES = MAX_RULES, MAX_NAME = 128 };
 
 /* A name in a text of a document. */

@@ -3,8 +3,6 @@
 #include "config/change.h"
 #include "rules/internal.h"
 
-#include <string.h>
-
 enum { DEFAULT_FINDINGS = 32, MAX_FINDINGS = 1000, DEFAULT_EVIDENCE_ROWS = 3 };
 
 static const char *const rule_keys[] = {

@@ -9,8 +9,6 @@
 #include "tables/evidence.h"
 #include "tables/findings.h"
 
-#include <stddef.h>
-
 struct nai_rule_set;
 
 /* Compiles the built-in rules (asset rules/default.yaml) and then each file of `paths`, which adds rules, replaces

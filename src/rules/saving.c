@@ -6,9 +6,6 @@
 #include "tables/gpu_active.h"
 #include "tables/gpu_utilization.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 /* --- What a GPU's time was -------------------------------------------------------------------- */
 
 /* A column of the GPU's row, or the largest of all GPUs for a finding that names none; NAI_NULL_I64 if unknown. */

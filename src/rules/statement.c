@@ -1,9 +1,6 @@
 /* Statements of expressions: preparing them, and what SQLite fails with at its place. */
 #include "rules/internal.h"
 
-#include <stdio.h>
-#include <string.h>
-
 /* Where the word is that a message of SQLite's names: `near "WORD": ...` or `no such thing: WORD`. */
 static size_t offset_of(const char *message, const char *text) {
   char word[64];

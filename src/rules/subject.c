@@ -3,10 +3,6 @@
 #include "base/sort.h"
 #include "tables/gpus.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
 static int64_t subject_id(const struct hit *hit) {
   return hit->device_id != NAI_NULL_I64 ? hit->device_id : hit->rule->scope == SCOPE_PROCESS ? hit->pid : NAI_NULL_I64;
 }

@@ -4,8 +4,6 @@
 #include "rules/evaluation.h"
 #include "table/kernel_name.h"
 
-#include <string.h>
-
 /* --- compiling ------------------------------------------------------------------------------------- */
 
 static int add_piece(struct refs *pieces, const struct names *names, const struct ref *ref, struct nai_err *err) {

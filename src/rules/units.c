@@ -3,9 +3,6 @@
  * that is not known makes a value of no unit, which fits all: of it nothing is said. */
 #include "rules/internal.h"
 
-#include <stdio.h>
-#include <string.h>
-
 static const enum nai_unit plain = NAI_UNIT_COUNT; /* fits every unit */
 enum { MAX_REGISTERS = 256 };
 

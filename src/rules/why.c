@@ -2,10 +2,6 @@
 #include "rules/evaluation.h"
 #include "table/schema.h"
 
-#include <ctype.h>
-#include <inttypes.h>
-#include <string.h>
-
 enum { MAX_TOLD = 10 };
 
 static const char *text_of(const struct rule *rule, const char *key) {

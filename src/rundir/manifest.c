@@ -6,12 +6,6 @@
 #include "config/yaml.h"
 #include "table/json.h"
 
-#include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 void nai_manifest_free(struct nai_manifest *m) {
   nai_strings_free(&m->options);
   nai_strings_free(&m->names);

@@ -4,11 +4,7 @@
 #include "base/lock.h"
 #include "rundir/outdir_internal.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/file.h>
 #include <sys/random.h>
 #include <sys/stat.h>

@@ -3,8 +3,6 @@
 
 #include "rundir/outdir.h"
 
-#include <limits.h>
-
 /* Directories beside the target are named .STEM.TAG.XXXXXX: where runs write and what they displaced, and an earlier
  * run that had to make room for a moment where two directories cannot be exchanged in one step. */
 #define NAI_OUTDIR_WORK "nsys-ai-run"

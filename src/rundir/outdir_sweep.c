@@ -4,7 +4,6 @@
 #include "base/fs.h"
 
 #include <fcntl.h>
-#include <string.h>
 #include <sys/stat.h>
 
 /* The next directory of a tag beside the target; its `unique` part is copied. */

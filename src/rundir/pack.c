@@ -4,10 +4,7 @@
 
 #include "base/fs.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
-#include <string.h>
 #include <unistd.h>
 #include <zlib.h>
 

@@ -5,8 +5,6 @@
 #include "base/buf.h"
 #include "base/err.h"
 
-#include <stdbool.h>
-
 /* Appends a member, and notes it in `directory`, which nai_pack_end appends last. NAI_ELIMIT from 4 GiB on. */
 NAI_MUST_CHECK int nai_pack_add(struct nai_buf *pack, struct nai_buf *directory, const char *name,
                                 const struct nai_buf *content, struct nai_err *err);

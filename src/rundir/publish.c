@@ -2,11 +2,6 @@
 
 #include "base/fs.h"
 
-#include <errno.h>
-#include <limits.h>
-#include <stdio.h>
-#include <string.h>
-
 static int add(struct nai_strings *files, const char *name, struct nai_err *err) {
   return nai_strings_add(files, name, strlen(name)) == NAI_NO_STRING ? nai_err_nomem(err) : NAI_OK;
 }

@@ -6,8 +6,6 @@
 #include "model/model.h"
 #include "rundir/manifest.h"
 
-#include <limits.h>
-
 struct nai_run;
 
 /* Opens a finished run, of a directory or in one file. NAI_EINPUT when there is none. As long as it is open its files

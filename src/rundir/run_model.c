@@ -3,9 +3,6 @@
 #include "rundir/run_internal.h"
 #include "tables/events.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 static const struct nai_table *look_up(void *run, const char *name) { return nai_run_find_loaded(run, name); }
 
 int nai_run_check(struct nai_run *run, struct nai_err *err) {

@@ -3,10 +3,6 @@
 #include "rundir/pack.h"
 #include "rundir/run_internal.h"
 
-#include <errno.h>
-#include <limits.h>
-#include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 /* Files of stages. Lists of files may be forged. */

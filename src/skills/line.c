@@ -3,10 +3,6 @@
 
 #include "base/fmt.h"
 
-#include <inttypes.h>
-#include <string.h>
-#include <time.h>
-
 /* ISO 8601 of ns since 1970. */
 static void put_utc(struct nai_buf *out, const struct nai_value *value) {
   struct tm tm;

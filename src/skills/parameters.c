@@ -3,12 +3,6 @@
 
 #include "base/text.h"
 
-#include <errno.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 const char *const nai_skill_always[NAI_SKILL_ALWAYS] = {"start_ns", "end_ns", "gpu"};
 
 static int refuse(const struct nai_skill_parameter *p, const char *text, struct nai_err *err) {

@@ -3,9 +3,6 @@
 
 #include "base/sort.h"
 
-#include <math.h>
-#include <stdlib.h>
-
 /* What an aggregate gathers, in SQLite's memory, so that its limit counts it. */
 struct gathered {
   void *items;

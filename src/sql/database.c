@@ -3,9 +3,6 @@
 
 #include "base/array.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 struct nai_sql_table *nai_sql_find(const struct nai_sql *sql, const char *name) {
   for (uint32_t i = 0; i < sql->table_count; i++)
     if (sqlite3_stricmp(sql->tables[i].name, name) == 0)

@@ -4,9 +4,6 @@
 #include "base/sort.h"
 #include "base/hash.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 const struct nai_facts *nai_facts_of(struct nai_sql_table *t, int column) {
   struct nai_facts *facts = &t->facts[column];
   if (facts->known)

@@ -6,10 +6,6 @@
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>
 
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
-
 /* clip_ns(start, end, a, b): how much of [start, end) lies in [a, b); NULL bounds are open. */
 static void clip_ns(sqlite3_context *context, int argc, sqlite3_value **argv) {
   (void)argc;

@@ -1,8 +1,6 @@
 /* What a statement may do: read, and nothing else, with bounds on what it takes. */
 #include "sql/internal.h"
 
-#include <string.h>
-
 /* Functions statements may call, with a blank on either side. Left out are those that reach outside (load_extension),
  * change from run to run (random, dates), or take or make arbitrarily large text in one call (printf, format,
  * randomblob, zeroblob). */

@@ -1,10 +1,6 @@
 /* A connection to tables in memory, under the names of their schemas. */
 #include "sql/sql.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
 /* A few seconds of a statement; counted, so that it fails on any machine or on none. */
 enum { STEPS_AT_ONCE = 1000000, MAX_TIMES = 300 };
 

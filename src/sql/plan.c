@@ -1,10 +1,6 @@
 /* Which way of reading a table is cheapest for what a statement asks of it. */
 #include "sql/internal.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
-
 /* A way of reading the table: a code for xFilter, with the constraints whose values it takes. */
 struct way {
   int code;

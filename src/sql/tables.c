@@ -3,8 +3,6 @@
 
 #include "base/array.h"
 
-#include <stdlib.h>
-
 static double divisor_of(const struct nai_column_def *def, enum nai_unit unit) {
   if (def->type > NAI_I32)
     return 1;

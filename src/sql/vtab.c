@@ -1,9 +1,6 @@
 /* Tables as SQLite reads them: one module, a table each. */
 #include "sql/internal.h"
 
-#include <math.h>
-#include <stdlib.h>
-
 /* Places lo..hi of the rows in `order`, or in their own; with `wanted` only those whose text has its bit set. */
 struct cursor {
   sqlite3_vtab_cursor base;

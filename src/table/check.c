@@ -2,8 +2,6 @@
  * that somebody made. */
 #include "table/table.h"
 
-#include <inttypes.h>
-
 /* As src/trace drops rows beyond: 73 years, and 13 days for one event. */
 #define TIME_LIMIT ((int64_t)1 << 61)
 #define DURATION_LIMIT ((int64_t)1 << 50)

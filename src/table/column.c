@@ -2,8 +2,6 @@
 
 #include "base/strings.h"
 
-#include <stdlib.h>
-
 void *nai_cells_new(size_t count, size_t cell_bytes) {
   return count > (SIZE_MAX - sizeof(uint64_t)) / cell_bytes ? NULL : malloc(count * cell_bytes + sizeof(uint64_t));
 }

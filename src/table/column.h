@@ -3,9 +3,6 @@
 
 #include "table/schema.h"
 
-#include <stddef.h>
-#include <string.h>
-
 #define NAI_NULL_I64 INT64_MIN
 #define NAI_NULL_I32 INT32_MIN
 

@@ -3,7 +3,6 @@
 #include "base/escape.h"
 
 #include <csv.h>
-#include <string.h>
 
 static bool is_blank(char c) { return c == ' ' || c == '\t'; }
 

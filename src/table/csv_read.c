@@ -4,8 +4,6 @@
 #include "base/fs.h"
 
 #include <csv.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* What libcsv's callbacks see. Cells come one by one, rows when their line ends. */
 struct reading {

@@ -4,9 +4,6 @@
 
 #include "base/arena.h"
 
-#include <stddef.h>
-#include <stdint.h>
-
 struct nai_csv_row {
   uint32_t first, count; /* cells */
   uint32_t line;         /* of the file, from 1 */

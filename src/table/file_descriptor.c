@@ -1,9 +1,6 @@
 /* The descriptor of a table file: records of named fields, so that a reader skips what it does not know. */
 #include "table/file.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 enum { MAX_COLUMNS = 4096 };
 
 static const char *const types[] = {[NAI_I64] = "i64", [NAI_I32] = "i32", [NAI_F64] = "f64", [NAI_STR] = "text"};

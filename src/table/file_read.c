@@ -3,11 +3,7 @@
 
 #include "base/fs.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>

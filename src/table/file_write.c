@@ -4,10 +4,7 @@
 #include "base/fs.h"
 #include "base/sink.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 #define XXH_INLINE_ALL

@@ -2,8 +2,6 @@
 
 #include "base/sort.h"
 
-#include <stdlib.h>
-
 void nai_intervals_free(struct nai_intervals *set) {
   if (!set)
     return;

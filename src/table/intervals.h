@@ -4,10 +4,6 @@
 
 #include "base/arena.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 struct nai_interval {
   int64_t start, end; /* ns, start < end */
 };

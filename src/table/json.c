@@ -5,10 +5,7 @@
 #include "base/escape.h"
 
 #include <assert.h>
-#include <errno.h>
 #include <jansson.h>
-#include <stdlib.h>
-#include <string.h>
 
 void nai_json_init(struct nai_json *json, struct nai_buf *out, bool for_script) {
   *json = (struct nai_json){.out = out, .for_script = for_script};

@@ -4,9 +4,6 @@
 
 #include "table/table.h"
 
-#include <stdbool.h>
-#include <stdint.h>
-
 enum { NAI_JSON_MAX_DEPTH = 32 };
 
 /* How the members of an object or array are laid out. */

@@ -1,8 +1,6 @@
 /* Long tables in the page: columns instead of rows, so that a table of idle gaps takes a fraction of the room. */
 #include "table/json.h"
 
-#include <stdlib.h>
-
 /* Decimals that a unit shows of stored ns. */
 static int digits_of(enum nai_unit unit) { return unit == NAI_US ? 3 : unit == NAI_MS ? 6 : unit == NAI_S ? 9 : 0; }
 

@@ -4,9 +4,6 @@
 #include "base/text.h"
 #include "table/kernel_name_parse.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #define ELLIPSIS "\xe2\x80\xa6"
 
 enum { MIN_CHARS = 16, MAX_NAME_BYTES = 1 << 30 };

@@ -1,8 +1,5 @@
 #include "table/kernel_name_parse.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 enum { MAX_LAMBDA_PARAMETERS = 32 };
 
 bool nai_is_word(char c) {

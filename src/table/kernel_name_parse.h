@@ -3,9 +3,6 @@
 
 #include "base/buf.h"
 
-#include <stdbool.h>
-#include <stdint.h>
-
 /* [b, e) of a text. */
 struct nai_slice {
   uint32_t b, e;

@@ -3,10 +3,6 @@
 #include "table/kernel_name.h"
 #include "table/kernel_name_parse.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 enum { MIN_CHARS = 32 }; /* room for a distinction */
 
 /* One different name. Sorted by (short form, name), so that those in need of a distinction stand together. */

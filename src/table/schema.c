@@ -2,10 +2,6 @@
 
 #include "base/fmt.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 /* How each unit is named and printed. */
 static const struct {
   const char *name;

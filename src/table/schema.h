@@ -5,9 +5,6 @@
 #include "base/buf.h"
 #include "base/scope.h"
 
-#include <stdbool.h>
-#include <stdint.h>
-
 /* How a cell is stored. NULL is a value of each type: INT64_MIN, INT32_MIN, NaN, NAI_NO_STRING. */
 enum nai_type { NAI_I64, NAI_I32, NAI_F64, NAI_STR };
 

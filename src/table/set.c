@@ -3,9 +3,6 @@
 #include "base/sink.h"
 #include "table/file.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 static const struct nai_column_def columns[] = {
     [TABLE_SET_table_name] = {"table_name", NAI_STR, NAI_TEXT, "name of the table", .role = NAI_ROLE_NAME, .key = true},
     [TABLE_SET_row_count] = {"row_count", NAI_I64, NAI_COUNT, "its rows", .role = NAI_ROLE_METRIC},

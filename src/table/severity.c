@@ -1,7 +1,6 @@
 #include "table/severity.h"
 
-#include <stddef.h>
-#include <string.h>
+#include "base/std.h"
 
 static const char *const names[NAI_SEVERITIES] = {"info", "low", "medium", "high"};
 

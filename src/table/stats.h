@@ -4,8 +4,6 @@
 #include "base/err.h"
 #include "table/column.h"
 
-#include <stdint.h>
-
 /* Statistics of a set of values, in their unit. All 0 (quantiles NaN) for an empty set. */
 struct nai_stats {
   int64_t count, total, min, max; /* total saturates */
@@ -17,14 +15,12 @@ static inline bool nai_stats_quartiles_apart(const struct nai_stats *s) { return
 /* Reorders `values`. */
 struct nai_stats nai_stats_of(int64_t *values, uint32_t count);
 
-/* Rows with a group and a value each. `block` tells those of rows first .. first + count - 1 and must say the same when
- * asked again: statistics of many rows are made in two passes, and of large groups only the values near the quantiles
- * are held. */
+/* Rows with a group and a value each; `block` tells those of rows first .. first + count - 1. */
 struct nai_values {
   uint32_t rows;
   void (*block)(const void *ctx, uint32_t first, uint32_t count, uint32_t *group, int64_t *value);
   const void *ctx;
-  const char *directory; /* for what is held per group, when groups are many (base/spill_array.h); or NULL */
+  const char *directory; /* for what is held per row and group (base/spill_array.h) */
 };
 enum { NAI_VALUES_BLOCK = 1024 }; /* most rows asked for at once */
 #define NAI_NO_GROUP UINT32_MAX   /* rows of this group are left out */

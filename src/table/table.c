@@ -5,11 +5,6 @@
 #include "table/file.h"
 
 #include <assert.h>
-#include <inttypes.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 

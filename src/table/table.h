@@ -6,9 +6,6 @@
 #include "base/strings.h"
 #include "table/column.h"
 
-#include <stddef.h>
-#include <stdint.h>
-
 struct nai_table {
   const struct nai_schema *schema;
   struct nai_schema *own_schema; /* `schema`, where the table has to free it */

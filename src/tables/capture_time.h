@@ -1,8 +1,6 @@
 #pragma once
 #include "tables/declare.h"
 
-#include <string.h>
-
 /* Phases, in the order of the rows: value, and how reports call it. */
 #define NAI_CAPTURE_PHASES(X)                            \
   X(NOT_RECORDED, "not_recorded", "not recorded")        \

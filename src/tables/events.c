@@ -1,7 +1,5 @@
 #include "tables/events.h"
 
-#include <stddef.h>
-
 #define SCHEMA(input, id) [NAI_IN_##input] = &nai_##id##_schema,
 const struct nai_schema *const nai_event_tables[NAI_IN_COUNT + 1] = {NAI_INPUT_TABLES(SCHEMA)};
 

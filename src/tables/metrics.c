@@ -1,7 +1,5 @@
 #include "tables/metrics.h"
 
-#include <string.h>
-
 const char *nai_metric_id(struct nai_arena *arena, const char *id, const char *basis) {
   static const char step[] = ".per_step";
   size_t len = strlen(id), n = sizeof step - 1;

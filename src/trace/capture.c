@@ -8,9 +8,6 @@
 #include "base/hash.h"
 #include "tables/capture.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 enum { MAX_FACTS = 10000, NAME_MAX_BYTES = 96, VALUE_MAX = 64, TEXT_MAX = 400, OPTIONS_MAX = 4000, TYPES_MAX = 512 };
 
 struct capture {

@@ -6,9 +6,6 @@
 
 #include "base/fmt.h"
 
-#include <stdio.h>
-#include <string.h>
-
 bool nai_damage_is_borne(char why[160], const struct nai_source *source, int rc, const struct nai_err *err) {
   if (rc != NAI_EINPUT || !err->damaged || source->vital)
     return false;

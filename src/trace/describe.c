@@ -12,9 +12,6 @@
 #include "tables/nvtx_payload_entries.h"
 #include "tables/nvtx_sizes.h"
 
-#include <limits.h>
-#include <string.h>
-
 /* More rows than any capture has; what is beyond is not read. */
 enum { MAX_ROWS = 200000, TEXT_BYTES = 400 };
 

@@ -5,9 +5,6 @@
 #include "trace/small.h"
 #include "tables/nvtx_dynamic_payloads.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 
 static const char prefix[] = "DYNAMIC_NVTXPAYLOAD_DATATYPE_";

@@ -8,10 +8,6 @@
 #include "tables/gpus.h"
 
 #include <assert.h>
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* --- reading ---------------------------------------------------------------------------------- */
 

@@ -2,10 +2,6 @@
 
 #include "base/hash.h"
 
-#include <ctype.h>
-#include <stdbool.h>
-#include <string.h>
-
 static bool begins_with(const char *path, const char *prefix) { return strncmp(path, prefix, strlen(prefix)) == 0; }
 
 static bool begins_with_any(const char *path, const char *const *prefixes) {

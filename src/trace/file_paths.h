@@ -3,8 +3,6 @@
 
 #include "base/buf.h"
 
-#include <stdint.h>
-
 /* Appends a path: a user's directory is "~", the first one of the system stays, further ones are six digits of a hash
  * with `key`, digits of the name are "#". */
 void nai_path_mask(struct nai_buf *out, const char *path, uint64_t key);

@@ -5,8 +5,6 @@
 #include "trace/sources/source.h"
 #include "tables/gpus.h"
 
-#include <string.h>
-
 /* Numbers a GPU is described by, and what they are called in TARGET_INFO_GPU and, before 2021.3, TARGET_INFO_CUDA_GPU.
  */
 static const struct {

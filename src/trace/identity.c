@@ -5,9 +5,6 @@
 #include "trace/small.h"
 #include "trace/sources/source.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 void nai_identity_free(struct nai_identity *identity) {
   nai_keyset_free(&identity->threads);
   nai_keyset_free(&identity->devices);

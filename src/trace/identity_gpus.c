@@ -7,11 +7,6 @@
 #include "trace/small.h"
 #include "trace/sources/source.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 enum { MAX_GPUS = 4096 }; /* more cannot be right, and every GPU has a section of its own in the reports */
 
 /* A (process, CUDA ordinal) pair on its way to a GPU number. */

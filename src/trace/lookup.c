@@ -3,8 +3,6 @@
 #include "trace/pages/pages.h"
 #include "trace/scan_internal.h"
 
-#include <stdlib.h>
-
 struct sqlite_lookup {
   struct nai_lookup base;
   struct nai_loan loan;

@@ -4,8 +4,6 @@
 #include "base/threads.h"
 #include "trace/lookup_internal.h"
 
-#include <stdlib.h>
-
 struct pair {
   int64_t key, rowid;
 };

@@ -2,9 +2,6 @@
 
 #include "base/text.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 

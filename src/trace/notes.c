@@ -2,9 +2,6 @@
 #include "trace/extraction.h"
 #include "tables/readers.h"
 
-#include <stdint.h>
-#include <string.h>
-
 void nai_ingest_note(struct nai_table *notes, const char *check, const char *severity, const char *source,
                      int64_t count, const char *detail) {
   const struct PROBE_NOTES_row note = {check, severity, source, count, detail};

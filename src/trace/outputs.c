@@ -4,8 +4,6 @@
 #include "trace/small.h"
 #include "tables/program_outputs.h"
 
-#include <string.h>
-
 struct outputs {
   nai_output_fn *fn;
   void *ctx;

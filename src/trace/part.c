@@ -2,9 +2,6 @@
  * would be as large as the trace. */
 #include "trace/extraction.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 int nai_part_open(struct nai_part *p, struct nai_err *err) {
   uint32_t columns = nai_event_tables[p->source->table]->column_count;
   p->open_cells = malloc((size_t)columns * NAI_OPEN_STRIDE * sizeof *p->open_cells); /* a megabyte not to be zeroed */

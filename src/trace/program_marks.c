@@ -9,8 +9,6 @@
 #include "tables/processes.h"
 #include "tables/program_marks.h"
 
-#include <string.h>
-
 enum source { COMMAND, FLAG, OUTPUT, FAILURE, NAME, SOURCES };
 /* How the table calls them, and the file; behind them what starts programs and is none itself. */
 static const char *const sources[SOURCES + 2] = {"command", "flag", "output", "failure", "name", "starters", NULL};

@@ -3,7 +3,6 @@
 #include "trace/sources/source.h"
 #include "trace/trace/trace_internal.h"
 
-#include <string.h>
 #include <strings.h>
 
 static bool begins_with(const char *name, const char *prefix) { return strncasecmp(name, prefix, strlen(prefix)) == 0; }

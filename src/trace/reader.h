@@ -5,9 +5,6 @@
 
 #include "base/arena.h"
 
-#include <stdbool.h>
-#include <stdint.h>
-
 enum nai_cell_type { NAI_CELL_NULL, NAI_CELL_INT, NAI_CELL_REAL, NAI_CELL_TEXT, NAI_CELL_BLOB };
 
 /* One value as stored (SQLite's storage class, not the declared type). A column that is the rowid (INTEGER PRIMARY KEY)

@@ -7,10 +7,6 @@
 #include "trace/raw.h"
 #include "trace/trace/trace_internal.h"
 
-#include <ctype.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
 enum { MAP_MAX_BYTES = 64 << 20 };

@@ -1,8 +1,6 @@
 #include "trace/pages/pages.h"
 #include "trace/scan_internal.h"
 
-#include <stdio.h>
-
 static int check_table(const struct nai_db_table **out, const struct nai_scan *scan, const struct nai_trace *trace,
                        struct nai_err *err) {
   const struct nai_db_table *table = nai_trace_table(trace, scan->table);

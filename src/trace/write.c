@@ -4,10 +4,6 @@
 #include "base/threads.h"
 #include "tables/nvtx_events.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 /* Tables of less are written with the others of their stage, not into files of their own. */
 enum { SMALL_TABLE_BYTES = 1 << 18 };
 

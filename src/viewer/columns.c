@@ -1,8 +1,6 @@
 /* Events as columns of variable-length numbers (docs/viewer.md, "Data blocks"). */
 #include "viewer/encoder.h"
 
-#include <string.h>
-
 static uint32_t add_name(struct nai_encoder *e, uint32_t *slot, const char *text, int category, bool kernel) {
   struct nai_page_names *names = &e->names;
   struct nai_err ignored;

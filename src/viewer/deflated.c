@@ -4,8 +4,6 @@
 
 #include "base/deflate.h"
 
-#include <stdlib.h>
-#include <string.h>
 #include <zlib.h>
 
 enum {

@@ -3,8 +3,6 @@
 
 #include "base/sort.h"
 
-#include <stdlib.h>
-
 /* Shares of the page's events: the contiguous stretch, stretch and windows together, one window. An event of a real
  * trace takes five to eight bytes, so that by default they make at most 4 MB. */
 struct budget {

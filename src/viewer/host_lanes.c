@@ -8,11 +8,6 @@
 #include "tables/sched_events.h"
 #include "tables/threads.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 /* Of the page's lanes of host evidence together; beyond, what is short is shown as blocks. */
 enum { MAX_EVENTS = 200 * 1000, BUCKETS = 4000 };
 

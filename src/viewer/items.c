@@ -5,9 +5,6 @@
 #include "base/sort.h"
 #include "base/threads.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 enum { BUCKETS = 3000, MAX_BUCKETS = 16000 };
 
 static int plan(struct nai_items *items, const struct nai_model *m, const struct nai_interval *places, size_t count,

@@ -3,8 +3,6 @@
 
 #include "base/threads.h"
 
-#include <string.h>
-
 enum { LISTED_NAMES = 20000, LISTED_BYTES = 1000 * 1000 }; /* of a kind */
 
 /* --- totals ----------------------------------------------------------------------------------- */

@@ -5,8 +5,6 @@
 #include "base/sort.h"
 #include "base/threads.h"
 
-#include <stdlib.h>
-
 enum { OWN_SERIES = 100 }; /* names with sums of their own */
 
 /* Dense sums of some series, turned into a stream when they are complete. */

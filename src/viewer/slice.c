@@ -6,9 +6,6 @@
 #include "tables/memop_events.h"
 #include "tables/nvtx_events.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 /* The tables of events on the page. Columns 0 and 1 of each are start and end. */
 static const enum nai_input_table sliced[] = {NAI_IN_KERNELS, NAI_IN_MEMOPS, NAI_IN_GRAPHS, NAI_IN_APIS, NAI_IN_NVTX};
 enum { SLICED = sizeof sliced / sizeof *sliced, START = 0, END = 1 };

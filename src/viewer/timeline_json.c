@@ -9,10 +9,6 @@
 #include "tables/processes.h"
 #include "tables/threads.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-
 static const struct {
   const char *name, *encoding;
 } column_specs[COLUMNS] = {

@@ -3,9 +3,6 @@
 
 #include "table/json.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 enum { BINS = 1002 }; /* the window's thousand, and one at either end that it shares with the grid around it */
 
 /* Adds the parts of each interval to the bins it covers. No interval begins before `start`. */

@@ -52,6 +52,8 @@
   if (search) keys.unshift(["/", "Search"]);
   const charts = [...document.querySelectorAll("figure svg")].filter((svg) => svg.querySelector("a[id] circle"));
   if (charts.length) keys.splice(1, 0, ["[  ]", "From this dot on, up to this dot: what the charts hold in between; a drag over a chart does it, too"]);
+  const maps = [...document.querySelectorAll("svg.map")].filter((svg) => svg.querySelector(".rank[data-ns], .rank[data-compute]"));
+  if (maps.length) keys.splice(1, 0, ["Shift+\u2190  Shift+\u2192", "Columns of the map in focus: what each rank did in them; a drag over a map does it, too"]);
   const dialog = make("dialog", { class: "help", "aria-label": "Help" });
   dialog.append(
     make("header", {}, make("h2", {}, "Help"), button("×", "Close", () => dialog.close())),
@@ -138,9 +140,100 @@
     svg.addEventListener("pointercancel", () => (from = null));
   }
 
-  // What is chosen is in the link: a dot or a heading with an id, and nights. A link to one opens what hides it.
+  // Columns of a map of ranks: what each rank did in them, and the way to that time in the ranks' reports.
+  const STATES = ["compute", "wait", "transfer", "copy", "mpi"];
+  let columns = null; // [number of the map, first, behind the last]
+  const time = (ns) => {
+    const [unit, size] = [["s", 1e9], ["ms", 1e6], ["µs", 1e3]].find(([, each]) => Math.abs(ns) >= each) || ["ns", 1];
+    return `${(ns / size).toFixed(size === 1 ? 0 : 2)} ${unit}`;
+  };
+  const edges = (svg) => {
+    const frame = svg.querySelector(".frame");
+    const [x, width] = [Number(frame.getAttribute("x")), Number(frame.getAttribute("width"))];
+    return { x, width, count: Number(svg.dataset.columns), frame };
+  };
+  const sumOf = (rank, key) => rank.dataset[key].split(",").slice(columns[1], columns[2]).reduce((sum, value) => sum + Number(value), 0);
+  const rankCells = (svg, rank) => {
+    const label = rank.querySelector("text").textContent;
+    if (!svg.classList.contains("time")) return [label, time(sumOf(rank, "ns"))];
+    if (!rank.dataset.compute) return [label, "clock unknown"];
+    const { count } = edges(svg);
+    const [from, to] = [Number(rank.dataset.from), Number(rank.dataset.to)];
+    const [begin, end] = [1, 2].map((side) => Math.round(from + ((to - from) * columns[side]) / count));
+    const href = rank.getAttribute("href");
+    const shares = STATES.map((state) => `${(sumOf(rank, state) / (10 * (columns[2] - columns[1]))).toFixed(1)} %`);
+    return [href ? make("a", { href: `${href}#v=timeline&r=@${begin}~${end}` }, label) : label, ...shares];
+  };
+  const showColumns = () => {
+    for (const svg of maps) {
+      for (const old of [...svg.querySelectorAll(".nights"), ...svg.closest("main").querySelectorAll(".columns")]) old.remove();
+    }
+    const svg = columns && maps[columns[0]];
+    if (!svg) return;
+    const { x, width, count, frame } = edges(svg);
+    const band = document.createElementNS(svg.namespaceURI, "rect");
+    const at = { class: "nights", x: x + (width * columns[1]) / count, width: (width * (columns[2] - columns[1])) / count };
+    for (const [name, value] of Object.entries({ ...at, y: frame.getAttribute("y"), height: frame.getAttribute("height") })) band.setAttribute(name, value);
+    svg.append(band);
+    const each = Number(svg.dataset.perColumn);
+    const over = svg.classList.contains("time");
+    const last = columns[2] * each - 1;
+    const said = over ? `${time(columns[1] * each)} to ${time(columns[2] * each)}` : `${svg.dataset.unit} ${columns[1] * each}${last > columns[1] * each ? ` to ${last}` : ""}`;
+    const heads = over ? ["rank", "compute", "wait for other ranks", "other communication", "copies", "MPI, else idle"] : ["rank", svg.getAttribute("aria-label").startsWith("How late") ? "late by" : "waited"];
+    const cells = (row, tag) => make("tr", {}, ...row.map((cell, i) => make(tag, i ? { class: "number" } : {}, cell)));
+    const region = svg.closest(".scroll");
+    region.after(make("div", { class: "columns scroll", tabindex: "0", role: "region", "aria-label": "Chosen columns" },
+      make("p", { class: "nights", role: "status" }, `${said} `, button("×", "Clear (Esc)", () => chooseColumns(null))),
+      make("table", {}, make("thead", {}, cells(heads, "th")), make("tbody", {}, ...[...svg.querySelectorAll(".rank")].map((rank) => cells(rankCells(svg, rank), "td"))))));
+  };
+  const chooseColumns = (range) => {
+    columns = range;
+    showColumns();
+    writeLink();
+  };
+  const columnsIn = (text) => {
+    const [, map, from, to] = /^(\d+)~(\d+)~(\d+)$/.exec(text) || [];
+    const range = [Number(map), Number(from), Number(to)];
+    return maps[range[0]] && range[1] < range[2] && range[2] <= edges(maps[range[0]]).count ? range : null;
+  };
+  for (const [number, svg] of maps.entries()) {
+    const column = (event) => {
+      const box = svg.getBoundingClientRect();
+      const { x, width, count } = edges(svg);
+      const at = (((event.clientX - box.left) / box.width) * svg.viewBox.baseVal.width - x) / width;
+      return Math.max(0, Math.min(count - 1, Math.floor(at * count)));
+    };
+    let from = null;
+    svg.addEventListener("pointerdown", (event) => {
+      if (event.button !== 0 || event.pointerType === "touch" || event.target.closest("a")) return;
+      from = event;
+      event.preventDefault();
+      svg.closest(".scroll").focus({ preventScroll: true });
+    });
+    svg.addEventListener("pointermove", (event) => {
+      if (!from || Math.abs(event.clientX - from.clientX) < 3) return;
+      svg.setPointerCapture(event.pointerId);
+      const [a, b] = [column(from), column(event)];
+      columns = [number, Math.min(a, b), Math.max(a, b) + 1];
+      showColumns();
+    });
+    svg.addEventListener("pointerup", () => {
+      if (from && svg.hasPointerCapture) writeLink();
+      from = null;
+    });
+    svg.addEventListener("pointercancel", () => (from = null));
+    svg.closest(".scroll").addEventListener("keydown", (event) => {
+      if (!event.shiftKey || (event.key !== "ArrowLeft" && event.key !== "ArrowRight")) return;
+      event.preventDefault();
+      const [map, first, end] = columns || [];
+      if (map !== number) chooseColumns([number, 0, 1]);
+      else chooseColumns([number, first, Math.max(first + 1, Math.min(edges(svg).count, end + (event.key === "ArrowLeft" ? -1 : 1)))]);
+    });
+  }
+
+  // What is chosen is in the link: a dot, row or heading with an id, and nights or columns. A link to one opens what hides it.
   let place = "";
-  const writeLink = () => history.replaceState(null, "", `#${encodeURIComponent(place)}${nights ? `&nights=${nights.map(encodeURIComponent).join("~")}` : ""}`);
+  const writeLink = () => history.replaceState(null, "", `#${encodeURIComponent(place)}${nights ? `&nights=${nights.map(encodeURIComponent).join("~")}` : ""}${columns ? `&columns=${columns.join("~")}` : ""}`);
   const decoded = (text) => {
     try {
       return decodeURIComponent(text);
@@ -150,8 +243,11 @@
   };
   const placeOf = (hash) => document.getElementById(decoded(hash.slice(1)));
   const goTo = () => {
-    const [first, second = ""] = location.hash.split("&nights=");
+    const [first, ...rest] = location.hash.split("&");
+    const [second, third] = ["nights=", "columns="].map((key) => (rest.find((text) => text.startsWith(key)) || "").slice(key.length));
     const wanted = placeOf(first);
+    columns = columnsIn(third);
+    showColumns();
     if (charts.length) {
       const range = second.split("~").map(decoded);
       nights = range.length === 2 ? range : null;
@@ -162,7 +258,7 @@
     const hidden = wanted.closest("details");
     if (hidden) hidden.open = true;
     wanted.scrollIntoView({ block: "nearest" });
-    if (wanted !== document.activeElement && wanted.matches("a")) wanted.focus();
+    if (!wanted.contains(document.activeElement) && wanted.matches("a, tr")) wanted.focus();
   };
   document.addEventListener("focusin", (event) => {
     const chosen = event.target.closest("a[id], tr[id]");
@@ -183,6 +279,7 @@
     if (event.key === "?" && !dialog.open) dialog.showModal();
     else if (event.key === "/" && search) search.focus();
     else if (event.key === "Escape" && nights && !dialog.open) chooseNights(null);
+    else if (event.key === "Escape" && columns && !dialog.open) chooseColumns(null);
     else if ((event.key === "[" || event.key === "]") && event.target.closest("svg a[id]")) {
       const here = nightOf(event.target);
       const [begin, end] = nights || [here, here];

@@ -131,15 +131,12 @@ static void use_all_rules(const struct input *in) { use_rules(in, NULL); }
 
 static void use_skill(const struct input *in) {
   struct nai_skill *skill = NULL;
-  struct nai_page *page = NULL;
   struct nai_schema *schema = NULL;
   struct nai_buf line = {0};
   struct nai_err err = {0};
-  if (checked(nai_skills_read(&skill, &page, in->path, &err), &err))
+  if (checked(nai_skills_read(&skill, in->path, &err), &err))
     return;
-  if (!skill == !page)
-    abort();
-  if (skill) {
+  if (!skill->is_page) {
     const char *const given[] = {"n=3", "name=x"};
     const struct nai_skill_request request = {.parameters = given, .parameter_count = 2};
     struct nai_query_parameter bound[NAI_SKILL_MAX_PARAMETERS + NAI_SKILL_ALWAYS];
@@ -156,7 +153,6 @@ static void use_skill(const struct input *in) {
   }
   nai_buf_free(&line);
   nai_skill_free(skill);
-  nai_page_free(page);
 }
 
 static void use_intents(const struct input *in) {
@@ -168,14 +164,14 @@ static void use_intents(const struct input *in) {
 }
 
 static void use_phase_map(const struct input *in) {
-  struct nai_phase_map *map = NULL;
+  struct nai_patterns *map = NULL;
   struct nai_err err = {0};
-  if (checked(nai_phase_map_load(&map, in->path, &err), &err))
+  if (checked(nai_phase_map_load(&map, NULL, in->path, &err), &err))
     return;
-  if (nai_phase_map_match(map, "execute_context_0(0)_generation_2(2)") >= nai_phase_map_count(map))
+  if (nai_patterns_match(map, "execute_context_0(0)_generation_2(2)") >= nai_patterns_class_count(map))
     abort();
-  checked(nai_phase_map_check(map, &err), &err);
-  nai_phase_map_free(map);
+  checked(nai_patterns_check(map, &err), &err);
+  nai_patterns_free(map);
 }
 
 /* --model, --flops-per-step; --step */

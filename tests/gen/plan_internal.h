@@ -173,6 +173,7 @@ struct nai_gen_range {
   int domain;
   int64_t range_id;              /* -1: none */
   size_t blob_offset, blob_size; /* of its payload, in the plan's text */
+  bool json;                     /* that is text */
 };
 
 /* What a GPU waited and transferred in collectives of one kind. */

@@ -49,6 +49,7 @@ void nai_gen_plan_partitions(struct nai_gen_plan *plan, int64_t target_bytes);
 void nai_gen_plan_grouped_sends(struct nai_gen_plan *plan, int64_t target_bytes);
 void nai_gen_plan_collectives(struct nai_gen_plan *plan, int64_t target_bytes);
 void nai_gen_plan_collectives_skewed(struct nai_gen_plan *plan, int64_t target_bytes);
+void nai_gen_plan_collectives_advanced(struct nai_gen_plan *plan, int64_t target_bytes);
 void nai_gen_plan_bimodal(struct nai_gen_plan *plan, int64_t target_bytes);
 void nai_gen_plan_long_calls(struct nai_gen_plan *plan, int64_t target_bytes);
 void nai_gen_plan_graph_capture(struct nai_gen_plan *plan, int64_t target_bytes);

@@ -47,7 +47,7 @@ DIAGNOSIS = ("launch-load profiler-flush launch-in-flight dependency drained-que
              "autotune gemm-sizes graph-capture graph-churn graph-small launch-storm copy-lag first-touch pause cpu-work memory-growth failed cold "
              "api-only nvtx-only two-processes eight-gpus many-gpus pytorch-like tensorrt-like cupy-like openacc-like "
              "openmp-like cpp steps steps-bare steps-jitter steps-input steps-drift layers phantom-steps collectives "
-             "collectives-skewed collectives-graph partitions decompression mpi mpi-ranks mpi-hidden mpi-late mpi-on-time openacc-data openacc-data-mended openacc-waits openacc-async files files-ahead grouped-sends sampled sampled-coarse time-sliced time-sliced-alone host-functions host-functions-hidden call-sites call-sites-mended call-sites-renamed").split()
+             "collectives-skewed collectives-advanced collectives-graph partitions decompression mpi mpi-ranks mpi-hidden mpi-late mpi-on-time openacc-data openacc-data-mended openacc-waits openacc-async files files-ahead grouped-sends sampled sampled-coarse time-sliced time-sliced-alone host-functions host-functions-hidden call-sites call-sites-mended call-sites-renamed").split()
 # One loop in variants that comparisons have to tell apart; the seed is the capture.
 PAIRS = "loop loop-slower loop-renumbered loop-retuned loop-fused loop-drift loop-waits loop-fewer".split()
 # Engines that serve a language model.
@@ -60,7 +60,7 @@ def oldest_schema(scenario):
     return {"graphs": 2024, "graphs-node": 2024, "nvtx-mix": 2024, "shared-gpu-mapped": 2026, "hostile": 2026,
             "hostile-values": 2026, "launch-load": 2024, "dependency": 2026, "pause": 2026, "failed": 2021,
             "cold": 2024, "two-processes": 2024, "steps": 2026, "steps-bare": 2026, "steps-input": 2026,
-            "collectives": 2026, "collectives-skewed": 2026, "collectives-graph": 2026, "grouped-sends": 2026, "partitions": 2026, "decompression": 2026, "call-sites": 2026, "call-sites-mended": 2026, "call-sites-renamed": 2026, "sampled": 2026, "sampled-coarse": 2026, "time-sliced": 2026, "time-sliced-alone": 2026, "host-functions": 2026, "host-functions-hidden": 2026, "mpi": 2026, "mpi-ranks": 2026, "mpi-hidden": 2026, "mpi-late": 2026, "mpi-on-time": 2026, "openacc-data": 2026, "openacc-data-mended": 2026, "openacc-waits": 2026, "openacc-async": 2026, "files": 2026, "files-ahead": 2026, "shapes": 2024, "gemm-sizes": 2024, "graph-capture": 2024, "graph-churn": 2024,
+            "collectives": 2026, "collectives-skewed": 2026, "collectives-advanced": 2026, "collectives-graph": 2026, "grouped-sends": 2026, "partitions": 2026, "decompression": 2026, "call-sites": 2026, "call-sites-mended": 2026, "call-sites-renamed": 2026, "sampled": 2026, "sampled-coarse": 2026, "time-sliced": 2026, "time-sliced-alone": 2026, "host-functions": 2026, "host-functions-hidden": 2026, "mpi": 2026, "mpi-ranks": 2026, "mpi-hidden": 2026, "mpi-late": 2026, "mpi-on-time": 2026, "openacc-data": 2026, "openacc-data-mended": 2026, "openacc-waits": 2026, "openacc-async": 2026, "files": 2026, "files-ahead": 2026, "shapes": 2024, "gemm-sizes": 2024, "graph-capture": 2024, "graph-churn": 2024,
             "graph-small": 2024, "serving": 2024, "serving-uncounted": 2024, "serving-guessing": 2024, "copy-lag": 2024, "cpu-work": 2026, "memory-growth": 2026}.get(scenario, 2019)
 
 

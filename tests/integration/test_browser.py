@@ -88,7 +88,8 @@ class Browser(unittest.TestCase):
             self.assertEqual(run("store", "add", night, "--store", out / "store", "--series", "demo").returncode, 0)
         self.assertEqual(run("store", "index", "--store", out / "store", "-q").returncode, 0)
         self.assertEqual(run("trend", "--store", out / "store", "--out", out / "trend").returncode, 0)
-        self.assertEqual(run("ranks", *sorted((out / "ranks").glob("*.sqlite")), "--out", out / "job").returncode, 0)
+        self.assertEqual(run("batch", out / "ranks", "--out", out / "each", "-q").returncode, 0)
+        self.assertEqual(run("ranks", *sorted((out / "each" / "items").iterdir()), "--out", out / "job").returncode, 0)
         self.assertEqual(run("trend", "--all", "--store", out / "store", "--out", out / "fleet").returncode, 0)
         self.check(SOURCE / "tests" / "viewer" / "many.mjs", out / "fleet" / "fleet.html", out / "batch" / "index.html", out / "store" / "index.html",
                    out / "trend" / "trend.html", out / "job" / "ranks.html")

@@ -12,7 +12,7 @@ import support
 from support import SHARED, artifacts, read_csv, report, trace, truth
 
 TRACES = SHARED / "traces"
-SCENARIOS = ("collectives", "collectives-skewed", "collectives-graph", "grouped-sends")
+SCENARIOS = ("collectives", "collectives-skewed", "collectives-graph", "grouped-sends", "collectives-advanced")
 
 
 def rows(path, table, *options):
@@ -165,11 +165,38 @@ class Generated(unittest.TestCase):
                 self.assertGreater(db.execute(f"update NVTX_EVENTS set text = 'GroupLaunch', textId = null where {nccl}").rowcount, 50)
                 db.execute("update NVTX_EVENTS set text = ? where eventType = 75 and text = 'NCCL'", (domain,))
             capture, = rows(path, "comm_capture")
-            self.assertEqual((capture["form"], capture["attributed_count"], capture["command"] != ""), (form, "0", True))
-            self.assertEqual("-t nccl" in capture["missing"], form == "advanced")
+            self.assertEqual((capture["form"], capture["attributed_count"]), (form, "0"))
+            self.assertEqual("--include-json" in capture["command"], form == "advanced")
             text = (support.artifacts(path) / "report.md").read_text(encoding="utf-8")
             self.assertEqual("-t nccl" in text, form == "advanced")
         self.assertEqual({r["form"] for r in rows(trace("collectives"), "comm_capture")}, {"ranges"})
+
+    def test_advanced_ranges_tell_the_same(self):
+        """The plan of "collectives" as -t nccl records it: launches by another thread, data types in three spellings, each call
+        again as two channels of the GPU did it. Calls, sizes, ranks and communicators are those of the functions' ranges."""
+        path, columns = trace("collectives-advanced"), ("device_id", "op", "calls", "message_bytes", "rank_count", "communicator", "busbw", "duration_us")
+        for table in ("comm_peers", "comm_streams"):
+            self.assertEqual(rows(path, table), rows(trace("collectives"), table), table)
+        found, wanted = (sorted([row[c] for c in columns] for row in rows(p, "comm_instances")) for p in (path, trace("collectives")))
+        self.assertEqual(found, wanted)
+        capture, = rows(path, "comm_capture")
+        self.assertEqual([capture[c] for c in ("form", "attributed_count", "sized_count", "group_count", "refused_count", "missing")],
+                         ["advanced", "72", "72", "24", "0", ""])
+        self.assertEqual({r["issued_in"] for r in rows(path, "comm_ops")}, {""})
+
+    def test_what_advanced_ranges_do_not_tell_is_not_guessed(self):
+        """Other spellings are counted and named; without data types sizes are unknown; a group with two launches is not counted twice."""
+        for edit, sized, refused in (("replace(jsonText, 'apiGroupId', 'apiGroup')", "0", True), ("replace(jsonText, 'commHash', 'comm')", "0", True),
+                                     ("replace(jsonText, 'ncclBfloat16', 'ncclOther')", "48", False), ("substr(jsonText, 1, 20)", "0", True)):
+            path = support.edited("collectives-advanced", f"UPDATE NVTX_EVENTS SET jsonText = {edit}")
+            capture, = rows(path, "comm_capture")
+            self.assertEqual((capture["form"], capture["sized_count"], int(capture["refused_count"]) > 0), ("advanced", sized, refused), edit)
+            self.assertEqual(any(r["check"] == "nccl-payloads" for r in rows(path, "data_quality")), refused, edit)
+        path = support.edited("collectives-advanced", """INSERT INTO NVTX_EVENTS (start, end, eventType, textId, domainId, globalTid, jsonText)
+            SELECT end + 1, end + 2, eventType, textId, domainId, globalTid, jsonText FROM NVTX_EVENTS
+            WHERE textId = (SELECT id FROM StringIds WHERE value = 'KernelLaunch')""")
+        sizes = {(r["op"], r["message_bytes"]) for r in rows(path, "comm_instances")}
+        self.assertEqual(sizes, {("AllReduce", ""), ("AllGather", ""), ("SendRecv", "")})
 
     def test_replays_have_the_calls_that_were_captured(self):
         path = trace("collectives-graph")

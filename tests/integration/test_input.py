@@ -28,10 +28,10 @@ shift
 overwrite=false
 while [ $# -gt 0 ]; do
   case $1 in
-    --help) echo "usage: nsys export [<args>] [nsys-rep-file]"; echo "  --include-blobs=<true|false>"; exit 0 ;;
+    --help) echo "usage: nsys export [<args>] [nsys-rep-file]"; echo "  --include-blobs=<true|false>"; echo "  --include-json=<true|false>"; exit 0 ;;
     --type) [ "$2" = sqlite ] || exit 1; shift 2 ;;
     --force-overwrite) overwrite=$2; shift 2 ;;
-    --include-blobs=true) shift ;;
+    --include-blobs=true|--include-json=true) shift ;;
     --output) out=$2; shift 2 ;;
     -*) echo "unrecognised option '$1'" >&2; exit 1 ;;
     *) report=$1; shift ;;
@@ -203,7 +203,7 @@ class Reports(unittest.TestCase):
         self.assertEqual(self.cache.stat().st_mode & 0o777, 0o700)
         command = self.log.read_text().splitlines()[-1]
         self.assertIn(f"nsys-ai: {self.base}/bin/nsys {command}\n", done.stderr)
-        self.assertRegex(command, rf"^export --type sqlite --force-overwrite true --include-blobs=true --output \S+ {self.report}$")
+        self.assertRegex(command, rf"^export --type sqlite --force-overwrite true --include-blobs=true --include-json=true --output \S+ {self.report}$")
         self.assertIn("exported before", self.analyze(self.report, env=env).stderr)
         for words in (("probe", self.report), ("summary", "-q", self.report), ("sql", "-q", self.report, "select 1"), ("compare", self.report, self.report, "--out", self.base / "c"),
                       ("batch", self.base, "--out", self.base / "b"), ("stats", "-q", self.report), ("probe", self.report, "-q")):

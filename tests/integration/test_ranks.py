@@ -252,7 +252,7 @@ class Planned(unittest.TestCase):
         out = ranks(traces(directory))
         table, planned = rows(out, "rank_timeline"), truth(directory)
         width = int(table[1]["start_ns"])
-        states = ("compute_ns", "wait_ns", "transfer_ns", "copy_ns", "idle_ns")
+        states = ("compute_ns", "wait_ns", "transfer_ns", "copy_ns", "mpi_ns", "idle_ns")
         for rank, path in enumerate(traces(directory)):
             own = [r for r in table if r["rank"] == f"rank {rank}"]
             self.assertEqual(len(own), 120)
@@ -667,6 +667,31 @@ class Mpi(unittest.TestCase):
         self.assertEqual({r["late_send_count"] for r in pairs.values()}, {"0"})
         self.assertNotIn("sends late", result(out)["text"])
 
+    def test_mpi_on_the_timeline(self):
+        """Of each rank its calls, by the common clock; rows of a call's requests are one. In the map: MPI only while the GPU idles."""
+        paths, file = self.files_of_ranks("mpi-late"), fresh_dir() / "t.pftrace"
+        out, found = ranks(paths, "--timeline", file), {}
+        t = perfetto_reader.Trace(file.read_bytes())
+        for s in t.slices:
+            if t.tracks[s.track]["name"] == "MPI":
+                found.setdefault(t.root(s.track)["name"].partition(" \u00b7 ")[0], []).append((s.start, s.name, s.end - s.start))
+        begins = {}
+        for rank, path in enumerate(paths):
+            calls = sorted({(start, name, end - start) for name, rows_of in self.calls(path).items() for start, end, _ in rows_of if end > start})
+            shown = sorted(found[f"rank {rank}"])
+            begins[rank] = shown[0][0] - calls[0][0]
+            self.assertEqual([(start - begins[rank], *rest) for start, *rest in shown], calls)
+            with contextlib.closing(sqlite3.connect(path)) as db:
+                ops = db.execute('select start, "end" from CUPTI_ACTIVITY_KIND_KERNEL').fetchall()  # it copies nothing
+            first, last = min(op[0] for op in ops), max(op[1] for op in ops)
+            edges = sorted({at for span in ops for at in span} | {at for start, _, ns in calls for at in (start, start + ns) if first <= at <= last})
+            idle = sum(b - a for a, b in zip(edges, edges[1:]) if not any(x <= a and b <= y for x, y in ops)
+                       and any(x <= a and b <= x + ns for x, _, ns in calls))
+            self.assertGreater(idle, 0)
+            self.assertEqual(sum(int(r["mpi_ns"]) for r in rows(out, "rank_timeline") if r["rank"] == f"rank {rank}"), idle)
+        self.assertEqual({rank: begins[0] - begins[rank] for rank in begins}, self.LATE)
+        self.assertIn("key mpi", (out / "ranks.html").read_text(encoding="utf-8"))
+
     def test_no_late_sender_without_a_clock(self):
         """Nothing tells how the clocks of two hosts stand; a wildcard on the receiver tells of no pair."""
         for edit in ("UPDATE TARGET_INFO_SYSTEM_ENV SET value = hex(randomblob(8)) WHERE name = 'Hostname'",
@@ -742,6 +767,38 @@ class Output(unittest.TestCase):
         self.assertEqual(len(links), 2)
         for link in links:
             self.assertTrue((where / "deep" / "job" / urllib.parse.unquote(link)).is_file(), link)
+
+    def test_waits_and_columns_lead_to_their_time(self):
+        """Of the rank's own clock: to the kernel that waited, to what the last rank did meanwhile, to columns of the map."""
+        where = fresh_dir("times")
+        kernels = {}
+        for trace in traces(self.job):
+            support.analyze(trace, out=where / trace.stem)
+            with contextlib.closing(sqlite3.connect(trace)) as db:
+                kernels[trace.stem] = set(db.execute('select k.start, k."end" from CUPTI_ACTIVITY_KIND_KERNEL k join StringIds s on s.id = k.shortName where s.value like "nccl%"'))
+        out = ranks(sorted(where.iterdir()))
+        page = (out / "ranks.html").read_text(encoding="utf-8")
+        found = {(r["group"], r["number"]): r for r in rows(out, "collectives")}
+        waits = re.findall(r'<tr id="collective-(\d+)-(\d+)".*?</tr>', page)
+        self.assertEqual(len(waits), 10)
+        edges = {stem: (int(a), int(b)) for stem, a, b in re.findall(r'<a class="rank" href="[^"]*?(\w+)/report\.html" data-from="(\d+)" data-to="(\d+)"', page)}
+        self.assertEqual(edges.keys(), kernels.keys())
+        width = 120 * int(rows(out, "rank_timeline")[1]["start_ns"])
+        late = 0
+        for group, number in waits:
+            row = re.search(rf'<tr id="collective-{group}-{number}".*?</tr>', page).group()
+            links = [(stem, int(a), int(b)) for stem, a, b in re.findall(r'href="[^"]*?(\w+)/report\.html#v=timeline&amp;r=@(\d+)~(\d+)"', row)]
+            told = found[group, number]
+            stem, start, end = links[0]
+            self.assertIn((start, end), kernels[stem])
+            self.assertEqual(end - start - int(told["transfer_ns"]), int(told["skew_ns"]))
+            ends = [width * (end - edges[stem][0]) / (edges[stem][1] - edges[stem][0]) for stem, _, end in links]
+            for stem, start, end in links[1:]:
+                late += 1
+                self.assertEqual(stem[-1], told["late_rank"][-1])
+                self.assertIn((start + int(told["skew_ns"]), end), kernels[stem])
+                self.assertAlmostEqual(ends[0], ends[1], delta=1000, msg="a collective ends at one place of the map")
+        self.assertGreater(late, 0)
 
     def test_names_are_ordered_by_their_numbers(self):
         directory = fresh_dir("names")

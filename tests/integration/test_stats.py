@@ -659,13 +659,13 @@ class NvtxName(unittest.TestCase):
                 yield start, last - start, (max(around)[2] + "/" if around else "") + names[name]
 
     def test_kernels(self):
-        source = trace("training")
-        groups = {}
-        for _, length, name in self.names(source):
-            groups.setdefault((name,), []).append(length)
-        got = rows(source, "cuda_gpu_kern_sum:nvtx-name")
-        self.assertEqual({(row[-1],): row[:-1] for row in got[1:]}, sums(groups))
-        self.assertTrue(all("/" in row[-1] for row in got[1:]))
+        for source in (trace("training"), edited("training", support.overlapping(151))):
+            groups = {}
+            for _, length, name in self.names(source):
+                groups.setdefault((name,), []).append(length)
+            got = rows(source, "cuda_gpu_kern_sum:nvtx-name")
+            self.assertEqual({(row[-1],): row[:-1] for row in got[1:]}, sums(groups))
+            self.assertTrue(any("/" in row[-1] for row in got[1:]))
 
     def test_every_report_that_has_it(self):
         source = trace("training")
@@ -1348,6 +1348,22 @@ class Recipes(unittest.TestCase):
         with sqlite3.connect(source) as db:
             want = db.execute("select count(*) from GPU_METRICS where timestamp >= ? and timestamp < ?", (int(start), int(start) + int(ns))).fetchone()[0]
         self.assertEqual(({row[-1] for row in got}, sum(int(row[1]) for row in got)), ({":half"}, want))
+
+    def test_metrics_under_ranges_that_overlap(self):
+        """A sample counts as often as ranges of a name are around it."""
+        source = edited("evidence", "delete from NVTX_EVENTS", support.overlapping(1501))
+        with sqlite3.connect(source) as db:
+            samples = db.execute("select timestamp, metricName, value from GPU_METRICS join TARGET_INFO_GPU_METRICS using (typeId, metricId)").fetchall()
+        projected = [(row[0], int(row[1]), int(row[1]) + int(row[2])) for row in rows(source, "nvtx_gpu_proj_trace")[1:]]
+        want = {}
+        for name, start, end in projected:
+            for time, metric, value in samples:
+                if start <= time < end:
+                    want.setdefault((metric, name), []).append(value)
+        got = {(row[-2], row[-1]): [*row[1:3], *row[4:6], row[6], *row[8:-2]] for row in rows(source, "gpu_metric_util_sum:per-projected-nvtx")[1:]}
+        self.assertGreater(len(projected), 40)
+        self.assertEqual(got, {key: [str(len(v)), one_decimal(sum(v) / len(v)), str(min(v)), one_decimal(statistics.quantiles(v, n=4, method="inclusive")[0]),
+                                     one_decimal(statistics.median(v)), str(max(v))] for key, v in want.items()})
 
     def test_congestion(self):
         source = trace("evidence")

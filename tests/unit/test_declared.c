@@ -102,12 +102,12 @@ TEST(test_nothing_else_is_read) {
   struct nai_kernel_classes *classes;
   struct nai_workload_patterns *workload;
   struct nai_gpu_facts *gpu_facts;
-  struct nai_phase_map *phases;
+  struct nai_patterns *phases;
   const struct nai_flops flops = {.per_step = 1e12, .dtype = -1, .peak_tflops = -1};
   ok(nai_kernel_classes_load(&classes, NULL, err));
   ok(nai_workload_patterns_load(&workload, NULL, err));
   ok(nai_gpu_facts_load(&gpu_facts, NULL, err));
-  ok(nai_phase_map_load(&phases, "pytorch-ddp", err));
+  ok(nai_phase_map_load(&phases, NULL, "pytorch-ddp", err));
   s.options.classes = classes;
   s.options.workload = workload;
   s.options.gpu_facts = gpu_facts;
@@ -121,7 +121,7 @@ TEST(test_nothing_else_is_read) {
   nai_kernel_classes_free(classes);
   nai_workload_patterns_free(workload);
   nai_gpu_facts_free(gpu_facts);
-  nai_phase_map_free(phases);
+  nai_patterns_free(phases);
 }
 
 UNIT_FIXTURE(make_trace, remove_trace)

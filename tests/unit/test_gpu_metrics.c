@@ -172,14 +172,14 @@ static void steps_of_the_host(struct fixture *f, int32_t thread) {
   }
 }
 
-static struct nai_phase_map *load_phases(void) {
+static struct nai_patterns *load_phases(void) {
   char path[] = "/tmp/nai-phases-XXXXXX";
   static const char text[] = "fwd: [\"re:^forward$\"]\nnever: [\"re:^backward$\"]\n";
-  struct nai_phase_map *map = NULL;
+  struct nai_patterns *map = NULL;
   int fd = mkstemp(path);
   assert_true(fd >= 0 && write(fd, text, sizeof text - 1) == (ssize_t)sizeof text - 1);
   close(fd);
-  ok(nai_phase_map_load(&map, path, err));
+  ok(nai_phase_map_load(&map, NULL, path, err));
   unlink(path);
   return map;
 }
@@ -194,7 +194,7 @@ static int64_t row_of(const struct nai_table *t, const char *metric, int64_t ste
 
 TEST(steps_and_phases_have_their_own) {
   struct fixture f;
-  struct nai_phase_map *map = load_phases();
+  struct nai_patterns *map = load_phases();
   begin(&f);
   f.m.phases = map;
   steps_of_the_host(&f, fixture_thread(&f, 0, 70));
@@ -228,7 +228,7 @@ TEST(steps_and_phases_have_their_own) {
   nai_table_free(steps);
   nai_table_free(phases);
   fixture_free(&f);
-  nai_phase_map_free(map);
+  nai_patterns_free(map);
 }
 
 /* A GPU's time by the ns: which kernels and what else runs. */

@@ -158,34 +158,34 @@ static const struct {
 TEST(built_in_maps) {
   int failures = 0;
   for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-    struct nai_phase_map *map = NULL;
+    struct nai_patterns *map = NULL;
     struct nai_err err = {0};
-    if (nai_phase_map_load(&map, names[i].map, &err))
+    if (nai_phase_map_load(&map, NULL, names[i].map, &err))
       fail_msg("%s", err.msg);
-    int phase = nai_phase_map_match(map, names[i].name);
-    const char *got = phase < 0 ? "none" : nai_phase_map_phase(map, phase);
+    int phase = nai_patterns_match(map, names[i].name);
+    const char *got = phase < 0 ? "none" : nai_patterns_class(map, phase);
     if (strcmp(got, names[i].phase ? names[i].phase : "none") != 0) {
       print_error("%s: \"%s\" is %s, expected %s\n", names[i].map, names[i].name, got, names[i].phase);
       failures++;
     }
-    assert_int_equal(nai_phase_map_check(map, &err), 0);
-    nai_phase_map_free(map);
+    assert_int_equal(nai_patterns_check(map, &err), 0);
+    nai_patterns_free(map);
   }
   assert_int_equal(failures, 0);
 }
 
 TEST(lists_and_suggests) {
   struct nai_buf list = {0};
-  struct nai_phase_map *map = NULL;
+  struct nai_patterns *map = NULL;
   struct nai_err err = {0};
   nai_phase_map_builtins(&list);
   assert_string_equal(nai_buf_str(&list), "inference, jax, megatron, pytorch-ddp, pytorch-fsdp, sglang, tensorrt-llm, "
                                           "vllm-stages, vllm");
   nai_buf_free(&list);
-  assert_int_equal(nai_phase_map_load(&map, "vlm", &err), NAI_EUSAGE);
+  assert_int_equal(nai_phase_map_load(&map, NULL, "vlm", &err), NAI_EUSAGE);
   assert_string_equal(err.msg, "unknown phase map \"vlm\"; did you mean \"vllm\"?");
-  assert_int_equal(nai_phase_map_load(&map, "no-such-framework", &err), NAI_EUSAGE);
+  assert_int_equal(nai_phase_map_load(&map, NULL, "no-such-framework", &err), NAI_EUSAGE);
   assert_non_null(strstr(err.msg, "neither a file nor one of inference, jax"));
-  assert_int_equal(nai_phase_map_load(&map, "./missing.yaml", &err), NAI_EUSAGE);
+  assert_int_equal(nai_phase_map_load(&map, NULL, "./missing.yaml", &err), NAI_EUSAGE);
   assert_null(map);
 }

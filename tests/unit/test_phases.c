@@ -43,7 +43,7 @@ static int phase_of(const struct range *ranges, int n, const struct range *range
 }
 
 /* Phases a, b, c of the ranges called so. */
-static struct nai_phase_map *phase_map;
+static struct nai_patterns *phase_map;
 
 static int make_map(void **state) {
   (void)state;
@@ -52,14 +52,14 @@ static int make_map(void **state) {
   int fd = mkstemp(path);
   assert_true(fd >= 0 && write(fd, text, sizeof text - 1) == (ssize_t)sizeof text - 1);
   close(fd);
-  ok(nai_phase_map_load(&phase_map, path, err));
+  ok(nai_phase_map_load(&phase_map, NULL, path, err));
   unlink(path);
   return 0;
 }
 
 static int free_map(void **state) {
   (void)state;
-  nai_phase_map_free(phase_map);
+  nai_patterns_free(phase_map);
   return 0;
 }
 

@@ -1,6 +1,7 @@
 // Tests of the pages about many runs (index.html, trend.html, ranks.html) in headless Chromium.
 //   node many.mjs PAGE.html...
-import { basename, resolve } from 'node:path';
+import { readFileSync } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
 import { violations, withAxe } from './lib/access-tests.mjs';
 import { check, equal, openBrowser, PHONE, Suite, WIDE } from './lib/harness.mjs';
 
@@ -61,6 +62,87 @@ try {
           check(columns.length > 20 && columns.every(([shows, filled]) => shows === filled), 'those with values show');
           check(columns.some(([shows]) => !shows), 'and there are others');
         }),
+      );
+    }
+    if (basename(path) === 'ranks.html') {
+      const [, ...bins] = readFileSync(join(dirname(path), 'tables', 'rank_timeline.csv'), 'utf8').trim().split('\n');
+      const cells = (page) => page.locator('.columns tbody tr').evaluateAll((list) => list.map((row) => [...row.cells].map((cell) => cell.textContent)));
+      /** Shares of the columns from .. to - 1 by rank, from the table. */
+      const shares = (from, to) => {
+        const all = bins.map((line) => line.split(','));
+        const width = Number(all[1][2]);
+        return [...new Set(all.map(([rank]) => rank))].map((rank) => {
+          const own = all.filter(([name, bin]) => name === rank && from <= Number(bin) && Number(bin) < to);
+          return [rank, ...[3, 4, 5, 6].map((state) => (100 * own.reduce((sum, row) => sum + Number(row[state]), 0)) / (width * (to - from)))];
+        });
+      };
+      const agrees = async (page, from, to) => {
+        const shown = await cells(page);
+        const known = shares(from, to);
+        equal(shown.map(([rank]) => rank), known.map(([rank]) => rank));
+        for (const [row, [, ...values]] of shown.map((row, i) => [row, known[i]]))
+          for (const [i, value] of values.entries()) check(Math.abs(parseFloat(row[i + 1]) - value) < 0.11, `${row} is not ${values}`);
+      };
+      await suite.test('a drag over the map of time says what each rank did, and leads to that time in its report', async () => {
+        const complaints = await suite.page(path, { ready: false, context: WIDE, expectErrors: true }, async (page) => {
+          const frame = page.locator('svg.map.time .frame');
+          await frame.scrollIntoViewIfNeeded();
+          const box = await frame.boundingBox();
+          const at = (column) => [box.x + (box.width * (column + 0.5)) / 120, box.y + 8];
+          await page.mouse.move(...at(12));
+          await page.mouse.down();
+          await page.mouse.move(...at(36), { steps: 4 });
+          await page.mouse.up();
+          await agrees(page, 12, 37);
+          await page.reload();
+          await agrees(page, 12, 37);
+          const link = page.locator('.columns a').nth(1);
+          const [, begin, end] = /#v=timeline&r=@(\d+)~(\d+)$/u.exec(await link.getAttribute('href'));
+          await link.click();
+          await page.waitForFunction(() => globalThis.nsysAi?.app.timeline?.range);
+          const [from, to, window] = await page.evaluate(() => {
+            const { range, viewport, model } = globalThis.nsysAi.app.timeline;
+            return [...range.map((edge) => edge + Number(model.clock.origin)), viewport.span];
+          });
+          equal([from, to], [Number(begin), Number(end)]);
+          check(window > to - from && window < 2 * (to - from), 'shown with some room');
+          await page.goBack();
+          await page.keyboard.press('Escape');
+          equal(await page.locator('.columns').count(), 0, 'cleared');
+        });
+        equal(complaints.map((text) => text.split('/').slice(-2)), [['rank1', 'report.html']], 'that page was asked for');
+      });
+      await suite.test('the keyboard chooses columns of the map of waits', () =>
+        suite.page(path, { ready: false, context: WIDE }, async (page) => {
+          await page.getByRole('region', { name: 'Who waited' }).focus();
+          const count = Number(await page.locator('svg.map.wait').getAttribute('data-columns'));
+          for (let i = 0; i < count + 2; i++) await page.keyboard.press('Shift+ArrowRight');
+          const waited = (await cells(page)).map(([rank, text]) => [rank, amount(text)]);
+          const ranks = readFileSync(join(dirname(path), 'tables', 'ranks.csv'), 'utf8').trim().split('\n').map((line) => line.split(','));
+          const [name, wait] = ['rank', 'wait_ns'].map((key) => ranks[0].indexOf(key));
+          for (const [i, [rank, ns]] of waited.entries()) {
+            equal(rank, ranks[i + 1][name]);
+            check(Math.abs(ns - Number(ranks[i + 1][wait])) < 0.006 * ns + 1, `${rank} waited ${ns}, not ${ranks[i + 1][wait]}`);
+          }
+          check((await page.evaluate(() => location.hash)).endsWith(`&columns=1~0~${count}`), 'in the link');
+        }),
+      );
+      await suite.test('a row of a wait is chosen by a click, and by its link', () =>
+        suite.page(path, { ready: false, context: WIDE }, async (page) => {
+          const row = page.locator('tr[id^=collective-]').nth(2);
+          const id = await row.getAttribute('id');
+          await row.locator('td').nth(3).click();
+          equal(await page.evaluate(() => decodeURIComponent(location.hash)), `#${id}`);
+          await page.reload();
+          equal(await page.evaluate(() => document.activeElement.id), id);
+        }),
+      );
+      await suite.test('axe-core finds nothing while columns are chosen', () =>
+        withAxe(suite, path, { ...WIDE, reducedMotion: 'reduce' }, async (page) => {
+          await page.getByRole('region', { name: 'Ranks over time' }).focus();
+          await page.keyboard.press('Shift+ArrowRight');
+          equal(await violations(page, () => {}), []);
+        }, false),
       );
     }
     await suite.test('? opens the help, Escape closes it', () =>

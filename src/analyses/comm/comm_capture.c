@@ -6,7 +6,8 @@
 #include "tables/comm_instances.h"
 
 static const char command[] = "nsys profile --trace=cuda,nvtx,osrt -o run COMMAND && "
-                              "nsys export --type sqlite --include-blobs=true run.nsys-rep";
+                              "nsys export --type sqlite --include-blobs=true run.nsys-rep",
+                  advanced[] = "nsys export --type sqlite --include-blobs=true --include-json=true run.nsys-rep";
 
 /* What became of most payloads that could not be read, NAI_PAYLOAD_READ for none; and of how many. */
 static enum nai_payload_verdict most_refused(int64_t *refused, const struct nai_comm *c) {
@@ -36,11 +37,9 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
               .refused_reason = refused ? nai_payload_verdict_text(most) : NULL);
   row.form = c->advanced ? "advanced" : c->attributed ? "ranges" : "kernels";
   if (2 * c->sized < c->count) {
-    row.missing = c->attributed ? "message sizes, and with them rates"
-                : c->advanced
-                    ? "the calls behind kernels, message sizes and rates (what -t nccl records is not read yet)"
-                    : "the calls behind kernels, message sizes and rates";
-    row.command = command;
+    row.missing =
+        c->attributed ? "message sizes, and with them rates" : "the calls behind kernels, message sizes and rates";
+    row.command = c->advanced ? advanced : command;
   }
   COMM_CAPTURE_add(io->out[0], &row);
   return NAI_OK;

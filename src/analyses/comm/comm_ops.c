@@ -8,9 +8,6 @@
 #include "tables/gpus.h"
 #include "tables/kernel_configs.h"
 
-#include <math.h>
-#include <string.h>
-
 enum { SMALL_BYTES = 256 << 10, LARGE_BYTES = 32 << 20, SMALL_BLOCKS = 2, FEW_OF_A_SIZE = 20 };
 
 /* Items by kind, in order of their first ones. Kinds are few: collectives, times types, times libraries. */
@@ -169,8 +166,11 @@ static int put_excess(struct COMM_OPS_row *row, const struct part *p, struct nai
 /* --- where the program asked for it ----------------------------------------------------------- */
 
 /* Ranges that libraries put around what they do. */
-static bool of_library(const char *name) {
+static bool of_library(const struct nai_model *m, const struct nai_nvtx_node *node) {
   static const char *const begins[] = {"nccl", "c10d::", "record_param_comms", "aten::", "ProcessGroup"};
+  const char *name = nai_strings_get(&m->tables[NAI_IN_NVTX]->strings, node->name);
+  if (nai_comm_is_nccls(m, node->longest))
+    return true; /* of nsys -t nccl, whose names say less */
   for (size_t i = 0; i < sizeof begins / sizeof *begins; i++)
     if (strncmp(name, begins[i], strlen(begins[i])) == 0)
       return true;
@@ -181,7 +181,7 @@ static bool of_library(const char *name) {
 static uint32_t range_of(const struct nai_model *m, const struct nai_comm_item *item) {
   uint32_t api = m->kernel_api[item->kernel];
   const struct nai_nvtx_node *node = api == NAI_NO_ROW ? NULL : nai_model_call_node(m, api);
-  while (node && of_library(nai_strings_get(&m->tables[NAI_IN_NVTX]->strings, node->name)))
+  while (node && of_library(m, node))
     node = node->parent == NAI_NO_ROW ? NULL : &m->nodes[node->parent];
   return node ? node->name : NAI_NO_STRING;
 }

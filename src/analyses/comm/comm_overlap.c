@@ -5,9 +5,6 @@
 #include "tables/comm_overlap_cost.h"
 #include "tables/kernel_configs.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-
 enum { FEW = 5, STEADY_PCT = 10, MOSTLY_PCT = 90 };
 
 /* Compute kernels of a GPU by name and shape, apart by whether communication ran beside them. */

@@ -3,8 +3,6 @@
 #include "model/comm/comm.h"
 #include "tables/comm_peers.h"
 
-#include <math.h>
-
 static int run(const struct nai_node_io *io, struct nai_err *err) {
   (void)err;
   const struct nai_comm *c = io->model->comm;

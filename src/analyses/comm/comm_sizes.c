@@ -7,10 +7,6 @@
 #include "tables/comm_sizes.h"
 #include "tables/communicators.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
 enum { SMALL_BYTES = 256 << 10, LATENCIES = 3, MAX_OPS = 16 };
 
 /* Rows are made of neighbors among items in some order. */

@@ -6,10 +6,6 @@
 #include "base/buf.h"
 #include "tables/comm_streams.h"
 
-#include <inttypes.h>
-#include <math.h>
-#include <string.h>
-
 enum { MAX_OPS = 16 };
 
 /* What a stream adds up to. */

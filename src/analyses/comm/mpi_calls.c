@@ -8,8 +8,6 @@
 #include "tables/mpi_processes.h"
 #include "tables/mpi_sizes.h"
 
-#include <string.h>
-
 static const char *const class_words[NAI_MPI_CLASSES] = {"setup", "wait", "p2p",  "post", "collective", "icollective",
                                                          "sync",  "rma",  "file", "pack", "other"};
 

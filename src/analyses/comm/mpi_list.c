@@ -3,9 +3,6 @@
 
 #include "base/sort.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 /* --- classes ---------------------------------------------------------------------------------- */
 
 static bool begins_with(const char *name, const char *prefix) { return strncmp(name, prefix, strlen(prefix)) == 0; }

@@ -2,8 +2,6 @@
 #include "analyses/comm/mpi_list.h"
 #include "tables/mpi_processes.h"
 
-#include <string.h>
-
 /* From the end of MPI_Init to the start of MPI_Finalize; where these are not recorded, between first and last call. */
 static struct nai_interval span_of(const struct nai_node_io *io, const struct nai_mpi_call *v, uint32_t n) {
   struct nai_interval span = {INT64_MAX, INT64_MIN};

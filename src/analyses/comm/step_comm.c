@@ -8,9 +8,6 @@
 #include "tables/step_comm.h"
 #include "tables/step_comm_ops.h"
 
-#include <math.h>
-#include <string.h>
-
 /* One process on one GPU. */
 struct place {
   const struct nai_model *m;

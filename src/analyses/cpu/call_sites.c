@@ -11,9 +11,6 @@
 #include "tables/call_stack_coverage.h"
 #include "tables/memory_usage_events.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 enum scope { CALL, CAPTURED, GRAPH_LAUNCH };
 static const char *const scope_names[] = {"call", "captured", "graph_launch"};
 

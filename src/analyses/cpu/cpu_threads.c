@@ -6,8 +6,6 @@
 #include "tables/sched_events.h"
 #include "tables/threads.h"
 
-#include <string.h>
-
 enum { MAX_CPUS = 4096 };
 
 static int64_t pid_of(int64_t global_tid) { return global_tid >> 24 & 0xffffff; }

@@ -5,8 +5,6 @@
 #include "tables/directive_waits.h"
 #include "tables/openacc_events.h"
 
-#include <stdlib.h>
-
 enum { IMPLICIT_WAIT = 8 }; /* CUpti_OpenAccEventKind */
 
 struct wait {

@@ -8,9 +8,6 @@
 #include "tables/file_names.h"
 #include "tables/threads.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 enum { MAX_FILES = 1000 };
 
 /* Files of one process and path. */

@@ -11,9 +11,6 @@
 #include "tables/sched_events.h"
 #include "tables/threads.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 enum { MAX_GAPS = 200, MAX_PATTERNS = 100, SHORTEST_NS = 4000 /* as in idle_patterns */ };
 
 void nai_gap_subjects_free(struct nai_gap_subjects *s) {

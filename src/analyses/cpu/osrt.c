@@ -23,7 +23,8 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
   struct outermost calls = {{c.name, c.start_ns, c.end_ns}, c.nesting_level};
   struct nai_stats *stats;
   NAI_TRY(NAI_NEW(stats, io->arena, names->count, err));
-  NAI_TRY(nai_group_stats(stats, names->count, &(struct nai_values){c.n, outermost_block, &calls}, err));
+  NAI_TRY(nai_group_stats(stats, names->count,
+                          &(struct nai_values){c.n, outermost_block, &calls, io->model->scratch_dir}, err));
   for (uint32_t i = 0; i < names->count; i++)
     if (stats[i].count)
       NAI_ADD(OSRT_CALLS, io->out[0], .function = nai_strings_get(names, i), .call_count = stats[i].count,

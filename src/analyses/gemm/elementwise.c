@@ -4,8 +4,6 @@
 #include "tables/elementwise_shapes.h"
 #include "tables/gpus.h"
 
-#include <stdlib.h>
-
 /* What an operation that ran moves. */
 struct moved {
   const struct nai_gemm_run *run;

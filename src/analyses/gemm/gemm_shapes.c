@@ -9,8 +9,6 @@
 #include "tables/gemm_coverage.h"
 #include "tables/gemm_shapes.h"
 
-#include <stdlib.h>
-
 /* A run with what tells rows apart. */
 struct item {
   const struct nai_gemm_run *run;

@@ -4,9 +4,6 @@
 #include "tables/graph_calls.h"
 #include "tables/threads.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 enum operation { NONE, LAUNCH, CAPTURE, BUILD, INSTANTIATE, UPDATE, UPLOAD, DESTROY, OPERATIONS };
 
 static enum operation operation_of(const char *api) {

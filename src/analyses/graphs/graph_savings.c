@@ -8,8 +8,6 @@
 #include "tables/graph_savings.h"
 #include "tables/threads.h"
 
-#include <string.h>
-
 enum {
   MAX_ROWS = 1000,
   SPACING_NS = 1000,        /* between nodes of a graph */

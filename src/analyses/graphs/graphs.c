@@ -6,9 +6,6 @@
 #include "tables/graph_node_events.h"
 #include "tables/graphs.h"
 
-#include <math.h>
-#include <stdlib.h>
-
 enum { MAX_ROWS = 10000, ASSUMED_LAUNCH_NS = 4000 };
 
 static const char *mode_of(const struct nai_graph_launch *l) { return l->by_node ? "node" : "graph"; }
@@ -158,7 +155,8 @@ static int find_stream_launches(struct work *w, struct nai_arena *arena, struct 
   struct nai_stats *stats;
   NAI_TRY(NAI_NEW(stats, arena, m->process_count, err));
   NAI_TRY(NAI_NEW(w->stream_p50, arena, m->process_count, err));
-  NAI_TRY(nai_group_stats(stats, m->process_count, &(struct nai_values){m->kernels.n, stream_launches, m}, err));
+  NAI_TRY(nai_group_stats(stats, m->process_count,
+                          &(struct nai_values){m->kernels.n, stream_launches, m, m->scratch_dir}, err));
   for (uint32_t i = 0; i < m->process_count; i++)
     w->stream_p50[i] = stats[i].count ? stats[i].p50 : NAN;
   return NAI_OK;

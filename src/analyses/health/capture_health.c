@@ -7,9 +7,6 @@
 #include "tables/gpu_active.h"
 #include "tables/gpus.h"
 
-#include <inttypes.h>
-#include <string.h>
-
 /* --- was it recorded, did it work ------------------------------------------------------------- */
 
 static enum nai_health_state judged(bool problem, bool known) {

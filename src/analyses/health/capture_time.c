@@ -11,9 +11,6 @@
 #include "tables/overhead_events.h"
 #include "tables/threads.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 enum { MAX_PARTS = 40 };
 
 struct part {

@@ -11,8 +11,6 @@
 #include "tables/program_outputs.h"
 #include "tables/readers.h"
 
-#include <string.h>
-
 enum { CUDA_ERROR_NOT_READY = 600, COPY_DTOH = 2, STDERR = 2, AT_ONCE_NS = 50 * 1000 * 1000 };
 
 static void earlier(int64_t *least, int64_t t) { *least = *least == NAI_NULL_I64 || t < *least ? t : *least; }

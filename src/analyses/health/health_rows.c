@@ -3,8 +3,6 @@
 #include "base/fmt.h"
 #include "tables/capture_health.h"
 
-#include <string.h>
-
 void nai_health_put_at(const struct nai_health_checks *c, const char *check, enum nai_health_state state, int64_t count,
                        int64_t ns, struct nai_interval at, const char *detail) {
   static const char *const names[] = {

@@ -3,8 +3,6 @@
 #include "tables/active_spans.h"
 #include "tables/gpu_active.h"
 
-#include <string.h>
-
 static void put_unknown(const struct nai_health_checks *c, const char *check, const char *detail) {
   nai_health_put(c, check, HEALTH_UNKNOWN, NAI_NULL_I64, NAI_NULL_I64, "%s", detail);
 }

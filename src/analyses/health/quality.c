@@ -2,15 +2,13 @@
 #include "analyses/analysis.h"
 #include "base/text.h"
 #include "model/calls/call_class.h"
+#include "model/comm/comm.h"
 #include "model/health/capture.h"
 #include "tables/capabilities.h"
 #include "tables/data_quality.h"
 #include "tables/overhead_events.h"
 #include "tables/probe_notes.h"
 #include "tables/run_info.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 /* A thing that was found `count` times, and its time (NULL: it has none). */
 static void add(const struct nai_node_io *io, const char *check, const char *severity, const char *source,
@@ -95,6 +93,22 @@ static void put_operations(const struct nai_node_io *io) {
   add(io, "impossible-rate", "warning", "CUPTI_ACTIVITY_KIND_MEMSET", impossible_rates(m, NAI_MEMOP_SET), NAI_NULL_I64,
       "memsets of more bytes than any memory takes in their duration (over 100,000 GB/s): their size or their time is "
       "wrong, or --trim cut them; sums with them have no rate");
+}
+
+static int put_payloads(const struct nai_node_io *io, struct nai_err *err) {
+  NAI_SCOPED(nai_buf) detail = {0};
+  for (int v = NAI_PAYLOAD_READ + 1; v < NAI_PAYLOAD_VERDICTS; v++) {
+    nai_buf_clear(&detail);
+    nai_buf_printf(
+        &detail,
+        "payloads of NCCL's ranges that are not read: %s; a form that should be read is told by nsys-ai probe "
+        "--schema-only",
+        nai_payload_verdict_text((enum nai_payload_verdict)v));
+    NAI_TRY(nai_buf_check(&detail, err));
+    add(io, "nccl-payloads", "warning", "NVTX_EVENTS", io->model->comm->payloads[v], NAI_NULL_I64,
+        nai_buf_str(&detail));
+  }
+  return NAI_OK;
 }
 
 /* --- graphs -------------------------------------------------------------------------------------- */
@@ -247,6 +261,7 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
   put_notes(io, &info, m->tables[NAI_IN_PROBE_NOTES]);
   put_notes(io, &info, m->tables[NAI_IN_EXTRACT_NOTES]);
   put_operations(io);
+  NAI_TRY(put_payloads(io, err));
   NAI_TRY(put_graphs(io, err));
   NAI_TRY(put_calls(io, err));
   NAI_TRY(put_overhead(io, &info.profiler_overhead_ns, err));
@@ -258,7 +273,7 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
 
 NAI_ANALYSIS(quality, .outputs = NAI_SCHEMAS(&nai_data_quality_schema, &nai_run_info_schema),
              .parts = NAI_PART(LAUNCHES) | NAI_PART(GPUS) | NAI_PART(WINDOW) | NAI_PART(RANGES) | NAI_PART(CALLS) |
-                      NAI_PART(NVTX_TREE) | NAI_PART(EVIDENCE),
+                      NAI_PART(NVTX_TREE) | NAI_PART(EVIDENCE) | NAI_PART(COMM),
              .tables = NAI_IN(PROBE_NOTES) | NAI_IN(EXTRACT_NOTES) | NAI_IN(CAPTURE) | NAI_IN(CAPABILITIES) |
                        NAI_IN(KERNEL_CONFIGS),
              .run = run)

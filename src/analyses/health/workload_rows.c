@@ -4,9 +4,6 @@
 #include "base/text.h"
 #include "tables/workload.h"
 
-#include <ctype.h>
-#include <string.h>
-
 enum { MAX_CONFIDENCE = 99, MAX_SHARED = 60 };
 
 /* The chance that all signs mislead, each kind for itself: that of one kind falls to 70 % with a second name and to

@@ -6,8 +6,6 @@
 #include "model/idle/idle.h"
 #include "tables/host_functions.h"
 
-#include <math.h>
-
 /* What the executions of a function add up to. */
 struct sum {
   int64_t count, stream_ns, host_ns, idle_ns, delay_count;

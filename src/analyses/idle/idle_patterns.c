@@ -5,9 +5,6 @@
 #include "model/idle/gap_names.h"
 #include "tables/idle_patterns.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 enum { MAX_PATTERNS = 1000, SHORTEST_NS = 4000 /* less is the usual distance between operations of a stream */ };
 
 struct pattern {

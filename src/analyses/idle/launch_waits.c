@@ -6,8 +6,6 @@
 #include "model/nvtx/nvtx_place.h"
 #include "tables/launch_waits.h"
 
-#include <string.h>
-
 enum { PARTS = 7, PARTS_OF_WAIT = 3 };
 /* In the order in which a wait is charged with them. */
 static const enum nai_idle_cause causes[PARTS] = {NAI_IDLE_BLOCKING_CALL,  NAI_IDLE_QUEUE_DRAINED,

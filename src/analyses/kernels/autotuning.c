@@ -6,8 +6,6 @@
 #include "tables/autotuning.h"
 #include "tables/kernel_configs.h"
 
-#include <string.h>
-
 /* A trial has so many variants at least; so many of them are used again at most, and so often at least. */
 enum { MIN_VARIANTS = 6, MAX_WINNERS = 2, MIN_USES = 10 };
 

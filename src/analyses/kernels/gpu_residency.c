@@ -4,9 +4,6 @@
 #include "tables/gpu_residency.h"
 #include "tables/gpu_switch_events.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 enum { SAVED = 7, RESTORED = 8, RESET = 11 };
 enum { FEW_STARTS = 10, OWNED_PCT = 90 };
 

@@ -7,9 +7,6 @@
 #include "tables/kernel_configs.h"
 #include "tables/kernel_shape.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
-
 /* All executions of one kernel on one GPU, or one part of its SMs, with one launch configuration. */
 struct sum {
   uint32_t group, shape; /* index in kernel_groups; number of grid and block, UINT32_MAX unknown */

@@ -42,7 +42,7 @@ static int short_names(char ***out, const struct nai_node_io *io, const struct n
 static int put_kernels(const struct nai_node_io *io, const struct sums *sums, struct nai_err *err) {
   const struct nai_model *m = io->model;
   struct nai_durations durations = {nai_column_of_u32(m->kernel_group), m->kernels.start_ns, m->kernels.end_ns};
-  struct nai_values values = {m->kernels.n, nai_duration_block, &durations};
+  struct nai_values values = {m->kernels.n, nai_duration_block, &durations, m->scratch_dir};
   const struct nai_strings *names = &m->tables[NAI_IN_KERNELS]->strings;
   NAI_FREED char **shorts = NULL;
   struct nai_stats *stats;

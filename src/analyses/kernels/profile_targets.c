@@ -9,9 +9,6 @@
 #include "tables/kernel_configs.h"
 #include "tables/profile_targets.h"
 
-#include <math.h>
-#include <string.h>
-
 enum { MIN_PCT = 1 };
 
 /* A kernel on a GPU. */

@@ -4,8 +4,6 @@
 #include "model/kernels/partitions.h"
 #include "tables/sm_partitions.h"
 
-#include <inttypes.h>
-
 /* What ran in one partition. */
 struct use {
   int64_t count, ns;

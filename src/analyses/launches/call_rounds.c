@@ -4,8 +4,6 @@
 #include "model/calls/call_class.h"
 #include "tables/call_rounds.h"
 
-#include <string.h>
-
 enum { MIN_ROUNDS = 20, MAX_STEPS = 12, MAX_SIGNATURES = 4096 };
 
 enum part { PART_LAUNCH, PART_COPY, PART_ALLOCATION, PART_WAIT, PART_OTHER, PARTS };

@@ -4,8 +4,6 @@
 #include "model/idle/idle.h"
 #include "tables/launch_breakdown.h"
 
-#include <math.h>
-
 /* --- launches of one GPU ---------------------------------------------------------------------- */
 
 struct stream {

@@ -2,9 +2,6 @@
 #include "analyses/analysis.h"
 #include "tables/launch_rates.h"
 
-#include <inttypes.h>
-#include <string.h>
-
 enum { PEAK_NS = 10 * 1000 * 1000 };
 static const int64_t tiny_limits_ns[] = {5000, 10000, 20000};
 enum { LIMITS = sizeof tiny_limits_ns / sizeof *tiny_limits_ns };
@@ -78,7 +75,8 @@ static int put_layer_stats(struct scope *scopes, const struct layer *l, struct n
   struct nai_stats *stats;
   NAI_TRY(NAI_NEW(stats, arena, l->scopes, err));
   for (int i = 0; i < MEASURES; i++) {
-    NAI_TRY(nai_group_stats(stats, l->scopes, &(struct nai_values){l->m->kernels.n, blocks[i], l}, err));
+    NAI_TRY(
+        nai_group_stats(stats, l->scopes, &(struct nai_values){l->m->kernels.n, blocks[i], l, l->m->scratch_dir}, err));
     for (uint32_t s = 0; s < l->scopes; s++)
       scopes[s].of[i] = stats[s];
   }

@@ -5,9 +5,6 @@
 #include "tables/sync_calls.h"
 #include "tables/threads.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 /* One call that is listed. */
 struct call {
   uint32_t api, name;

@@ -3,8 +3,6 @@
 #include "table/stats.h"
 #include "tables/losses.h"
 
-#include <string.h>
-
 static int64_t at_most(int64_t ns, int64_t limit) { return ns < limit ? ns : limit; }
 
 void nai_loss_put(const struct nai_loss_gpu *g, const struct nai_loss *loss) {

@@ -4,8 +4,6 @@
 #include "base/fmt.h"
 #include "model/calls/call_class.h"
 
-#include <string.h>
-
 enum { WARM_UP_PCT = 20 };
 
 /* Where the first 20 % of the active time are over. */

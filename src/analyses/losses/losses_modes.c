@@ -7,9 +7,6 @@
 #include "model/kernels/waves.h"
 #include "tables/kernel_configs.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 enum { MAX_ROWS = 20, MIN_TOTAL_PCT = 5 };
 
 struct execution {

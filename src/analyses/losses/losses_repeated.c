@@ -5,10 +5,6 @@
 #include "base/fmt.h"
 #include "model/nvtx/nvtx_place.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
 enum { REPEATS = 5 };
 
 /* Copies of one loss. */

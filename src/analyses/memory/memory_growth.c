@@ -5,9 +5,6 @@
 #include "tables/memory_growth.h"
 #include "tables/steps.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 enum { FEWEST = 3, MAX_STEPS = 256 };
 
 /* What is held at the beginnings of steps. */

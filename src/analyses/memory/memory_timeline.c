@@ -4,8 +4,6 @@
 #include "model/memory/memory_track.h"
 #include "tables/memory_timeline.h"
 
-#include <stdlib.h>
-
 /* Stretches of equal length per use, of whose points the extremes are kept; fewer where there are many uses. */
 enum { MAX_STRETCHES = 256, FEWEST_STRETCHES = 16, ALL_STRETCHES = 8192 };
 

@@ -7,8 +7,6 @@
 #include "tables/um_addresses.h"
 #include "tables/um_fault_events.h"
 
-#include <stdlib.h>
-
 enum { MAX_ROWS = 1000 };
 
 struct place {

@@ -4,8 +4,6 @@
 #include "tables/gpu_metrics.h"
 #include "tables/steps.h"
 
-#include <string.h>
-
 enum condition { WINDOW, BUSY, COMPUTE, COMMUNICATION, COPY, IDLE, GEMM, STEADY, CONDITIONS };
 static const char *const conditions[CONDITIONS] = {"window",       "busy", "compute",   "exposed_comm",
                                                    "exposed_copy", "idle", "gemm_only", "steady_steps"};

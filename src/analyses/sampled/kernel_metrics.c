@@ -7,10 +7,6 @@
 #include "tables/kernel_bounds.h"
 #include "tables/kernel_metrics.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 enum { PURE_PCT = 95, MEASURED = 20, FEW = 5 };
 enum { BOUND_PCT = 60, FEW_SMS_PCT = 50, LATENCY_PCT = 40 };
 static const double MIN_PCT = 0.5; /* of the GPU's kernel time */
@@ -327,7 +323,7 @@ static int find_kernels(struct work *w, struct nai_err *err) {
   for (uint32_t g = 0; g < m->gpu_count; g++)
     NAI_TRY(find_stretches(w, g, err));
   return nai_group_stats(w->durations, m->kernel_group_count,
-                         &(struct nai_values){m->kernels.n, nai_duration_block, &durations, NULL}, err);
+                         &(struct nai_values){m->kernels.n, nai_duration_block, &durations, m->scratch_dir}, err);
 }
 
 static int run(const struct nai_node_io *io, struct nai_err *err) {

@@ -72,7 +72,7 @@ static int join_gpus(struct work *w, int phase, uint32_t first, struct nai_err *
 
 static int find_phases(struct work *w, struct nai_err *err) {
   const struct nai_model *m = w->io->model;
-  int count = m->phases && m->map_nvtx ? nai_phase_map_count(m->phases) : 0;
+  int count = m->phases && m->map_nvtx ? nai_patterns_class_count(m->phases) : 0;
   NAI_TRY(NAI_NEW(w->phases, w->io->arena, (size_t)count * (m->gpu_count + 1), err));
   for (int p = 0; p < count; p++) {
     uint32_t first = w->phase_count;
@@ -89,7 +89,7 @@ static void use_phases(const struct work *w, const struct nai_metric_series *s) 
       continue;
     struct nai_series_sum sum = nai_series_within(s, &p->set);
     NAI_ADD(PHASE_METRICS, w->io->out[0], METRIC_CELLS(s, &sum),
-            .phase = nai_phase_map_phase(w->io->model->phases, p->phase));
+            .phase = nai_patterns_class(w->io->model->phases, p->phase));
   }
 }
 

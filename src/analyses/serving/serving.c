@@ -11,9 +11,6 @@
 #include "tables/serving_steps.h"
 #include "tables/serving_summary.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
-
 enum { ENGINES, STEPS, SUMMARY, BATCH, CURVE, INTERFERENCE, HOST };
 
 struct ranks {

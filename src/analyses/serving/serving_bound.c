@@ -9,9 +9,6 @@
 #include "tables/serving_steps.h"
 #include "tables/serving_summary.h"
 
-#include <math.h>
-#include <string.h>
-
 enum { ENGINES, STEPS, SUMMARY };
 enum { MOST_PCT = 105 }; /* a clock or bandwidth that is a little off */
 

@@ -6,10 +6,6 @@
 #include "tables/serving_interference.h"
 #include "tables/serving_summary.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-
 enum { FEW_STEPS = 20, FEW_INTERVALS = 100, FEW_TOKENS = 1000, FEW_OF_SIZE = 5, FEW_SIZES = 4 };
 enum { ALL = NAI_SERVING_KINDS }; /* every kind but empty steps */
 

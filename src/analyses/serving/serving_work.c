@@ -2,9 +2,6 @@
 #include "analyses/serving/serving.h"
 #include "base/sort.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 /* --- own work ------------------------------------------------------------------------------------ */
 
 struct tally {

@@ -62,7 +62,7 @@ static int project(struct projected **out, const struct nai_node_io *io, struct 
   const struct nai_model *m = io->model;
   struct projecting x = {.m = m};
   bool *wanted;
-  NAI_TRY(NAI_NEW(x.of_phase, io->arena, (size_t)nai_phase_map_count(m->phases), err));
+  NAI_TRY(NAI_NEW(x.of_phase, io->arena, (size_t)nai_patterns_class_count(m->phases), err));
   NAI_TRY(NAI_NEW(wanted, io->arena, m->nvtx.n, err));
   for (uint32_t i = 0; i < m->nvtx.n; i++)
     wanted[i] = m->range_phase[i] >= 0;
@@ -102,9 +102,9 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
     wall_ns += thread_time(m, t);
   struct nai_phase_sum unmapped = sum_all(m, wall_ns);
   int64_t gpu_ns = gpu_time(&unmapped);
-  for (int p = 0; p < nai_phase_map_count(m->phases); p++) {
+  for (int p = 0; p < nai_patterns_class_count(m->phases); p++) {
     const struct nai_phase_sum *sum = &m->phase_sums[p];
-    put_phase(table, m, nai_phase_map_phase(m->phases, p), sum, &on_gpu[p], wall_ns, gpu_ns);
+    put_phase(table, m, nai_patterns_class(m->phases, p), sum, &on_gpu[p], wall_ns, gpu_ns);
     unmapped.wall_ns -= sum->wall_ns;
     unmapped.kernel_ns -= sum->kernel_ns;
     unmapped.graph_ns -= sum->graph_ns;

@@ -5,8 +5,6 @@
 #include "tables/processes.h"
 #include "tables/threads.h"
 
-#include <inttypes.h>
-
 /* Older exports do not say what was run; a main thread has the name of it. NULL: nothing tells. */
 static int names_of(const struct nai_node_io *io, const char ***out, struct nai_err *err) {
   const struct nai_model *m = io->model;

@@ -7,9 +7,6 @@
 #include "tables/mfu.h"
 #include "tables/step_summary.h"
 
-#include <math.h>
-#include <string.h>
-
 /* What a step computes, and the peak of GPUs added up so far. */
 struct basis {
   const struct nai_node_io *io;

@@ -7,8 +7,6 @@
 #include "table/kernel_name.h"
 #include "tables/gpu_idle_gaps.h"
 
-#include <string.h>
-
 enum { EXPLAINS_PCT = 80, ACTIVITY_CHARS = 120 };
 
 /* --- gaps ------------------------------------------------------------------------------------- */

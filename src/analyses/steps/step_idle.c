@@ -5,8 +5,6 @@
 #include "tables/step_idle.h"
 #include "tables/steps.h"
 
-#include <string.h>
-
 static bool is_steady(const struct nai_table *steps, int64_t row) {
   return strcmp(nai_get_str(steps, row, STEPS_state), "steady") == 0;
 }

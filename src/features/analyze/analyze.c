@@ -8,8 +8,6 @@
 #include "trace/redact.h"
 
 #include <malloc.h>
-#include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 static void init(void *memory) {

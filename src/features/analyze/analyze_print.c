@@ -9,10 +9,6 @@
 #include "table/json.h"
 #include "table/severity.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
-
 enum { SEVERITIES = 4, MAX_LISTED = 20 };
 
 static void put_json_finding(struct nai_json *json, const struct nai_result_finding *finding) {

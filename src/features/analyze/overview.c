@@ -9,8 +9,6 @@
 #include "tables/memop_events.h"
 #include "tables/nvtx_events.h"
 
-#include <stdlib.h>
-
 /* Every event table begins with its times. */
 enum { START, END };
 

@@ -11,9 +11,6 @@
 #include "tables/gpus.h"
 #include "tables/processes.h"
 
-#include <inttypes.h>
-#include <string.h>
-
 struct probe_args {
   struct nai_trace_options how;
   int threads;

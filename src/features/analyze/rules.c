@@ -7,10 +7,6 @@
 #include "rules/rules.h"
 #include "rundir/run.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
-
 struct rules_args {
   const char *rules[NAI_MAX_RULE_FILES];
   size_t rule_count;

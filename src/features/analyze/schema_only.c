@@ -2,9 +2,6 @@
 
 #include "base/escape.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 
 enum { STEP = 40, MAX_NUMBERS = 16, MAX_KEYS = 64, KEY_BYTES = 48 };

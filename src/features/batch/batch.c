@@ -6,12 +6,6 @@
 #include "base/temporary.h"
 
 #include <dirent.h>
-#include <errno.h>
-#include <inttypes.h>
-#include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 enum { MAJOR = 1, MINOR = 0 };

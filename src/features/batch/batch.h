@@ -14,8 +14,6 @@
 #include "base/buf.h"
 #include "features/batch/manifest.h"
 
-#include <stdbool.h>
-
 struct nai_batch {
   struct nai_arena *arena; /* of all that is below; the caller's */
   const char *out;         /* absolute */

@@ -5,9 +5,6 @@
 #include "base/escape.h"
 #include "table/json.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 enum { SOME_FAILED = 4 };

@@ -3,8 +3,6 @@
 
 #include "base/fs.h"
 
-#include <limits.h>
-#include <stdio.h>
 #include <unistd.h>
 
 enum { MAX_TASKS = 500 };

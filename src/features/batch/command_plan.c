@@ -5,10 +5,6 @@
 #include "base/fs.h"
 #include "pipeline/analyze.h"
 
-#include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 /* A mistake in a rule should not fail a thousand items. */

@@ -7,13 +7,8 @@
 #include "base/hash.h"
 #include "table/csv.h"
 
-#include <errno.h>
 #include <fts.h>
 #include <glob.h>
-#include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 /* The path from the root on, "." and ".." resolved where the file is there. */

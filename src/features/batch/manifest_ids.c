@@ -5,11 +5,6 @@
 #include "base/hash.h"
 #include "command/command.h"
 
-#include <ctype.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 enum { NAME_MAX_BYTES = 100 };
 
 static bool is_id_char(char c) { return isalnum((unsigned char)c) || c == '.' || c == '_' || c == '-'; }

@@ -8,10 +8,6 @@
 #include "table/json.h"
 #include "tables/runs.h"
 
-#include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-
 static void print_labels(struct nai_buf *out, const struct nai_batch_manifest *m, const struct nai_batch_item *item) {
   struct nai_json json;
   nai_json_open(&json, out, NAI_JSON_INLINE);

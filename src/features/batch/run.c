@@ -5,17 +5,11 @@
 #include "features/batch/scratch.h"
 #include "base/escape.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 /* Measured is 0.6 times the trace's size for large ones (docs/batch.md), and 15 MiB at least. */

@@ -4,12 +4,8 @@
 #include "base/stamp.h"
 #include "rundir/publish.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <fts.h>
-#include <limits.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/sendfile.h>
 #include <unistd.h>
 

@@ -4,11 +4,6 @@
 #include "table/csv_read.h"
 #include "base/fs.h"
 
-#include <inttypes.h>
-#include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-
 /* A task and how much it has; the one with least, of equal ones the lowest, is on top of the heap. */
 struct load {
   int64_t bytes;

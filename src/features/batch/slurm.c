@@ -5,11 +5,6 @@
 #include "base/fs.h"
 #include "base/program.h"
 
-#include <errno.h>
-#include <inttypes.h>
-#include <limits.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

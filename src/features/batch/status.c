@@ -4,10 +4,6 @@
 #include "base/fs.h"
 #include "index/index.h"
 
-#include <limits.h>
-#include <stdlib.h>
-#include <string.h>
-
 static const char *const names[NAI_BATCH_OUTCOMES] = {
     [NAI_BATCH_OK] = "ok",           [NAI_BATCH_REFUSED] = "refused", [NAI_BATCH_FAILED] = "failed",
     [NAI_BATCH_CRASHED] = "crashed", [NAI_BATCH_TIMEOUT] = "timeout", [NAI_BATCH_MISSING] = "missing"};

@@ -2,12 +2,8 @@
  * it, and without steps what got slower by the call. */
 #include "base/fmt.h"
 #include "features/compare/document.h"
-#include "features/compare/internal.h"
 #include "table/kernel_name.h"
 #include "tables/steps.h"
-
-#include <math.h>
-#include <string.h>
 
 /* --- as the reports have it ------------------------------------------------------------------- */
 

@@ -5,10 +5,6 @@
 #include "features/compare/verdict.h"
 #include "tables/metrics.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 void nai_budgets_default(struct nai_budgets *out) {
   *out = (struct nai_budgets){.minimum = NAI_MIN_CAPTURES,
                               .unreplicated = NAI_POLICY_WARN,

@@ -5,10 +5,6 @@
 #include "base/err.h"
 #include "config/quantity.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 enum nai_policy { NAI_POLICY_PASS, NAI_POLICY_WARN, NAI_POLICY_FAIL };
 
 /* One metric; NaN: not given. */

@@ -3,8 +3,6 @@
 #include "tables/compared_checks.h"
 #include "tables/nvtx_ranges.h"
 
-#include <string.h>
-
 const char *nai_check_name(enum nai_check_code code) {
   static const char *const names[NAI_CHECK_COUNT] = {
       [NAI_CHECK_PROGRAM_FAILED] = "program_failed",

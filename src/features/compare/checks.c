@@ -11,10 +11,6 @@
 #include "tables/serving_summary.h"
 #include "tables/step_summary.h"
 
-#include <inttypes.h>
-#include <math.h>
-#include <string.h>
-
 enum { MIN_STEPS = 3 };
 
 static struct RUN_INFO_row info_of(const struct nai_capture *capture) {

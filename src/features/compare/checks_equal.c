@@ -7,10 +7,6 @@
 #include "tables/run_info.h"
 #include "tables/step_summary.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
 /* --- what a capture says ---------------------------------------------------------------------- */
 
 static int by_text(const void *a, const void *b) { return strcmp(*(const char *const *)a, *(const char *const *)b); }

@@ -1,8 +1,6 @@
 /* nsys-ai compare: two captures, or two groups of captures. */
 #include "features/compare/command.h"
 
-#include <string.h>
-
 enum { FAIL_NEVER = -1, FAIL_REGRESSED };
 
 struct compare_args {

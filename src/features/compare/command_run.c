@@ -6,11 +6,7 @@
 #include "table/csv.h"
 #include "table/json.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 /* --- options ---------------------------------------------------------------------------------- */

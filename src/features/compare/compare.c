@@ -15,10 +15,6 @@
 #include "tables/compared_values.h"
 #include "tables/gpu_utilization.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 /* By the time of capture, then by content: the order in which they are given says nothing. */
 static int by_time(const void *pa, const void *pb) {
   const struct nai_capture *a = pa, *b = pb;

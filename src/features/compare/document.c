@@ -6,9 +6,6 @@
 #include "features/compare/write.h"
 #include "tables/compared_time.h"
 
-#include <math.h>
-#include <string.h>
-
 void nai_document_free(struct nai_document *d) { nai_view_free(d->root); }
 
 static void put_cut(struct nai_view *map, const char *key, enum nai_text_kind kind, const char *text, size_t chars) {

@@ -1,9 +1,5 @@
 #include "features/compare/gate.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
-
 const char *nai_outcome_name(enum nai_outcome outcome) {
   static const char *const names[] = {"pass", "warn", "fail", "undecided", "skip"};
   return names[outcome];

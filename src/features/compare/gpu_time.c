@@ -4,8 +4,6 @@
 #include "tables/gpu_active.h"
 #include "tables/gpu_utilization.h"
 
-#include <math.h>
-
 static const int columns[NAI_GPU_TIMES][2] = {
     [NAI_GPU_WHOLE] = {GPU_UTILIZATION_window_ns, GPU_ACTIVE_active_ns},
     [NAI_GPU_COMPUTE] = {GPU_UTILIZATION_compute_ns, GPU_ACTIVE_compute_ns},

@@ -1,9 +1,5 @@
 #include "features/compare/kernel_key.h"
 
-#include <ctype.h>
-#include <stdbool.h>
-#include <string.h>
-
 const char *nai_match_level_name(enum nai_match_level level) {
   static const char *const names[NAI_LEVEL_COUNT] = {"name", "toolchain", "tuning", "call site", "place", "category"};
   return names[level];

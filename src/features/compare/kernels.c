@@ -6,10 +6,6 @@
 #include "tables/compared_kernels.h"
 #include "tables/kernel_paths.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 /* --- uses ------------------------------------------------------------------------------------- */
 
 static int by_use(const void *pa, const void *pb) {

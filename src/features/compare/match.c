@@ -2,10 +2,6 @@
 
 #include "base/sort.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 const char *nai_match_state_name(enum nai_match_state state) {
   static const char *const names[NAI_MATCH_STATE_COUNT] = {"matched", "renamed",   "retuned",   "split",
                                                            "merged",  "regrouped", "only_base", "only_new"};

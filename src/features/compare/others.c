@@ -9,9 +9,6 @@
 #include "tables/nvtx_phases.h"
 #include "tables/nvtx_ranges.h"
 
-#include <math.h>
-#include <string.h>
-
 /* --- rows by name ----------------------------------------------------------------------------- */
 
 /* What sums over a side are divided by: captures; without steps what other sums are of, for captures of one length hold

@@ -9,9 +9,6 @@
 #include "tables/steps.h"
 #include "viewer/slice.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-
 enum { MAX_ROWS = 10000, MAX_TREE_ROWS = 20000 };
 
 /* Tables of a run that the timeline shows beside its events, and their columns of times. */

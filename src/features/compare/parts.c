@@ -8,10 +8,6 @@
 #include "tables/step_idle.h"
 #include "tables/steps.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 struct sums {
   int64_t ns[NAI_SIDES];
 };

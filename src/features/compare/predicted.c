@@ -5,9 +5,6 @@
 #include "tables/what_if.h"
 #include "tables/what_if_plan.h"
 
-#include <math.h>
-#include <string.h>
-
 struct gone {
   const struct nai_strings *ids;
   const bool *rules; /* per id */

@@ -6,11 +6,6 @@
 #include "tables/compared_metrics.h"
 #include "tables/compared_values.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 static const char STEP_TIME[] = "step.time.median";
 
 static bool is(const char *text, const char *word) { return strcmp(text, word) == 0; }

@@ -1,5 +1,4 @@
 /* Runs of both sides, and the rows of their tables. */
-#include "base/fs.h"
 #include "command/command.h"
 #include "features/compare/compare.h"
 #include "rundir/run.h"
@@ -30,9 +29,6 @@
 #include "tables/steps.h"
 #include "tables/what_if.h"
 #include "tables/what_if_plan.h"
-
-#include <stdio.h>
-#include <string.h>
 
 const char *const nai_side_names[NAI_SIDES] = {"base", "new"};
 

@@ -3,9 +3,6 @@
 
 #include "base/err.h"
 
-#include <stdbool.h>
-#include <stdint.h>
-
 struct nai_run;
 struct nai_schema;
 struct nai_table;

@@ -4,10 +4,6 @@
 #include "base/sort.h"
 #include "table/stats.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 /* Trends sort the few neighbours of each value. */
 static void sort_values(double *values, size_t n) {
   enum { FEW = 24 };

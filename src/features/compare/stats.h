@@ -4,9 +4,6 @@
 
 #include "base/err.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-
 enum {
   NAI_EXACT_MAX = 40,   /* m + n up to which distributions are exact; beyond they are normal */
   NAI_HISTORY_MIN = 7,  /* runs that make a history */

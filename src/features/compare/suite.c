@@ -6,9 +6,6 @@
 #include "rundir/publish.h"
 #include "tables/compared_time.h"
 
-#include <math.h>
-#include <string.h>
-
 void nai_suite_begin(struct nai_suite *s) {
   *s = (struct nai_suite){.root = nai_view_new()};
   s->rows = nai_view_put_list(s->root, "programs");

@@ -9,11 +9,6 @@
 #include "viewer/slice.h"
 #include "viewer/viewer.h"
 
-#include <limits.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 /* --- which capture, which step ---------------------------------------------------------------- */
 
 struct ranked {

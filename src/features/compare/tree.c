@@ -4,12 +4,8 @@
 #include "base/text.h"
 #include "features/compare/internal.h"
 #include "tables/compared_tree.h"
-#include "tables/gpu_utilization.h"
 #include "tables/nvtx_tree.h"
 #include "tables/step_summary.h"
-
-#include <math.h>
-#include <string.h>
 
 struct node {
   int64_t parent; /* -1: outermost */

@@ -2,9 +2,6 @@
 
 #include "base/scope.h"
 
-#include <math.h>
-#include <stdio.h>
-
 static const struct {
   const char *name, *code;
 } verdicts[NAI_VERDICT_COUNT] = {

@@ -5,9 +5,6 @@
 #include "tables/kernel_paths.h"
 #include "tables/nvtx_ranges.h"
 
-#include <math.h>
-#include <stdlib.h>
-
 enum {
   MIN_CALLS = 8, /* per capture: below, one more or less is more than a tenth */
 };

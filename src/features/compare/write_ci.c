@@ -8,10 +8,6 @@
 #include "report/builtin.h"
 #include "table/json.h"
 
-#include <ctype.h>
-#include <math.h>
-#include <string.h>
-
 /* --- JUnit ------------------------------------------------------------------------------------ */
 
 /* "41.2 ms -> 43.9 ms, regressed, budget 1.2 ms: reason" */

@@ -10,10 +10,6 @@
 #include "rundir/run.h"
 #include "tables/compared_time.h"
 
-#include <limits.h>
-#include <math.h>
-#include <string.h>
-
 enum { SCALE = 1000 };
 
 struct page {

@@ -5,11 +5,6 @@
 #include "table/json.h"
 #include "tables/compared_checks.h"
 
-#include <inttypes.h>
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
-
 enum { MAX_ROWS = 2000 };
 
 /* Six decimals at most, without zeros at the end. */

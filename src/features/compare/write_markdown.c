@@ -8,10 +8,6 @@
 #include "tables/compared_kernels.h"
 #include "tables/compared_time.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 enum { MAX_CHARS = 80, MAX_METRICS = 40, MAX_KERNELS = 20, MAX_RANGES = 10, MAX_FINDINGS = 15 };
 
 static uint32_t most(const struct nai_document *d, uint32_t rows) { return rows < d->rows ? rows : d->rows; }

@@ -2,9 +2,6 @@
 #include "base/fmt.h"
 #include "features/compare/write.h"
 
-#include <math.h>
-#include <string.h>
-
 /* With as many decimals as three digits need. */
 static void put_count(struct nai_buf *out, double value) {
   double size = fabs(value);

@@ -4,9 +4,6 @@
 #include "table/json.h"
 #include "tables/capture.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-
 struct chrome {
   struct nai_timeline_writer writer;
   struct nai_timeline *tl;

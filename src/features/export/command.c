@@ -2,9 +2,6 @@
 #include "features/read/read.h"
 #include "features/export/command.h"
 
-#include <math.h>
-#include <string.h>
-
 struct export_args {
   const char *out;
   int metric, stacks, list;

@@ -7,8 +7,6 @@
 #include "base/sink.h"
 #include "model/model.h"
 
-#include <math.h>
-
 /* A kernel of a collective that ranks of several traces have part in. */
 struct nai_export_collective {
   int64_t end; /* another kernel of the GPU may begin at the same time */
@@ -56,7 +54,7 @@ struct nai_export_options {
 /* These are written if they are there. */
 #define NAI_EXPORT_OPTIONAL_PARTS NAI_PART(IDLE)
 #define NAI_EXPORT_OPTIONAL_TABLES \
-  (NAI_IN(GPU_METRICS) | NAI_IN(GPU_METRIC_SAMPLES) | NAI_IN(STREAMS) | NAI_IN(STREAM_NAMES))
+  (NAI_IN(GPU_METRICS) | NAI_IN(GPU_METRIC_SAMPLES) | NAI_IN(STREAMS) | NAI_IN(STREAM_NAMES) | NAI_IN(MPI))
 /* With these, and CUDA calls with stacks, events name their call sites. */
 #define NAI_EXPORT_SITE_PARTS NAI_PART(CALLS)
 #define NAI_EXPORT_SITE_TABLES (NAI_IN(CALLCHAINS) | NAI_IN(GRAPH_NODES))

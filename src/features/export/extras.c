@@ -1,9 +1,11 @@
-/* What lies on a timeline beside lanes: marks, idle gaps, sampled metrics. */
+/* What lies on a timeline beside lanes: marks, MPI calls, idle gaps, sampled metrics. */
 #include "features/export/timeline.h"
 
+#include "base/sort.h"
 #include "model/idle/idle.h"
 #include "tables/gpu_metric_names.h"
 #include "tables/gpu_metric_samples.h"
+#include "tables/mpi_events.h"
 
 int nai_timeline_marks(struct nai_timeline *tl, struct nai_err *err) {
   const struct nai_model *m = tl->m;
@@ -35,13 +37,59 @@ int nai_timeline_marks(struct nai_timeline *tl, struct nai_err *err) {
   return NAI_OK;
 }
 
+struct mpi_call {
+  int64_t thread, start, end, row;
+};
+NAI_ORDER(by_thread, struct mpi_call, {a->thread, b->thread}, {a->start, b->start}, {b->end, a->end}, {a->row, b->row})
+
+/* A thread is in one call at a time: further rows of it are those of its requests. */
+int nai_timeline_mpi(struct nai_timeline *tl, struct nai_err *err) {
+  const struct nai_table *t = tl->m->tables[NAI_IN_MPI];
+  const struct nai_export_options *o = tl->options;
+  NAI_SCOPED(nai_arena) arena = NAI_ARENA(NULL);
+  struct nai_track track = {0};
+  struct mpi_call *calls;
+  size_t n = 0;
+  if (!t || !t->rows)
+    return NAI_OK;
+  NAI_TRY(NAI_NEW(calls, &arena, (size_t)t->rows, err));
+  for (int64_t i = 0; i < t->rows; i++) {
+    struct MPI_EVENTS_row row = MPI_EVENTS_at(t, i);
+    if (row.thread >= 0 && row.end_ns > row.start_ns && row.start_ns < o->end_ns && row.end_ns > o->start_ns &&
+        row.end_ns - row.start_ns >= o->min_ns)
+      calls[n++] = (struct mpi_call){row.thread, row.start_ns, row.end_ns, i};
+  }
+  qsort(calls, n, sizeof *calls, by_thread);
+  uint32_t category = nai_labels_add(tl, &tl->categories, "mpi");
+  for (size_t i = 0, last = 0; i < n; i++) {
+    bool first = !i || calls[i].thread != calls[last].thread;
+    struct nai_track_slice s = {.bare = true, .call = NAI_NO_ROW, .category = category};
+    if (!first && calls[i].start < calls[last].end)
+      continue;
+    if (first) {
+      uint32_t parent = nai_timeline_thread(tl, (uint32_t)calls[i].thread).number;
+      track = nai_timeline_host(tl, NAI_TRACK_HOST, (uint32_t)calls[i].thread, "MPI");
+      track.parent = parent;
+      track = nai_timeline_announce(tl, track);
+    }
+    last = i;
+    s.start = calls[i].start < o->start_ns ? o->start_ns : calls[i].start;
+    s.end = calls[i].end > o->end_ns ? o->end_ns : calls[i].end;
+    s.name = nai_labels_add(tl, &tl->names, nai_get_str(t, calls[i].row, MPI_EVENTS_name));
+    tl->events++;
+    tl->writer->begin(tl->writer, &track, &s);
+    tl->writer->end(tl->writer, &track, s.end);
+  }
+  return NAI_OK;
+}
+
 void nai_timeline_idle(struct nai_timeline *tl, uint32_t gpu) {
   const struct nai_model *m = tl->m;
   const struct nai_export_options *o = tl->options;
   struct nai_track track = {0};
   uint32_t category = nai_labels_add(tl, &tl->categories, "idle");
   for (struct nai_idle_gap gap = nai_idle_first(gpu); nai_idle_next(&gap, m);) {
-    struct nai_track_slice s = {.kind = NAI_LANE_GRAPH, .idle = true, .call = NAI_NO_ROW, .category = category};
+    struct nai_track_slice s = {.kind = NAI_LANE_GRAPH, .bare = true, .call = NAI_NO_ROW, .category = category};
     s.start = gap.start < o->start_ns ? o->start_ns : gap.start;
     s.end = gap.end > o->end_ns ? o->end_ns : gap.end;
     if (s.end <= s.start || gap.end - gap.start < o->min_ns)

@@ -1,8 +1,6 @@
 /* Events of a run as flat rows: CSV, JSON and Parquet. */
 #include "features/export/command.h"
 
-#include <string.h>
-
 /* Of kernels the columns that other tools for these traces have come first, so that what reads those reads these. Every
  * number is exact: ns as they are, ms and us as the decimals they are. What --trim cuts is cut in the innermost SELECT.
  */

@@ -1,8 +1,6 @@
 /* gzip as it goes. */
 #include "features/export/export.h"
 
-#include <errno.h>
-#include <stdlib.h>
 #include <zlib.h>
 
 enum { BLOCK = 256 * 1024, LEVEL = 6, GZIP = 16 };

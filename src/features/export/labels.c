@@ -3,9 +3,6 @@
 #include "table/kernel_name.h"
 #include "tables/kernel_configs.h"
 
-#include <stdio.h>
-#include <string.h>
-
 const char *const nai_arg_names[NAI_ARG_KEYS] = {
     [NAI_ARG_KERNEL] = "kernel",
     [NAI_ARG_GRID] = "grid",
@@ -213,7 +210,7 @@ const struct nai_export_collective *nai_labels_collective(const struct nai_timel
                                                           const struct nai_track_slice *s) {
   const struct nai_export_place *place = tl->options->place;
   const struct KERNEL_EVENTS_columns *k = &tl->m->kernels;
-  if (!place || s->idle || s->kind != NAI_LANE_KERNEL)
+  if (!place || s->bare || s->kind != NAI_LANE_KERNEL)
     return NULL;
   uint32_t found = nai_keyset_find(place->kernels,
                                    nai_export_kernel_key(nai_at(&k->start_ns, s->row), nai_at(&k->device_id, s->row)));
@@ -242,7 +239,7 @@ int nai_labels_args(struct nai_arg args[NAI_MAX_ARGS], struct nai_timeline *tl, 
   const struct place graph = {&g->start_ns, &g->device_id, &g->context_id, &g->stream_id, &g->correlation_id,
                               &g->graph_id, &g->process,   NULL,           m->graph_api};
   struct args a = {args, 0, tl};
-  if (s->idle)
+  if (s->bare)
     return 0;
   switch (s->kind) {
   case NAI_LANE_KERNEL: {

@@ -7,9 +7,6 @@
 #include "features/export/thrift.h"
 #include "table/json.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 enum { GROUP_ROWS = 1 << 20, GROUP_BYTES = 64 << 20, LOOK_EVERY = 4096 };
 static const char magic[4] = "PAR1";
 

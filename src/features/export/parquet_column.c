@@ -7,9 +7,6 @@
 #include "features/export/thrift.h"
 #include "report/rows.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 enum { PAGE_ROWS = 1 << 16 }; /* numbers of a page: half a MiB */
 enum { PLAIN = 0, RLE = 3, RLE_DICTIONARY = 8 };
 enum { DATA_PAGE = 0, DICTIONARY_PAGE = 2 };

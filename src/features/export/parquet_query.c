@@ -1,7 +1,6 @@
 /* Rows of statements and tables as Parquet. */
 #include "features/export/command.h"
 
-#include <string.h>
 #include <unistd.h>
 
 struct writing {

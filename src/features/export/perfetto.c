@@ -2,8 +2,6 @@
 #include "features/export/timeline.h"
 #include "tables/capture.h"
 
-#include <string.h>
-
 /* --- protobuf ---------------------------------------------------------------------------------------- */
 
 enum { VARINT = 0, FIXED64 = 1, BYTES = 2 };

@@ -4,10 +4,6 @@
 #include "base/array.h"
 #include "table/json.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
 /* A row whose profile is being gathered: rows of one lane come mixed. */
 struct row {
   uint32_t track;

@@ -1,9 +1,6 @@
 /* Stacks in a list, whatever they are of. */
 #include "features/export/stacks.h"
 
-#include <inttypes.h>
-#include <string.h>
-
 int nai_stacks_add(struct nai_stacks *s, const char *const *frames, uint32_t count, int64_t ns, struct nai_err *err) {
   NAI_TRY(NAI_ROOM(s->v, s->capacity, s->count, &s->arena, err));
   struct nai_stack *stack = &s->v[s->count++];

@@ -4,10 +4,6 @@
 
 #include "features/export/command.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
 /* --- stacks of ranges -------------------------------------------------------------------------------- */
 
 /* A row per stack: thread, path, leaf, ns. Names of ranges may hold " > ", so paths are made of numbers of nodes. */

@@ -2,7 +2,6 @@
 #include "features/export/thrift.h"
 
 #include <assert.h>
-#include <string.h>
 
 static void put_zigzag(struct nai_buf *out, int64_t value) {
   nai_buf_put_varint(out, (uint64_t)value << 1 ^ (value < 0 ? UINT64_MAX : 0));

@@ -4,8 +4,6 @@
 
 #include "base/buf.h"
 
-#include <stdint.h>
-
 enum nai_thrift_type {
   NAI_THRIFT_I16 = 4,
   NAI_THRIFT_I32 = 5,

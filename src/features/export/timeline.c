@@ -4,9 +4,6 @@
 
 #include "tables/gpu_metric_samples.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 /* --- rows of a lane ---------------------------------------------------------------------------------- */
 
 struct rows {
@@ -216,6 +213,8 @@ int nai_timeline_write(struct nai_timeline *tl, struct nai_timeline_writer *writ
   for (uint32_t i = 0; i < m->lanes.count; i++)
     if (lane_shown(tl, &m->lanes.v[i]))
       NAI_TRY(write_lane(tl, &m->lanes.v[i], err));
+  if (!o->no_calls)
+    NAI_TRY(nai_timeline_mpi(tl, err));
   for (uint32_t g = 0; g < m->gpu_count && m->idle; g++)
     if (o->gpu == INT64_MIN || o->gpu == m->gpus[g].device_id)
       nai_timeline_idle(tl, g);

@@ -30,7 +30,7 @@ struct nai_track {
 
 struct nai_track_slice {
   enum nai_lane_kind kind;
-  bool idle;               /* an idle gap: `row` means nothing */
+  bool bare;               /* an idle gap or an MPI call: `row` means nothing */
   uint32_t row;            /* of the lane's event table */
   int64_t start, end;      /* ns since session start, cut to the window */
   uint32_t name, category; /* ids in names and categories of the timeline */
@@ -130,6 +130,7 @@ struct nai_track nai_timeline_host(const struct nai_timeline *tl, enum nai_track
 /* extras.c: what is no lane. */
 NAI_MUST_CHECK int nai_timeline_marks(struct nai_timeline *tl, struct nai_err *err);
 void nai_timeline_idle(struct nai_timeline *tl, uint32_t gpu);
+NAI_MUST_CHECK int nai_timeline_mpi(struct nai_timeline *tl, struct nai_err *err);
 NAI_MUST_CHECK int nai_timeline_metrics(struct nai_timeline *tl, struct nai_err *err);
 
 /* labels.c: names and facts of events. */

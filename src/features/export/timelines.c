@@ -5,8 +5,6 @@
 #include "base/threads.h"
 #include "tables/call_sites.h"
 
-#include <stdio.h>
-
 /* Those of event tables that the run has: what analyses did not need was not read from the trace. */
 static uint64_t present(const struct nai_run *run, uint64_t tables) {
   for (int i = 0; i < NAI_IN_COUNT; i++)

@@ -5,8 +5,6 @@
 #include "tables/processes.h"
 #include "tables/threads.h"
 
-#include <string.h>
-
 /* Viewers know processes by pid alone: it is unique here, whatever the traced programs had. Its own number where that
  * is free and no number that is made here. */
 static int32_t number(struct nai_keyset *taken, int64_t own, uint32_t index, uint32_t gpus) {

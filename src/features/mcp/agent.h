@@ -5,8 +5,6 @@
 
 #include "base/err.h"
 
-#include <stddef.h>
-
 enum { NAI_AGENT_MAX_ROOTS = 16 };
 
 struct nai_agent_options {

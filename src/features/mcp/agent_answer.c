@@ -3,7 +3,6 @@
 
 #include "base/text.h"
 
-#include <string.h>
 #include <sys/stat.h>
 
 static size_t length_of(const json_t *value) {

@@ -2,9 +2,6 @@
  * checked. */
 #include "features/mcp/internal.h"
 
-#include <stdio.h>
-#include <string.h>
-
 static const char *type_name(const json_t *value) {
   switch (json_typeof(value)) {
   case JSON_OBJECT:

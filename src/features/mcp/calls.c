@@ -3,10 +3,6 @@
 
 #include "base/hash.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
-
 /* --- cursors ---------------------------------------------------------------------------------------- */
 
 json_t *nai_agent_cursor(const struct nai_agent_call *call, int64_t offset) {

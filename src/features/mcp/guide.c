@@ -4,8 +4,6 @@
 #include "base/assets.h"
 #include "table/json.h"
 
-#include <stddef.h>
-
 struct guide_args {
   int config; /* index of clients; -1: the guide itself */
   bool json;

@@ -6,9 +6,6 @@
 #include "base/buf.h"
 
 #include <jansson.h>
-#include <limits.h>
-#include <stdbool.h>
-#include <stdint.h>
 
 /* Codes of JSON-RPC and of the protocol. */
 enum {

@@ -4,12 +4,6 @@
 #include "base/text.h"
 #include "table/json.h"
 
-#include <math.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 int nai_rpc_fail(struct nai_rpc_error *error, int code, const char *fmt, ...) {
   va_list args;
   va_start(args, fmt);

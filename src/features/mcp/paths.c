@@ -8,11 +8,6 @@
 #include "base/stamp.h"
 #include "rundir/manifest.h"
 
-#include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
 enum { HANDLE_LENGTH = 18 };

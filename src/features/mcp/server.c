@@ -4,14 +4,10 @@
 
 #include "base/fs.h"
 
-#include <errno.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { SLOTS = 64, RUNNING = 4, MAX_PENDING = 4 << 20, MAX_PRINTED = 16 << 20, MAX_SAID = 16 << 10 };

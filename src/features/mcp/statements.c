@@ -1,8 +1,6 @@
 /* Tools that are a statement of SQL. Names are quoted, values are parameters. */
 #include "features/mcp/internal.h"
 
-#include <string.h>
-
 static const char *text_of(const json_t *object, const char *key) {
   return json_string_value(json_object_get(object, key));
 }

@@ -6,10 +6,6 @@
 #include "base/hash.h"
 #include "config/change.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
-
 static const char *text_of(const struct nai_agent_call *call, const char *key) {
   return json_string_value(json_object_get(call->arguments, key));
 }

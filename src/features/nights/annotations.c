@@ -5,11 +5,6 @@
 #include "table/csv.h"
 #include "table/csv_read.h"
 
-#include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 enum { MAX_BYTES = 16 << 20 };

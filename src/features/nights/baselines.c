@@ -5,10 +5,6 @@
 #include "table/json.h"
 
 #include <dirent.h>
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 static int path_of(char out[PATH_MAX], const struct nai_store *store, const char *name, struct nai_err *err) {
   return (size_t)snprintf(out, PATH_MAX, "%s/baselines/%s.json", store->path, name) < PATH_MAX

@@ -4,11 +4,7 @@
 #include "features/nights/check.h"
 #include "features/nights/store_command.h"
 
-#include <errno.h>
 #include <spawn.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 

@@ -2,9 +2,6 @@
 
 #include "features/compare/stats.h"
 
-#include <math.h>
-#include <string.h>
-
 static const double WEAK_P = 0.01, STRONG_P = 0.001, LEAST_RELATIVE = 0.02;
 enum { SPIKE_SD = 5 };
 

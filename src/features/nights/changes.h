@@ -4,10 +4,6 @@
 
 #include "base/arena.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 enum {
   NAI_TREND_WINDOW = 50,
   NAI_TREND_STEP = 25,

@@ -7,11 +7,6 @@
 #include "rundir/manifest.h"
 
 #include <dirent.h>
-#include <errno.h>
-#include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 static const char default_series[] = "nsys-ai";
 

@@ -5,10 +5,6 @@
 #include "rundir/run.h"
 #include "tables/fleet.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 void nai_fleet_free(struct nai_fleet *fleet) {
   for (uint32_t i = 0; i < fleet->count; i++) {
     nai_table_free(fleet->rows[i].row);

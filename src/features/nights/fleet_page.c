@@ -6,10 +6,6 @@
 #include "table/csv.h"
 #include "tables/fleet.h"
 
-#include <math.h>
-#include <string.h>
-#include <time.h>
-
 enum { WIDTH = 120, HEIGHT = 24, MARGIN = 2 }; /* of a sparkline, as in the template */
 
 static void put_pct(struct nai_view *map, const char *key, double pct) {

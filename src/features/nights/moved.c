@@ -4,10 +4,6 @@
 #include "tables/index_kernels.h"
 #include "tables/runs.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 uint32_t nai_trend_moved(const struct nai_trend_metric **out, uint32_t room, const struct nai_trend_series *series,
                          const struct nai_trend_metric *metric, const struct nai_change *change) {
   uint32_t n = 0;

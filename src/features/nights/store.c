@@ -4,11 +4,7 @@
 #include "base/text.h"
 #include "features/nights/store_internal.h"
 
-#include <ctype.h>
-#include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/file.h>
 #include <unistd.h>
 

@@ -17,9 +17,6 @@
 #include "index/index.h"
 #include "rundir/run.h"
 
-#include <limits.h>
-#include <stdbool.h>
-
 enum { NAI_STORE_MAX_CAPTURES = 64, NAI_STORE_NAME_MAX = 100, NAI_STORE_MAX_LABELS = 32 };
 
 /* A run as run.json has it. */

@@ -9,13 +9,6 @@
 #include "tables/gpus.h"
 #include "tables/run_info.h"
 
-#include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
-
 /* --- environment ------------------------------------------------------------------------------ */
 
 static int by_text(const void *a, const void *b) { return strcmp(*(const char *const *)a, *(const char *const *)b); }

@@ -3,9 +3,6 @@
 #include "base/fs.h"
 #include "features/nights/store_internal.h"
 
-#include <stdio.h>
-#include <string.h>
-
 static const char unknown[] = "/unknown";
 
 static size_t name_length(const struct nai_store_run *run) { return strcspn(run->series, "/"); }

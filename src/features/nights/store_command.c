@@ -1,10 +1,6 @@
 /* nsys-ai store: runs of nights, kept. */
 #include "features/nights/store_command.h"
 
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
-
 static void init(void *memory) {
   struct store_args *args = memory;
   args->keep = args->keep_days = args->weekly_days = args->monthly_days = -1;

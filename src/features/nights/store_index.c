@@ -3,9 +3,6 @@
 
 #include "base/fs.h"
 
-#include <stdio.h>
-#include <string.h>
-
 /* Of captures that lie in `directory`, and will at last where the store keeps the run. *why says why one cannot be
  * read. */
 static int add_captures(struct nai_index *index, int64_t row, const struct nai_store *store,

@@ -7,13 +7,7 @@
 #include "features/nights/store_internal.h"
 
 #include <dirent.h>
-#include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 
 static const char format[] = "{\"format_major\": 1, \"format_minor\": 0}\n";
 

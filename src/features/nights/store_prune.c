@@ -5,10 +5,7 @@
 #include "features/nights/store_internal.h"
 #include "tables/kernels.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/stat.h>
 
 /* --- what can be read ------------------------------------------------------------------------- */

@@ -4,9 +4,6 @@
 #include "features/nights/store_internal.h"
 #include "table/json.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 
 enum { MAJOR = 1, MINOR = 0 };

@@ -5,9 +5,6 @@
 #include "rundir/outdir.h"
 
 #include <dirent.h>
-#include <errno.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/stat.h>
 
 /* --- what refers to it ------------------------------------------------------------------------ */

@@ -2,9 +2,6 @@
 #include "base/sort.h"
 #include "features/nights/store_internal.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 static int in_order(const void *pa, const void *pb) {
   const struct nai_store_run *a = pa, *b = pb;
   int order = strcmp(a->group, b->group);

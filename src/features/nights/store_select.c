@@ -2,10 +2,6 @@
 #include "config/yaml.h"
 #include "features/nights/store_internal.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 void nai_store_selection_free(struct nai_store_selection *s) {
   nai_strings_free(&s->directories);
   nai_strings_free(&s->left_out);

@@ -7,10 +7,6 @@
 #include "pipeline/analyze.h"
 #include "table/json.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <string.h>
-
 int nai_store_damage(struct nai_strings *lines, const struct nai_store *store, struct nai_err *err) {
   for (uint32_t i = 0; i < store->count; i++) {
     const struct nai_store_run *run = &store->runs[i];

@@ -4,10 +4,7 @@
 #include "features/nights/store_internal.h"
 
 #include <dirent.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 
 static const int64_t DAY_NS = INT64_C(86400) * 1000000000;
 

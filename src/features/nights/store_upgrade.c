@@ -5,9 +5,7 @@
 #include "features/nights/store_internal.h"
 #include "pipeline/analyze.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

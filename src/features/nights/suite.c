@@ -5,11 +5,6 @@
 #include "features/nights/store.h"
 
 #include <dirent.h>
-#include <errno.h>
-#include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* The name of a directory of results; the suite's own has one, too. */
 static bool is_name(const char *name) {

@@ -4,8 +4,6 @@
 #include "base/arena.h"
 #include "base/err.h"
 
-#include <stddef.h>
-
 /* What may be a run, a trace, a directory of runs, or (baselines with a store) another selector. */
 struct nai_suite_program {
   const char *name; /* also of a directory */

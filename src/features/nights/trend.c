@@ -4,10 +4,6 @@
 #include "tables/index_metrics.h"
 #include "tables/runs.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 const char *nai_trend_state_name(enum nai_trend_state state) {
   static const char *const names[NAI_TREND_STATES] = {[NAI_TREND_STEADY] = "steady",
                                                       [NAI_TREND_TOO_SHORT] = "too short",

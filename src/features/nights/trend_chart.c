@@ -5,10 +5,6 @@
 #include "rundir/run.h"
 #include "tables/runs.h"
 
-#include <math.h>
-#include <string.h>
-#include <time.h>
-
 /* As in the template. */
 enum { WIDTH = 440, HEIGHT = 144, LEFT = 62, RIGHT = 8, TOP = 8, BOTTOM = 30 };
 

@@ -6,9 +6,6 @@
 #include "features/nights/store_command.h"
 #include "table/json.h"
 
-#include <math.h>
-#include <string.h>
-
 enum { MAX_METRICS = 64 };
 
 struct trend_args {

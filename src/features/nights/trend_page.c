@@ -3,10 +3,6 @@
 #include "features/nights/trend.h"
 #include "tables/runs.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 enum { MAX_MOVED = 12 };
 
 struct page {

@@ -5,9 +5,6 @@
 #include "tables/changes.h"
 #include "tables/runs.h"
 
-#include <math.h>
-#include <stdio.h>
-
 enum { MAX_MOVED = 64 };
 
 static const char *run_id(const struct nai_trend *t, uint32_t row) {

@@ -1,8 +1,6 @@
 /* Student's t distribution and Welch's test. */
 #include "features/nights/changes.h"
 
-#include <math.h>
-
 /* Continued fraction of the incomplete beta function, by Lentz's method. */
 static double beta_fraction(double a, double b, double x) {
   enum { MOST = 500 };

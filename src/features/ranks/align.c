@@ -3,9 +3,6 @@
 
 #include "base/sort.h"
 
-#include <math.h>
-#include <stdlib.h>
-
 enum {
   MAX_SHIFT = 1024,      /* captures begin so many calls apart at most */
   FEWEST = 16,           /* calls that agree, unless the sequences are shorter */

@@ -1,9 +1,8 @@
 /* What the GPU of each rank did over time, in bins, by the clock of one rank. */
 #include "features/ranks/timeline.h"
 
+#include "tables/mpi_events.h"
 #include "tables/rank_timeline.h"
-
-#include <stdlib.h>
 
 /* --- one clock for all ------------------------------------------------------------------------ */
 
@@ -114,7 +113,7 @@ uint32_t nai_ranks_on_timeline(const struct nai_ranks *r) {
   return count;
 }
 
-const char *const nai_ranks_states[NAI_RANKS_STATES] = {"compute", "wait", "transfer", "copy", "idle"};
+const char *const nai_ranks_states[NAI_RANKS_STATES] = {"compute", "wait", "transfer", "copy", "mpi", "idle"};
 
 /* --- bins ------------------------------------------------------------------------------------- */
 
@@ -153,6 +152,25 @@ static int find_waiting(struct nai_intervals *out, const struct nai_ranks *r, ui
   return NAI_OK;
 }
 
+/* MPI calls of the processes that use the GPU. */
+static int find_mpi(struct nai_intervals *out, const struct nai_model *m, const struct nai_gpu *gpu,
+                    struct nai_arena *arena, struct nai_err *err) {
+  const struct nai_table *t = m->tables[NAI_IN_MPI];
+  struct nai_interval *v;
+  size_t count = 0;
+  NAI_TRY(NAI_NEW(v, arena, (size_t)t->rows, err));
+  for (int64_t i = 0; i < t->rows; i++) {
+    struct MPI_EVENTS_row row = MPI_EVENTS_at(t, i);
+    int32_t process = row.thread < 0 ? -1 : m->thread_process[row.thread];
+    int64_t start = row.start_ns > gpu->window_start ? row.start_ns : gpu->window_start,
+            end = row.end_ns < gpu->window_end ? row.end_ns : gpu->window_end;
+    if (process >= 0 && nai_keyset_find(&gpu->processes, process) != UINT32_MAX && end > start)
+      v[count++] = (struct nai_interval){start, end};
+  }
+  nai_intervals_gather(out, v, count);
+  return NAI_OK;
+}
+
 static int fill_rank(const struct rank_time *t, const struct nai_ranks *r, uint32_t rank, const struct nai_model *m,
                      struct nai_err *err) {
   NAI_SCOPED(nai_arena) arena = NAI_ARENA(NULL);
@@ -168,6 +186,7 @@ static int fill_rank(const struct rank_time *t, const struct nai_ranks *r, uint3
                       nai_model_op_start(m, op), nai_model_op_end(m, op));
   }
   NAI_TRY(find_waiting(&sets[NAI_RANKS_WAIT], r, rank, &arena, err));
+  NAI_TRY(find_mpi(&sets[NAI_RANKS_IN_MPI], m, gpu, &arena, err));
   nai_intervals_add(&sets[NAI_RANKS_IDLE], gpu->window_start, gpu->window_end);
   for (int state = 0; state < NAI_RANKS_STATES; state++) { /* each less those before it */
     struct nai_intervals only = {.arena = &arena}, all = {.arena = &arena};
@@ -215,13 +234,31 @@ int nai_ranks_make_axis(struct nai_ranks_axis *axis, struct nai_ranks *r, struct
       if (!has_time(&r->ranks[i], s))
         continue;
       if (!m)
-        NAI_TRY(nai_ranks_model(&m, r, s, NAI_PART(GPUS), 0, err));
+        NAI_TRY(nai_ranks_model(&m, r, s, NAI_PART(GPUS), NAI_IN(MPI) | NAI_IN(THREADS), err));
       t.bins = nai_ranks_bin(axis, i, 0);
       NAI_TRY(fill_rank(&t, r, i, m, err));
     }
     nai_run_drop_model(r->sources[s].run);
   }
   return NAI_OK;
+}
+
+bool nai_ranks_own_times(int64_t *from, int64_t *to, const struct nai_ranks_axis *axis, const struct nai_ranks *r,
+                         uint32_t rank) {
+  struct nai_export_place place;
+  if (!axis->width_ns || !has_time(&r->ranks[rank], r->ranks[rank].source) ||
+      !nai_ranks_place(&place, r, r->ranks[rank].source))
+    return false;
+  int64_t ends[] = {axis->first_ns, axis->first_ns + axis->width_ns * NAI_RANKS_BUCKETS};
+  for (int i = 0; i < 2; i++) { /* a drift is some millionths of a time: twice is exact */
+    int64_t own = ends[i] - place.shift + place.offset;
+    for (int n = 0; n < 2; n++)
+      own += ends[i] - nai_export_place_time(&place, own);
+    ends[i] = own;
+  }
+  *from = ends[0];
+  *to = ends[1];
+  return true;
 }
 
 void nai_ranks_put_axis(struct nai_table *t, const struct nai_ranks_axis *axis, const struct nai_ranks *r) {
@@ -232,7 +269,7 @@ void nai_ranks_put_axis(struct nai_table *t, const struct nai_ranks_axis *axis, 
       const int64_t *ns = nai_ranks_bin(axis, i, bin);
       NAI_ADD(RANK_TIMELINE, t, .rank = r->ranks[i].label, .bin = bin, .start_ns = bin * axis->width_ns,
               .compute_ns = ns[NAI_RANKS_COMPUTE], .wait_ns = ns[NAI_RANKS_WAIT], .transfer_ns = ns[NAI_RANKS_TRANSFER],
-              .copy_ns = ns[NAI_RANKS_COPY], .idle_ns = ns[NAI_RANKS_IDLE]);
+              .copy_ns = ns[NAI_RANKS_COPY], .mpi_ns = ns[NAI_RANKS_IN_MPI], .idle_ns = ns[NAI_RANKS_IDLE]);
     }
   }
 }

@@ -11,8 +11,6 @@
 #include "tables/nvtx_dynamic_payloads.h"
 #include "tables/steps.h"
 
-#include <string.h>
-
 int nai_ranks_text(uint32_t *id, struct nai_ranks *r, const char *text, struct nai_err *err) {
   *id = text ? nai_strings_add(&r->names, text, strlen(text)) : NAI_NO_STRING;
   return text && *id == NAI_NO_STRING ? nai_err_nomem(err) : NAI_OK;

@@ -10,10 +10,6 @@
 #include "table/csv.h"
 #include "table/json.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 enum { US = 1000 };
 
 struct ranks_args {

@@ -5,9 +5,6 @@
 #include "model/comm/comm.h"
 #include "model/idle/idle.h"
 
-#include <math.h>
-#include <stdlib.h>
-
 enum { MATTERS_SHARE = 1000 }; /* of the time, that a rank was late, at least */
 
 /* --- what it did ------------------------------------------------------------------------------ */

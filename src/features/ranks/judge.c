@@ -1,8 +1,6 @@
 /* The verdict: is it a rank, all of them in turn, or the network? Then everything in order. */
 #include "features/ranks/ranks.h"
 
-#include <math.h>
-
 enum {
   WORTH_SHARE = 100, /* of the time, that a delay is worth a word */
   FEWEST_SLOW = 3,   /* transfers, that the network is blamed for */

@@ -4,9 +4,6 @@
 #include "base/fmt.h"
 #include "base/escape.h"
 
-#include <inttypes.h>
-#include <string.h>
-
 enum { LEFT = 130, RIGHT = 20, WIDTH = 1000, HEAD = 16, ROW_FEW = 20, ROW_MANY = 11, MANY = 24, MAX_CHARS = 20 };
 
 struct scale {
@@ -16,6 +13,8 @@ struct scale {
   double cell;
   int64_t largest;
 };
+
+enum { TOLD = 128 }; /* of more ranks cells have no words and rows no numbers: the page would be too large */
 
 static void put_label(struct nai_buf *out, const struct scale *s, uint32_t rank) {
   const char *label = s->r->ranks[rank].label;
@@ -68,16 +67,34 @@ static struct scale scale_of(const struct nai_ranks *r, uint32_t columns) {
   return s;
 }
 
-static void begin_map(struct nai_buf *out, const char *class, const char *label, const struct scale *s) {
+/* unit_ns: time that a column stands for; 0 where it stands for steps or collectives, and names are no links. */
+static void begin_map(struct nai_buf *out, const char *class, const char *label, const struct scale *s,
+                      int64_t unit_ns) {
   nai_buf_printf(out,
-                 "<svg class=\"%s\" viewBox=\"0 0 %d %d\" width=\"%d\" height=\"%d\" role=\"img\" aria-label=\"%s\">",
-                 class, WIDTH, s->height, WIDTH, s->height, label);
+                 "<svg class=\"%s\" viewBox=\"0 0 %d %d\" width=\"%d\" height=\"%d\" role=\"%s\" aria-label=\"%s\" "
+                 "data-columns=\"%" PRIu32 "\" data-per-column=\"%" PRIi64 "\" data-unit=\"%s\">",
+                 class, WIDTH, s->height, WIDTH, s->height, unit_ns ? "group" : "img", label, s->columns,
+                 unit_ns ? unit_ns : (int64_t)s->r->per_bucket,
+                 unit_ns         ? "ns"
+                 : s->r->by_step ? "Step"
+                                 : "Collective");
 }
 
-/* The rows, and what cells are put in. */
-static void put_rows(struct nai_buf *out, const struct scale *s) {
-  for (uint32_t i = 0; i < s->r->rank_count; i++)
-    put_label(out, s, i);
+/* A value of each column of a rank, for whoever sums them up: an attribute of its row. */
+static void put_numbers(struct nai_buf *out, const struct scale *s, const char *name, const int64_t *values,
+                        size_t stride, int64_t whole) {
+  if (s->r->rank_count > TOLD)
+    return;
+  nai_buf_printf(out, " data-%s=\"", name);
+  for (uint32_t i = 0; i < s->columns; i++) {
+    int64_t value = values[i * stride];
+    nai_buf_printf(out, "%s%" PRIi64, i ? "," : "", whole ? (1000 * value + whole / 2) / whole : value);
+  }
+  nai_buf_puts(out, "\"");
+}
+
+/* What cells are put in. */
+static void put_frame(struct nai_buf *out, const struct scale *s) {
   nai_buf_printf(
       out, "<rect class=\"frame\" x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\"/><g shape-rendering=\"crispEdges\">",
       LEFT, HEAD, WIDTH - LEFT - RIGHT, s->height - HEAD);
@@ -88,9 +105,16 @@ int64_t nai_ranks_put_map(struct nai_buf *out, const struct nai_ranks *r, const 
   struct scale s = scale_of(r, r->buckets);
   for (size_t i = 0; i < (size_t)r->rank_count * r->buckets; i++)
     s.largest = values[i] > s.largest ? values[i] : s.largest;
-  begin_map(out, class, label, &s);
+  begin_map(out, class, label, &s, 0);
   put_head(out, &s);
-  put_rows(out, &s);
+  for (uint32_t i = 0; i < r->rank_count; i++) {
+    nai_buf_puts(out, "<g class=\"rank\"");
+    put_numbers(out, &s, "ns", values + (size_t)i * r->buckets, 1, 0);
+    nai_buf_puts(out, ">");
+    put_label(out, &s, i);
+    nai_buf_puts(out, "</g>");
+  }
+  put_frame(out, &s);
   for (uint32_t i = 0; i < r->rank_count; i++)
     for (uint32_t b = 0; b < r->buckets; b++)
       if (values[(size_t)i * r->buckets + b] > 0)
@@ -118,7 +142,6 @@ static struct look look_at(const struct nai_ranks_axis *axis, uint32_t rank, uin
 
 static void put_stretch(struct nai_buf *out, const struct scale *s, const struct nai_ranks_axis *axis, uint32_t rank,
                         uint32_t from, uint32_t to, struct look look) {
-  enum { TOLD = 128 }; /* of more ranks cells have no words: the page would be too large */
   nai_buf_puts(out, "<rect x=\"");
   put_x(out, s, from);
   nai_buf_puts(out, "\" width=\"");
@@ -137,9 +160,31 @@ static void put_stretch(struct nai_buf *out, const struct scale *s, const struct
   nai_buf_printf(out, ": mostly %s</title></rect>", nai_ranks_states[look.state]);
 }
 
-void nai_ranks_put_time_map(struct nai_buf *out, const struct nai_ranks *r, const struct nai_ranks_axis *axis) {
+/* The row of a rank: its name, which leads to its report, its time at the edges of the map, what it did in each column
+ * in thousandths. */
+static int put_time_row(struct nai_buf *out, const struct scale *s, const struct nai_ranks_report *report,
+                        uint32_t rank, struct nai_err *err) {
+  const struct nai_ranks_axis *axis = &report->axis;
+  int64_t from, to;
+  nai_buf_puts(out, "<a class=\"rank\"");
+  NAI_TRY(nai_ranks_put_link(out, report, rank, err));
+  if (nai_ranks_own_times(&from, &to, axis, s->r, rank)) {
+    nai_buf_printf(out, " data-from=\"%" PRIi64 "\" data-to=\"%" PRIi64 "\"", from, to);
+    for (int state = 0; state < NAI_RANKS_IDLE; state++)
+      put_numbers(out, s, nai_ranks_states[state], nai_ranks_bin(axis, rank, 0) + state, NAI_RANKS_STATES,
+                  axis->width_ns);
+  }
+  nai_buf_puts(out, ">");
+  put_label(out, s, rank);
+  nai_buf_puts(out, "</a>");
+  return NAI_OK;
+}
+
+int nai_ranks_put_time_map(struct nai_buf *out, const struct nai_ranks_report *report, struct nai_err *err) {
+  const struct nai_ranks *r = report->ranks;
+  const struct nai_ranks_axis *axis = &report->axis;
   struct scale s = scale_of(r, NAI_RANKS_BUCKETS);
-  begin_map(out, "map time", "What each GPU did, over time", &s);
+  begin_map(out, "map time", "What each GPU did, over time", &s, axis->width_ns);
   for (uint32_t bin = 0; bin < s.columns; bin += s.columns / 8) {
     nai_buf_puts(out, "<text x=\"");
     put_x(out, &s, bin);
@@ -147,7 +192,9 @@ void nai_ranks_put_time_map(struct nai_buf *out, const struct nai_ranks *r, cons
     nai_fmt_duration(out, (double)(bin * axis->width_ns));
     nai_buf_puts(out, "</text>");
   }
-  put_rows(out, &s);
+  for (uint32_t i = 0; i < r->rank_count; i++)
+    NAI_TRY(put_time_row(out, &s, report, i, err));
+  put_frame(out, &s);
   for (uint32_t i = 0; i < r->rank_count; i++)
     for (uint32_t bin = 0, next; bin < s.columns; bin = next) {
       struct look look = look_at(axis, i, bin), other;
@@ -160,4 +207,5 @@ void nai_ranks_put_time_map(struct nai_buf *out, const struct nai_ranks *r, cons
         put_stretch(out, &s, axis, i, bin, next, look);
     }
   nai_buf_puts(out, "</g></svg>");
+  return NAI_OK;
 }

@@ -3,8 +3,6 @@
 
 #include "base/hash.h"
 
-#include <string.h>
-
 enum { MAX_LINES = 1024 }; /* that could belong together where communicators are not known: each is laid over each */
 
 static const char alone[] = "no other rank has a counterpart", ambiguous[] = "several streams could belong together",

@@ -6,9 +6,6 @@
 #include "base/text.h"
 #include "command/command.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 /* Like strcmp, but numbers in the texts count as numbers: "rank2" before "rank10". */
 static int compare_names(const char *a, const char *b) {
   const char *p = a, *q = b;

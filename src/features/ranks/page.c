@@ -10,10 +10,6 @@
 #include "tables/collectives.h"
 #include "tables/transfers.h"
 
-#include <limits.h>
-#include <math.h>
-#include <string.h>
-
 enum { MAX_RANKS = 24, MAX_COLLECTIVES = 10, MAX_LINES = 64, MAX_REASONS = 5, MAX_COLUMNS = 64 /* of a table here */ };
 
 static bool is_time(const struct nai_table *t, int column) { return t->schema->columns[column].unit == NAI_NS; }
@@ -43,19 +39,74 @@ static struct nai_view *put_row(struct nai_view *list, const struct nai_table *t
   return map;
 }
 
-/* The way to the report of a rank's run, where it has one. */
-static int put_report(struct nai_view *map, const struct nai_ranks_report *report, int64_t rank, struct nai_err *err) {
+/* The way to the report of a rank's run, from where the page is; empty where it has none. */
+static int find_report(struct nai_buf *out, const struct nai_ranks_report *report, int64_t rank, struct nai_err *err) {
   const struct nai_ranks *r = report->ranks;
   const struct nai_run *run = r->sources[r->ranks[rank].source].run;
   char file[PATH_MAX], path[PATH_MAX];
-  NAI_SCOPED(nai_buf) link = {0};
   if (!report->directory || !nai_fs_join(file, sizeof file, nai_run_path(run), "report.html") ||
       !nai_fs_is_regular(file))
     return NAI_OK;
   NAI_TRY(nai_fs_relative(path, sizeof path, report->directory, file, err));
-  nai_escape_url(&link, path, strlen(path));
-  nai_view_put_buf(map, "href", NAI_TEXT_FOREIGN, &link);
+  nai_escape_url(out, path, strlen(path));
   return NAI_OK;
+}
+
+int nai_ranks_put_link(struct nai_buf *out, const struct nai_ranks_report *report, uint32_t rank, struct nai_err *err) {
+  NAI_SCOPED(nai_buf) link = {0};
+  NAI_TRY(find_report(&link, report, rank, err));
+  if (!link.len)
+    return NAI_OK;
+  nai_buf_puts(out, " href=\"");
+  nai_escape_html(out, link.data, link.len);
+  nai_buf_puts(out, "\"");
+  return NAI_OK;
+}
+
+/* Where a row of ranks leads: to the report of that rank. */
+static int link_rank(struct nai_view *map, const struct nai_ranks_report *report, int64_t rank, struct nai_err *err) {
+  NAI_SCOPED(nai_buf) link = {0};
+  NAI_TRY(find_report(&link, report, rank, err));
+  nai_view_put_int(map, "row", rank);
+  if (link.len)
+    nai_view_put_buf(map, "href", NAI_TEXT_FOREIGN, &link);
+  return NAI_OK;
+}
+
+/* The way to a time in the report of a rank, by the clock of its trace. */
+static int put_time(struct nai_view *map, const char *key, const struct nai_ranks_report *report, uint32_t rank,
+                    int64_t start, int64_t end, struct nai_err *err) {
+  NAI_SCOPED(nai_buf) link = {0};
+  NAI_TRY(find_report(&link, report, rank, err));
+  if (!link.len)
+    return NAI_OK;
+  nai_buf_printf(&link, "#v=timeline&r=@%" PRIi64 "~%" PRIi64, start, end);
+  nai_view_put_buf(map, key, NAI_TEXT_FOREIGN, &link);
+  return NAI_OK;
+}
+
+/* Where a row of collectives leads: to the kernel that waited longest, and to what the last rank did meanwhile. */
+static int link_collective(struct nai_view *map, const struct nai_ranks_report *report, int64_t row,
+                           struct nai_err *err) {
+  const struct nai_ranks *r = report->ranks;
+  const struct nai_table *t = report->tables[NAI_RANKS_COLLECTIVES];
+  const struct nai_rank_group *group = &r->groups[nai_get_i64(t, row, COLLECTIVES_group)];
+  uint32_t k = (uint32_t)nai_get_i64(t, row, COLLECTIVES_number), first = 0, late = group->late[k];
+  const struct nai_rank_call *call = nai_ranks_call(r, group, 0, k);
+  for (uint32_t m = 1; m < group->count; m++) {
+    const struct nai_rank_call *other = nai_ranks_call(r, group, m, k);
+    if (other->end - other->start > call->end - call->start) {
+      first = m;
+      call = other;
+    }
+  }
+  NAI_TRY(
+      put_time(map, "wait_href", report, r->lines[r->members[group->first + first]].rank, call->start, call->end, err));
+  if (late == NAI_NO_RANK)
+    return NAI_OK;
+  call = nai_ranks_call(r, group, late, k);
+  return put_time(map, "late_href", report, r->lines[r->members[group->first + late]].rank,
+                  call->start - group->skew[k], call->end, err);
 }
 
 static void put_words(struct nai_view *root, const struct nai_ranks_report *report) {
@@ -73,9 +124,13 @@ static void put_words(struct nai_view *root, const struct nai_ranks_report *repo
 
 static int64_t row_of(const struct nai_key *order, int64_t i) { return order ? (int64_t)order[i].value : i; }
 
-/* order: NULL for that of the table. links: NULL, or of what the rows of ranks lead to. */
-static int put_rows(struct nai_view *root, const char *key, const struct nai_table *t, const struct nai_key *order,
-                    int64_t most, const struct nai_ranks_report *links, struct nai_err *err) {
+typedef int link_row(struct nai_view *map, const struct nai_ranks_report *report, int64_t row, struct nai_err *err);
+
+/* Rows of a table. order: NULL for that of the table. link: NULL, or where a row leads. */
+static int put_rows(struct nai_view *root, const char *key, const struct nai_ranks_report *report,
+                    enum nai_ranks_table which, const struct nai_key *order, int64_t most, link_row *link,
+                    struct nai_err *err) {
+  const struct nai_table *t = report->tables[which];
   struct nai_view *list = nai_view_put_list(root, key);
   struct nai_time_column times[MAX_COLUMNS] = {0};
   for (int64_t i = 0; i < t->rows && i < most; i++)
@@ -84,8 +139,8 @@ static int put_rows(struct nai_view *root, const char *key, const struct nai_tab
         nai_time_column_add(&times[column], time_at(t, row_of(order, i), column));
   for (int64_t i = 0; i < t->rows && i < most; i++) {
     struct nai_view *map = put_row(list, t, row_of(order, i), times);
-    if (links)
-      NAI_TRY(put_report(map, links, i, err));
+    if (link)
+      NAI_TRY(link(map, report, row_of(order, i), err));
   }
   return NAI_OK;
 }
@@ -111,13 +166,14 @@ static void put_map(struct nai_view *root, const char *map, const char *most, co
   nai_view_put_value(root, most, NAI_NS, &(struct nai_value){.type = NAI_I64, .i = largest});
 }
 
-static void put_time_map(struct nai_view *root, const struct nai_ranks_report *report) {
+static int put_time_map(struct nai_view *root, const struct nai_ranks_report *report, struct nai_err *err) {
   NAI_SCOPED(nai_buf) svg = {0};
   if (!report->axis.width_ns)
-    return;
-  nai_ranks_put_time_map(&svg, report->ranks, &report->axis);
+    return NAI_OK;
+  NAI_TRY(nai_ranks_put_time_map(&svg, report, err));
   nai_view_put_trusted(root, "time_map", nai_buf_str(&svg));
   nai_view_inherit(root, &svg);
+  return NAI_OK;
 }
 
 static int fill(struct nai_view *root, const struct nai_ranks_report *report, bool html, struct nai_err *err) {
@@ -132,29 +188,30 @@ static int fill(struct nai_view *root, const struct nai_ranks_report *report, bo
   nai_view_put_int(root, "rank_count", r->rank_count);
   nai_view_put_int(root, "collective_count", r->collectives);
   nai_view_put_bool(root, "matched", r->split > 0);
-  NAI_TRY(put_rows(root, "transfers", t[NAI_RANKS_TRANSFERS], slowest, MAX_COLLECTIVES, NULL, err));
-  NAI_TRY(put_rows(root, "collectives", t[NAI_RANKS_COLLECTIVES], longest, MAX_COLLECTIVES, NULL, err));
-  NAI_TRY(put_rows(root, "mismatches", t[NAI_RANKS_MISMATCHES], NULL, MAX_LINES, NULL, err));
+  NAI_TRY(put_rows(root, "transfers", report, NAI_RANKS_TRANSFERS, slowest, MAX_COLLECTIVES, NULL, err));
+  NAI_TRY(put_rows(root, "collectives", report, NAI_RANKS_COLLECTIVES, longest, MAX_COLLECTIVES,
+                   html ? link_collective : NULL, err));
+  NAI_TRY(put_rows(root, "mismatches", report, NAI_RANKS_MISMATCHES, NULL, MAX_LINES, NULL, err));
   nai_view_put_bool(root, "any_mismatch", t[NAI_RANKS_MISMATCHES]->rows > 0);
   if (html || r->rank_count <= MAX_RANKS) {
-    NAI_TRY(put_rows(root, "ranks", t[NAI_RANKS_RANKS], NULL, INT64_MAX, html ? report : NULL, err));
+    NAI_TRY(put_rows(root, "ranks", report, NAI_RANKS_RANKS, NULL, INT64_MAX, html ? link_rank : NULL, err));
   } else { /* those that are latest */
-    NAI_TRY(put_rows(root, "ranks", t[NAI_RANKS_RANKS], report->latest, MAX_RANKS, NULL, err));
+    NAI_TRY(put_rows(root, "ranks", report, NAI_RANKS_RANKS, report->latest, MAX_RANKS, NULL, err));
     nai_view_put_int(root, "more_ranks", r->rank_count - MAX_RANKS);
   }
-  NAI_TRY(put_rows(root, "mpi_calls", t[NAI_RANKS_CALLS_OF_MPI], NULL, MAX_LINES, NULL, err));
-  NAI_TRY(put_rows(root, "mpi_sizes", t[NAI_RANKS_SIZES_OF_MPI], NULL, html ? MAX_LINES : 0, NULL, err));
-  NAI_TRY(put_rows(root, "mpi_pairs", t[NAI_RANKS_PAIRS_OF_MPI], NULL, MAX_LINES, NULL, err));
-  NAI_TRY(put_rows(root, "mpi_efficiency", t[NAI_RANKS_EFFICIENCY], NULL, 1, NULL, err));
+  NAI_TRY(put_rows(root, "mpi_calls", report, NAI_RANKS_CALLS_OF_MPI, NULL, MAX_LINES, NULL, err));
+  NAI_TRY(put_rows(root, "mpi_sizes", report, NAI_RANKS_SIZES_OF_MPI, NULL, html ? MAX_LINES : 0, NULL, err));
+  NAI_TRY(put_rows(root, "mpi_pairs", report, NAI_RANKS_PAIRS_OF_MPI, NULL, MAX_LINES, NULL, err));
+  NAI_TRY(put_rows(root, "mpi_efficiency", report, NAI_RANKS_EFFICIENCY, NULL, 1, NULL, err));
   nai_view_put_bool(root, "any_pair", t[NAI_RANKS_PAIRS_OF_MPI]->rows > 0);
   nai_view_put_bool(root, "any_mpi", t[NAI_RANKS_CALLS_OF_MPI]->rows > 0);
   nai_view_put_bool(root, "any_line", r->line_count > 0);
   if (!html)
     return NAI_OK;
-  NAI_TRY(put_rows(root, "lines", t[NAI_RANKS_LINES], NULL, 16 * MAX_LINES, NULL, err));
+  NAI_TRY(put_rows(root, "lines", report, NAI_RANKS_LINES, NULL, 16 * MAX_LINES, NULL, err));
   nai_view_put_int(root, "per_column", r->per_bucket);
   nai_view_put_bool(root, "grouped", r->per_bucket > 1);
-  put_time_map(root, report);
+  NAI_TRY(put_time_map(root, report, err));
   put_map(root, "late_map", "late_most", r, r->late_by, "map", "How late each rank came, over time");
   put_map(root, "wait_map", "wait_most", r, r->waited, "map wait", "How long each rank waited, over time");
   return NAI_OK;

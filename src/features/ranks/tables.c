@@ -15,8 +15,6 @@
 #include "tables/ranks.h"
 #include "tables/transfers.h"
 
-#include <inttypes.h>
-
 /* --- ranks ------------------------------------------------------------------------------------ */
 
 static void put_behind(struct RANKS_row *row, const struct nai_ranks *r, const struct nai_job_rank *rank) {

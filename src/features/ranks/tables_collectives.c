@@ -6,8 +6,6 @@
 #include "tables/rank_ops.h"
 #include "tables/transfers.h"
 
-#include <string.h>
-
 /* --- operations of ranks ---------------------------------------------------------------------- */
 
 struct op_sums {

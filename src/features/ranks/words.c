@@ -7,8 +7,6 @@
 #include "tables/rank_mpi_pairs.h"
 #include "tables/ranks.h"
 
-#include <math.h>
-
 enum { MAX_NAMED = 3, MAX_CHARS = 72 };
 static const double worth_saying = 1.03; /* than the median rank, from which on it is said */
 

@@ -27,6 +27,7 @@ enum nai_ranks_state {
   NAI_RANKS_WAIT,
   NAI_RANKS_TRANSFER,
   NAI_RANKS_COPY,
+  NAI_RANKS_IN_MPI,
   NAI_RANKS_IDLE,
   NAI_RANKS_STATES
 };
@@ -40,6 +41,9 @@ static inline int64_t *nai_ranks_bin(const struct nai_ranks_axis *axis, uint32_t
   return axis->bins + ((int64_t)rank * NAI_RANKS_BUCKETS + bin) * NAI_RANKS_STATES;
 }
 NAI_MUST_CHECK int nai_ranks_make_axis(struct nai_ranks_axis *axis, struct nai_ranks *ranks, struct nai_err *err);
+/* When the axis begins and ends in the trace of a rank. False: its clock is not known, or it has no GPU. */
+bool nai_ranks_own_times(int64_t *from, int64_t *to, const struct nai_ranks_axis *axis, const struct nai_ranks *ranks,
+                         uint32_t rank);
 void nai_ranks_put_axis(struct nai_table *table, const struct nai_ranks_axis *axis, const struct nai_ranks *ranks);
 
 struct nai_ranks_report {
@@ -75,7 +79,11 @@ NAI_MUST_CHECK int nai_ranks_put_messages(struct nai_table *pairs, struct nai_ta
 int64_t nai_ranks_put_map(struct nai_buf *out, const struct nai_ranks *ranks, const int64_t *values, const char *class,
                           const char *label);
 /* That of ranks and time: what each GPU did most in each bin. */
-void nai_ranks_put_time_map(struct nai_buf *out, const struct nai_ranks *ranks, const struct nai_ranks_axis *axis);
+NAI_MUST_CHECK int nai_ranks_put_time_map(struct nai_buf *out, const struct nai_ranks_report *report,
+                                          struct nai_err *err);
+/* Appends ` href="..."` with the way to the report of a rank's run, nothing where it has none. */
+NAI_MUST_CHECK int nai_ranks_put_link(struct nai_buf *out, const struct nai_ranks_report *report, uint32_t rank,
+                                      struct nai_err *err);
 
 /* Documents, appended. */
 typedef int nai_ranks_write_fn(struct nai_buf *out, const struct nai_ranks_report *report, struct nai_err *err);

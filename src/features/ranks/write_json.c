@@ -3,9 +3,6 @@
 
 #include "table/json.h"
 
-#include <math.h>
-#include <stdio.h>
-
 static void put_numbers(struct nai_json *json, const char *key, const struct nai_ranks *r, const int64_t *values) {
   nai_json_put_array(json, key, NAI_JSON_LINES);
   for (uint32_t i = 0; i < r->rank_count; i++) {

@@ -5,9 +5,6 @@
 #include "base/escape.h"
 #include "rules/rules.h"
 
-#include <inttypes.h>
-#include <string.h>
-
 struct evidence_args {
   struct nai_cmd_ask ask;
   int64_t finding; /* -1: all */

@@ -7,11 +7,6 @@
 #include "pipeline/analyze.h"
 #include "rules/rules.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 struct explain_args {
   struct nai_cmd_ask ask;
   const char *kernel_classes;

@@ -1,10 +1,6 @@
 /* nsys-ai search: events by name. */
 #include "command/asking.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
-
 struct search_args {
   struct nai_cmd_ask ask;
   const char *in, *under;

@@ -6,10 +6,6 @@
 #include "base/sort.h"
 #include "base/text.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
 static void init(void *memory) {
   struct tree_args *args = memory;
   nai_cmd_ask_init(&args->ask);

@@ -6,10 +6,6 @@
 #include "base/escape.h"
 #include "base/sort.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
 enum { MAX_BYTES = 60000, TAIL = 256, HEADING = 64, KERNELS = 5, DEEPEST = 64 };
 
 static void put_name(struct nai_buf *out, const char *name) {

@@ -4,8 +4,6 @@
 
 #include "base/escape.h"
 
-#include <string.h>
-
 enum { T_NAME, T_KIND, T_TITLE, T_CANNOT_KNOW };
 enum { C_TABLE, C_NAME, C_TYPE, C_UNIT, C_REFERS, C_HIDDEN, C_DESCRIPTION };
 static const char tables_statement[] =

@@ -4,11 +4,6 @@
 #include "base/array.h"
 #include "base/program.h"
 
-#include <limits.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 /* A generated trace, analysed once for all tests that ask for it. */

@@ -11,10 +11,6 @@
 #include "query/query.h"
 #include "report/rows.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 enum { MAX_PARAMETERS = 64, MAX_SQL = 1 << 20 };

@@ -14,11 +14,7 @@
 #include "tables/book.h"
 
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
 struct table_args {

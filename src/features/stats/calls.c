@@ -1,5 +1,5 @@
 /* CUDA calls, and which of them launched an operation. */
-#include "features/stats/stats.h"
+#include "features/stats/operations.h"
 
 int nai_stats_load_calls(struct nai_stats_events *out, struct nai_stats_source *source, uint32_t wanted,
                          struct nai_err *err) {

@@ -7,9 +7,6 @@
 #include "command/command.h"
 #include "trace/trace/trace.h"
 
-#include <stdio.h>
-#include <string.h>
-
 enum { MAX_LISTS = 128, MAX_ITEMS = 512 };
 struct stats_args {
   const char *reports[MAX_LISTS], *formats[MAX_LISTS], *outputs[MAX_LISTS];
@@ -106,31 +103,6 @@ struct job {
 static bool is_console(const char *output) { return strcmp(output, "-") == 0; }
 static bool is_program(const char *output) { return output[0] == '@'; }
 
-/* BASE_REPORT[_ARGUMENT...].EXTENSION */
-static const char *file_path(struct job *job, const struct nai_stats_request *request, const char *output,
-                             enum nai_stats_kind kind) {
-  NAI_SCOPED(nai_buf) path = {0};
-  size_t len = strlen(job->source);
-  while (len > 1 && job->source[len - 1] == '/')
-    len--;
-  const char *dot = strrchr(job->source, '.'), *slash = strrchr(job->source, '/');
-  if (dot && (!slash || dot > slash) && !nai_fs_is_dir(job->source))
-    len = (size_t)(dot - job->source);
-  if (strcmp(output, ".") == 0)
-    nai_buf_put(&path, job->source, len);
-  else
-    nai_buf_puts(&path, output);
-  nai_buf_printf(&path, "_%s%s", request->name, *request->arguments ? "_" : "");
-  for (const char *c = request->arguments; *c; c++)
-    nai_buf_putc(&path, strchr(":=/", *c) ? '_' : *c);
-  nai_buf_puts(&path, range_of(job->args) ? "_nvtx=" : "");
-  for (const char *c = range_of(job->args); c && *c; c++)
-    nai_buf_putc(&path, *c == '/' ? '-' : *c);
-  nai_buf_printf(&path, ".%s", nai_stats_kind_extension(kind));
-  job->arena.oom |= path.oom;
-  return nai_arena_printf(&job->arena, "%s", nai_buf_str(&path));
-}
-
 /* Without -q: what is done, as scripts look for it. */
 static void say(struct job *job, const char *text) {
   NAI_SCOPED(nai_buf) clean = {0};
@@ -198,7 +170,7 @@ static int put_report(struct job *job, const struct nai_stats_request *request, 
     path = output;
     say(job, nai_arena_printf(&job->arena, "to [%s]... ", path));
   } else if (!is_console(output)) {
-    path = file_path(job, request, output, format.kind);
+    path = nai_stats_request_path(request, job->source, output, range_of(job->args), format.kind, &job->arena);
     NAI_TRY(nai_arena_check(&job->arena, err));
     if (nai_fs_exists(path) && !job->args->overwrite)
       return skip(job, nai_arena_printf(&job->arena, "SKIPPED: output file %s exists.", path), err);
@@ -262,30 +234,10 @@ static int run_report(struct job *job, const struct nai_stats_request *request, 
 /* --- the command -------------------------------------------------------------------------------------- */
 
 /* What is printed when nothing is asked for. */
-static const char *const common[] = {"nvtx_sum",
-                                     "osrt_sum",
-                                     "cuda_api_sum",
-                                     "cuda_gpu_kern_sum",
-                                     "cuda_gpu_mem_time_sum",
-                                     "cuda_gpu_mem_size_sum",
-                                     "openmp_sum",
-                                     "opengl_khr_range_sum",
-                                     "opengl_khr_gpu_range_sum",
-                                     "vulkan_marker_sum",
-                                     "vulkan_gpu_marker_sum",
-                                     "dx11_pix_sum",
-                                     "dx12_gpu_marker_sum",
-                                     "dx12_pix_sum",
-                                     "wddm_queue_sum",
-                                     "um_sum",
-                                     "um_total_sum",
-                                     "um_cpu_page_faults_sum",
-                                     "openacc_sum"};
-
-static void ask_common(struct items *reports) {
-  for (size_t i = 0; i < sizeof common / sizeof *common; i++)
-    reports->at[reports->count++] = common[i];
-}
+static const char common[] =
+    "nvtx_sum,osrt_sum,cuda_api_sum,cuda_gpu_kern_sum,cuda_gpu_mem_time_sum,cuda_gpu_mem_size_sum,openmp_sum,"
+    "opengl_khr_range_sum,opengl_khr_gpu_range_sum,vulkan_marker_sum,vulkan_gpu_marker_sum,dx11_pix_sum,"
+    "dx12_gpu_marker_sum,dx12_pix_sum,wddm_queue_sum,um_sum,um_total_sum,um_cpu_page_faults_sum,openacc_sum";
 
 static int ask(struct nai_stats_request *request, const struct job *job, const char *text, struct nai_arena *arena,
                struct nai_err *err) {
@@ -315,11 +267,10 @@ static int run_reports(struct job *job, struct nai_err *err) {
 /* Formats are read before anything is printed. */
 static int check_formats(struct job *job, struct nai_err *err) {
   struct nai_stats_format format;
-  for (size_t i = 0; i < job->formats.count; i++)
-    NAI_TRY(nai_stats_format_read(&format, job->formats.at[i], NAI_STATS_CSV, job->args->time_unit, &job->arena, err));
-  return job->formats.count
-           ? NAI_OK
-           : nai_stats_format_read(&format, ".", NAI_STATS_CSV, job->args->time_unit, &job->arena, err);
+  for (size_t i = 0; i == 0 || i < job->formats.count; i++)
+    NAI_TRY(nai_stats_format_read(&format, item(&job->formats, i, "."), NAI_STATS_CSV, job->args->time_unit,
+                                  &job->arena, err));
+  return NAI_OK;
 }
 
 /* Writes go where the outputs lie. */
@@ -357,11 +308,12 @@ static int read_filter(struct job *job, struct nai_err *err) {
 
 static int read_lists(struct job *job, struct nai_err *err) {
   const struct stats_args *args = job->args;
+  const char *const usual = common;
   NAI_TRY(split(&job->reports, args->reports, args->report_count, &job->arena, err));
+  if (!job->reports.count)
+    NAI_TRY(split(&job->reports, &usual, 1, &job->arena, err));
   NAI_TRY(split(&job->formats, args->formats, args->format_count, &job->arena, err));
   NAI_TRY(split(&job->outputs, args->outputs, args->output_count, &job->arena, err));
-  if (!job->reports.count)
-    ask_common(&job->reports);
   if (job->formats.count > job->reports.count)
     nai_cmd_note("the number of formats exceeds number of reports");
   return check_formats(job, err);

@@ -1,9 +1,7 @@
-/* What lies inside which range: per thread, a sweep in the order of time. */
-#include "features/stats/stats.h"
+/* Ranges by thread and time, and what is around them. */
+#include "features/stats/ranges.h"
 
 #include "base/sort.h"
-
-#include <stdlib.h>
 
 /* --- order --------------------------------------------------------------------------------------------- */
 
@@ -86,32 +84,6 @@ static void close_ranges(struct sweep *sweep, int64_t thread, int64_t time) {
       sweep->open[kept++] = sweep->open[i];
   }
   sweep->depth = kept;
-}
-
-int nai_stats_contain(struct nai_stats_ranges *ranges, const struct nai_stats_item *items, uint32_t count,
-                      nai_stats_pair_fn *pair, void *ctx, struct nai_arena *arena, struct nai_err *err) {
-  struct sweep sweep = {.ranges = ranges};
-  struct nai_key *turns = NULL;
-  uint32_t next = 0;
-  NAI_TRY(nai_stats_order_items(&turns, ranges, items, count, arena, err));
-  const struct nai_key *ordered = ranges->ordered;
-  const uint32_t range_count = ranges->ordered_count;
-  NAI_TRY(NAI_NEW(sweep.open, arena, range_count, err));
-  for (uint32_t k = 0; k < count; k++) {
-    const struct nai_stats_item *item = &items[turns[k].value];
-    close_ranges(&sweep, item->thread, item->start);
-    for (; next < range_count; next++) {
-      const struct nai_stats_range *range = &ranges->at[ordered[next].value];
-      if (range->thread > item->thread || (range->thread == item->thread && range->start > item->start))
-        break;
-      if (range->thread == item->thread && range->end >= item->start)
-        sweep.open[sweep.depth++] = ordered[next].value;
-    }
-    for (uint32_t i = 0; i < sweep.depth; i++)
-      if (ranges->at[sweep.open[i]].end >= item->end)
-        NAI_TRY(pair(ctx, sweep.open[i], turns[k].value, err));
-  }
-  return NAI_OK;
 }
 
 /* --- parents ------------------------------------------------------------------------------------------- */

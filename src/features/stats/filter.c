@@ -1,10 +1,7 @@
 /* --filter-time, --filter-nvtx and --filter-projected-nvtx. */
-#include "features/stats/stats.h"
+#include "features/stats/ranges.h"
 
 #include "base/sort.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 /* --- times ----------------------------------------------------------------------------------------------- */
 

@@ -1,10 +1,7 @@
 /* Kernels with the calls that launched them. */
-#include "features/stats/stats.h"
+#include "features/stats/operations.h"
 
 #include "base/sort.h"
-
-#include <math.h>
-#include <stdlib.h>
 
 struct launches {
   struct nai_stats_calls calls;

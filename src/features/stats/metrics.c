@@ -1,11 +1,10 @@
 /* Recipes about sampled metrics of GPUs: gpu_metric_util_sum, over the capture, under kernels or under ranges on the
  * GPU, and nvlink_sum. A sample counts whole for all that runs at its time. */
-#include "features/stats/stats.h"
+#include "features/stats/operations.h"
+#include "features/stats/ranges.h"
 
 #include "base/sort.h"
 
-#include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 
 enum { KEY_METRIC, KEY_NAME, KEYS };
@@ -134,6 +133,9 @@ static int sum_samples(struct nai_stats_rows *rows, struct metrics *all, int64_t
 NAI_ORDER(by_length, struct nai_stats_instance, {b->end - b->start, a->end - a->start}, {a->start, b->start},
           {a->device, b->device}, {a->name, b->name})
 
+NAI_ORDER(by_name, struct nai_stats_instance, {a->device, b->device}, {a->name, b->name}, {a->start, b->start},
+          {a->end, b->end})
+
 static int find_kernels(struct nai_stats_instance **out, uint32_t *count, struct nai_stats_source *source,
                         const struct nai_stats_options *options, struct nai_err *err) {
   struct nai_stats_events kernels;
@@ -178,28 +180,50 @@ static int tell_missed(struct nai_stats_rows *rows, uint32_t count, uint32_t mis
   return nai_arena_check(&rows->source->arena, err);
 }
 
-static int sum_instances(struct nai_stats_rows *rows, struct metrics *all, const struct nai_stats_instance *at,
+/* Instances of one name on one GPU, by start, which may overlap: each sample once, as many as it is in. */
+static int sum_name(struct metrics *all, const struct nai_stats_instance *at, const int64_t *ends, uint32_t count,
+                    struct nai_err *err) {
+  uint32_t begun = 0, over = 0;
+  for (uint32_t s = 0; begun < count || over < begun; s++) {
+    uint32_t next = begun == over ? first_from(all, at->device, at[begun].start) : s;
+    s = next > s ? next : s;
+    if (s == all->sample_count || (int64_t)all->order[s].key != at->device)
+      break;
+    const struct sample *sample = &all->samples[all->order[s].value];
+    const int64_t key[KEYS] = {sample->metric, at->name};
+    for (; begun < count && at[begun].start <= sample->time;)
+      begun++;
+    for (; over < begun && ends[over] <= sample->time;)
+      over++;
+    if (begun > over)
+      NAI_TRY(nai_stats_groups_add_some(&all->groups, key, sample->value, begun - over, err));
+  }
+  return NAI_OK;
+}
+
+static int sum_instances(struct nai_stats_rows *rows, struct metrics *all, struct nai_stats_instance *at,
                          uint32_t count, struct nai_err *err) {
-  uint64_t pairs = 0;
   uint32_t missed = 0;
   double missed_ns = 0, all_ns = 0;
+  int64_t *ends;
   NAI_TRY(order_samples(all, err));
-  for (uint32_t i = 0; i < count; i++) {
-    uint32_t first = first_from(all, at[i].device, at[i].start), end = first;
-    while (is_inside(all, end, &at[i]))
-      end++;
-    pairs += end - first;
-    missed += end == first;
-    missed_ns += end == first ? (double)(at[i].end - at[i].start) : 0;
-    all_ns += (double)(at[i].end - at[i].start);
-  }
-  NAI_TRY(nai_stats_groups_begin(&all->groups, all->source, KEYS, pairs, err));
-  for (uint32_t i = 0; i < count; i++)
-    for (uint32_t s = first_from(all, at[i].device, at[i].start); is_inside(all, s, &at[i]); s++) {
-      const struct sample *sample = &all->samples[all->order[s].value];
-      const int64_t key[KEYS] = {sample->metric, at[i].name};
-      NAI_TRY(nai_stats_groups_add(&all->groups, key, sample->value, err));
+  NAI_TRY(NAI_NEW(ends, &all->source->arena, count, err));
+  NAI_TRY(nai_stats_groups_begin(&all->groups, all->source, KEYS, all->sample_count, err));
+  if (count)
+    qsort(at, count, sizeof *at, by_name);
+  for (uint32_t first = 0, behind; first < count; first = behind) {
+    for (behind = first; behind < count && at[behind].device == at[first].device && at[behind].name == at[first].name;
+         behind++) {
+      const struct nai_stats_instance *one = &at[behind];
+      const bool misses = !is_inside(all, first_from(all, one->device, one->start), one);
+      ends[behind] = one->end > one->start ? one->end : one->start;
+      missed += misses;
+      missed_ns += misses ? (double)(one->end - one->start) : 0;
+      all_ns += (double)(one->end - one->start);
     }
+    qsort(ends + first, behind - first, sizeof *ends, nai_by_i64);
+    NAI_TRY(sum_name(all, at + first, ends + first, behind - first, err));
+  }
   NAI_TRY(tell_missed(rows, count, missed, missed_ns, all_ns, err));
   return show(rows, all, err);
 }

@@ -1,5 +1,5 @@
 /* What ran on GPUs, by table. */
-#include "features/stats/stats.h"
+#include "features/stats/operations.h"
 
 /* --- names -------------------------------------------------------------------------------------------- */
 

@@ -1,12 +1,46 @@
 /* What many ranges of a thread that overlap hold, without a look at each pair of range and item. */
-#include "features/stats/stats.h"
+#include "features/stats/ranges.h"
 
 #include "base/sort.h"
 
-#include <stdlib.h>
-
 static bool is_before(const struct nai_stats_item *item, int64_t thread, int64_t start) {
   return item->thread < thread || (item->thread == thread && item->start < start);
+}
+
+/* --- the innermost range around an item ---------------------------------------------------------------------- */
+
+int nai_stats_find_innermost(uint32_t **out, struct nai_stats_ranges *ranges, const struct nai_stats_item *items,
+                             uint32_t count, struct nai_arena *arena, struct nai_err *err) {
+  struct nai_key *turns;
+  uint32_t *open, depth = 0, next = 0; /* each begins later and ends earlier than those below */
+  NAI_TRY(nai_stats_order_items(&turns, ranges, items, count, arena, err));
+  NAI_TRY(NAI_NEW(*out, arena, count, err));
+  NAI_TRY(NAI_NEW(open, arena, ranges->ordered_count, err));
+  for (uint32_t k = 0; k < count; k++) {
+    const struct nai_stats_item *item = &items[turns[k].value];
+    for (; next < ranges->ordered_count; next++) {
+      const struct nai_stats_range *range = &ranges->at[ranges->ordered[next].value], *last;
+      if (is_before(item, range->thread, range->start))
+        break;
+      for (; depth; depth--) { /* what ends no later than one that begins later is never the innermost */
+        last = &ranges->at[open[depth - 1]];
+        if (last->thread == range->thread && last->end > range->end)
+          break;
+      }
+      open[depth++] = ranges->ordered[next].value;
+    }
+    uint32_t around = 0, most = depth;
+    while (around < most) {
+      uint32_t middle = around + (most - around) / 2;
+      if (ranges->at[open[middle]].end >= item->end)
+        around = middle + 1;
+      else
+        most = middle;
+    }
+    bool found = around && ranges->at[open[around - 1]].thread == item->thread;
+    (*out)[turns[k].value] = found ? open[around - 1] : UINT32_MAX;
+  }
+  return NAI_OK;
 }
 
 /* --- names around items -------------------------------------------------------------------------------------- */
@@ -144,7 +178,7 @@ static void forget_kinds(struct kinds *kinds) {
 }
 
 int nai_stats_contain_kinds(struct nai_stats_ranges *ranges, const struct nai_stats_item *items, uint32_t count,
-                            const uint32_t *kind, uint32_t kind_count, nai_stats_pair_fn *put, void *ctx,
+                            const uint32_t *kind, uint32_t kind_count, nai_stats_kind_fn *put, void *ctx,
                             struct nai_arena *arena, struct nai_err *err) {
   struct kinds kinds;
   struct nai_key *turns;

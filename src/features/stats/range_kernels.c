@@ -1,10 +1,8 @@
 /* nvtx_kern_sum: kernels by the ranges around their launching calls. */
-#include "features/stats/stats.h"
+#include "features/stats/operations.h"
+#include "features/stats/ranges.h"
 
 #include "base/sort.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 enum { KEY_RANGE, KEY_PID, KEY_TID, KEY_STYLE, KEY_KERNEL, KEYS };
 enum { NO_RANGE = -1, NO_STYLE = -1 };

@@ -1,23 +1,6 @@
 /* Argument nvtx-name: kernels are called RANGE/KERNEL, by the innermost range around the launching call. */
-#include "features/stats/stats.h"
-
-struct naming {
-  const struct nai_stats_ranges *ranges;
-  uint32_t *inner; /* per item: a range, UINT32_MAX for none */
-};
-
-/* A range that begins later, of those the one that ends first, then the last in the file. */
-static int choose(void *ctx, uint32_t range, uint32_t item, struct nai_err *err) {
-  const struct naming *naming = ctx;
-  uint32_t *inner = &naming->inner[item];
-  const struct nai_stats_range *one = &naming->ranges->at[range],
-                               *other = *inner == UINT32_MAX ? NULL : &naming->ranges->at[*inner];
-  (void)err;
-  if (!other || one->start > other->start || (one->start == other->start && one->end < other->end) ||
-      (one->start == other->start && one->end == other->end && one->rowid > other->rowid))
-    *inner = range;
-  return NAI_OK;
-}
+#include "features/stats/operations.h"
+#include "features/stats/ranges.h"
 
 static int join_names(int64_t *out, struct nai_stats_source *source, const struct nai_stats_range *range,
                       int64_t kernel, struct nai_err *err) {
@@ -30,18 +13,19 @@ static int join_names(int64_t *out, struct nai_stats_source *source, const struc
   return nai_stats_text(out, source, nai_buf_str(&joined), err);
 }
 
-/* Items are the kernels' calls; `kernel` says of which each is. */
+/* Items are the kernels' calls: `kernel` says of which each is, `inner` the range around it, UINT32_MAX for none. */
 static int rename_kernels(struct nai_stats_events *kernels, struct nai_stats_source *source,
-                          const struct naming *naming, const uint32_t *kernel, uint32_t count, struct nai_err *err) {
+                          const struct nai_stats_ranges *ranges, const uint32_t *inner, const uint32_t *kernel,
+                          uint32_t count, struct nai_err *err) {
   struct nai_keyset known = {.arena = &source->arena}; /* names of a range and of a kernel */
   int64_t *names = NULL;
   uint32_t capacity = 0;
   for (uint32_t i = 0; i < count; i++) {
     int64_t *name = &kernels->at[NAI_STATS_OP_NAME][kernel[i]];
     bool added;
-    if (naming->inner[i] == UINT32_MAX)
+    if (inner[i] == UINT32_MAX)
       continue;
-    const struct nai_stats_range *range = &naming->ranges->at[naming->inner[i]];
+    const struct nai_stats_range *range = &ranges->at[inner[i]];
     uint32_t slot = nai_keyset_add(&known, nai_key_pair(range->name, (uint32_t)*name), &added);
     NAI_TRY(nai_memory_check(!known.oom, err));
     NAI_TRY(NAI_ROOM(names, capacity, slot, &source->arena, err));
@@ -57,24 +41,21 @@ int nai_stats_name_by_range(struct nai_stats_events *kernels, struct nai_stats_s
   struct nai_stats_ranges ranges;
   struct nai_stats_calls calls;
   struct nai_stats_item *items;
-  struct naming naming = {.ranges = &ranges};
-  uint32_t *kernel, count = 0;
+  uint32_t *kernel, *inner, count = 0;
   NAI_TRY(nai_stats_load_ranges(&ranges, source, false, NAI_STATS_BOTH_STYLES, err));
   NAI_TRY(nai_stats_index_calls(&calls, source, err));
   NAI_TRY(NAI_NEW(items, arena, kernels->count, err));
   NAI_TRY(NAI_NEW(kernel, arena, kernels->count, err));
-  NAI_TRY(NAI_NEW(naming.inner, arena, kernels->count, err));
   for (uint32_t i = 0; i < kernels->count; i++) {
     uint32_t call =
         nai_stats_call_of(&calls, kernels->at[NAI_STATS_OP_PROCESS][i], kernels->at[NAI_STATS_OP_CORRELATION][i]);
     if (call == UINT32_MAX)
       continue;
-    naming.inner[count] = UINT32_MAX;
     kernel[count] = i;
     items[count++] =
         (struct nai_stats_item){calls.events.at[NAI_STATS_CALL_START][call], calls.events.at[NAI_STATS_CALL_END][call],
                                 calls.events.at[NAI_STATS_CALL_THREAD][call]};
   }
-  NAI_TRY(nai_stats_contain(&ranges, items, count, choose, &naming, arena, err));
-  return rename_kernels(kernels, source, &naming, kernel, count, err);
+  NAI_TRY(nai_stats_find_innermost(&inner, &ranges, items, count, arena, err));
+  return rename_kernels(kernels, source, &ranges, inner, kernel, count, err);
 }

@@ -1,9 +1,7 @@
 /* NVTX ranges by name. */
-#include "features/stats/stats.h"
+#include "features/stats/ranges.h"
 
 #include "trace/names.h"
-
-#include <string.h>
 
 /* Without what PyTorch writes behind a name: `aten::add, op_id = 7` is `aten::add`. */
 static int cut_name(int64_t *name, struct nai_stats_source *source, struct nai_err *err) {

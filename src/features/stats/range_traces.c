@@ -1,11 +1,10 @@
 /* Reports with a row per range: the tree of push/pop ranges, and the projection of ranges to the GPU. */
-#include "features/stats/stats.h"
+#include "features/stats/operations.h"
+#include "features/stats/ranges.h"
 
 #include "base/keyset.h"
 #include "base/sort.h"
 #include "base/threads.h"
-
-#include <math.h>
 
 /* --- what both have -------------------------------------------------------------------------------------- */
 
@@ -305,29 +304,31 @@ int nai_stats_project_all(struct nai_stats_moment **out, struct nai_stats_ranges
   return NAI_OK;
 }
 
-/* By range and device. */
+/* Of what one GPU ran. */
 struct by_gpu {
-  const struct launched *launched;
-  const struct nai_stats_ranges *ranges;
-  struct nai_arena *arena;
-  struct nai_keyset known;
   struct nai_stats_instance *at;
-  uint32_t capacity;
+  uint32_t count, capacity;
 };
-
-static int project_one_gpu(void *ctx, uint32_t range, uint32_t item, struct nai_err *err) {
-  struct by_gpu *all = ctx;
-  int64_t start = all->launched->times[item].start, end = all->launched->times[item].end,
-          device = all->launched->device[item];
-  bool added;
-  uint32_t slot = nai_keyset_add(&all->known, nai_key_pair(range, (uint32_t)device), &added);
-  NAI_TRY(nai_memory_check(!all->known.oom, err));
-  NAI_TRY(NAI_ROOM(all->at, all->capacity, slot, all->arena, err));
-  struct nai_stats_instance *at = &all->at[slot];
-  if (added)
-    *at = (struct nai_stats_instance){start, end, device, all->ranges->at[range].name};
-  at->start = start < at->start ? start : at->start;
-  at->end = end > at->end ? end : at->end;
+static int project_one_gpu(struct by_gpu *out, struct nai_stats_ranges *ranges, const struct launched *launched,
+                           int64_t device, struct nai_arena *kept, struct nai_err *err) {
+  NAI_SCOPED(nai_arena) arena = NAI_ARENA(NULL);
+  struct nai_stats_item *items;
+  struct nai_stats_extent *times, *extents;
+  uint32_t some = 0;
+  NAI_TRY(NAI_NEW(items, &arena, launched->count, err));
+  NAI_TRY(NAI_NEW(times, &arena, launched->count, err));
+  for (uint32_t i = 0; i < launched->count; i++)
+    if (launched->device[i] == device) {
+      items[some] = launched->items[i];
+      times[some++] = launched->times[i];
+    }
+  NAI_TRY(nai_stats_contain_extents(&extents, ranges, items, times, some, &arena, err));
+  for (uint32_t i = 0; i < ranges->count; i++) {
+    if (extents[i].start == INT64_MAX)
+      continue;
+    NAI_TRY(NAI_ROOM(out->at, out->capacity, out->count, kept, err));
+    out->at[out->count++] = (struct nai_stats_instance){extents[i].start, extents[i].end, device, ranges->at[i].name};
+  }
   return NAI_OK;
 }
 
@@ -335,12 +336,20 @@ int nai_stats_project_by_gpu(struct nai_stats_instance **out, uint32_t *count, s
                              struct nai_err *err) {
   struct nai_stats_ranges ranges;
   struct launched launched = {0};
-  struct by_gpu all = {&launched, &ranges, &source->arena, .known = {.arena = &source->arena}};
+  struct nai_keyset devices = {.arena = &source->arena};
+  struct by_gpu all = {0};
+  struct nai_key *unused; /* ranges are ordered once, in the source's arena */
+  bool added;
   NAI_TRY(nai_stats_load_ranges(&ranges, source, false, NAI_STATS_BOTH_STYLES, err));
   NAI_TRY(find_launched(&launched, source, &(struct nai_stats_options){0}, err));
-  NAI_TRY(nai_stats_contain(&ranges, launched.items, launched.count, project_one_gpu, &all, &source->arena, err));
+  NAI_TRY(nai_stats_order_items(&unused, &ranges, NULL, 0, &source->arena, err));
+  for (uint32_t i = 0; i < launched.count; i++)
+    nai_keyset_add(&devices, launched.device[i], &added);
+  NAI_TRY(nai_memory_check(!devices.oom, err));
+  for (uint32_t d = 0; d < devices.count; d++)
+    NAI_TRY(project_one_gpu(&all, &ranges, &launched, devices.keys[d], &source->arena, err));
   *out = all.at;
-  *count = all.known.count;
+  *count = all.count;
   return NAI_OK;
 }
 

@@ -1,10 +1,8 @@
 /* NVTX ranges with their names. */
-#include "features/stats/stats.h"
+#include "features/stats/ranges.h"
 
 #include "base/array.h"
 #include "base/threads.h"
-
-#include <stdlib.h>
 
 enum { START, END, TYPE, TEXT, TEXT_ID, THREAD, END_THREAD, DOMAIN, ROW };
 static const char *const columns[] = {"start",     "end",          "eventType", "$text", "textId",

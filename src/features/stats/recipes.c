@@ -1,13 +1,10 @@
 /* What recipes of nsys say of one capture: histograms of kernels' durations, and the pace at which something repeats.
  */
-#include "features/stats/stats.h"
+#include "features/stats/operations.h"
+#include "features/stats/ranges.h"
 
 #include "base/sort.h"
 #include "base/text.h"
-
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 int nai_stats_pattern_read(struct nai_stats_pattern *out, const char *text, struct nai_err *err) {
   *out = (struct nai_stats_pattern){0};

@@ -1,10 +1,7 @@
 #include "features/stats/request.h"
 
+#include "base/fs.h"
 #include "base/text.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { MAX_NAMES = 512 };
 
@@ -121,4 +118,28 @@ const struct nai_stats_report *nai_stats_requested(const char *text) {
   char name[64]; /* longer than any */
   snprintf(name, sizeof name, "%.*s", (int)strcspn(text, ":"), text);
   return nai_stats_find(name);
+}
+
+const char *nai_stats_request_path(const struct nai_stats_request *request, const char *source, const char *output,
+                                   const char *range, enum nai_stats_kind kind, struct nai_arena *arena) {
+  NAI_SCOPED(nai_buf) path = {0};
+  size_t len = strlen(source);
+  while (len > 1 && source[len - 1] == '/')
+    len--;
+  const char *dot = strrchr(source, '.'), *slash = strrchr(source, '/');
+  if (dot && (!slash || dot > slash) && !nai_fs_is_dir(source))
+    len = (size_t)(dot - source);
+  if (strcmp(output, ".") == 0)
+    nai_buf_put(&path, source, len);
+  else
+    nai_buf_puts(&path, output);
+  nai_buf_printf(&path, "_%s%s", request->name, *request->arguments ? "_" : "");
+  for (const char *c = request->arguments; *c; c++)
+    nai_buf_putc(&path, strchr(":=/", *c) ? '_' : *c);
+  nai_buf_puts(&path, range ? "_nvtx=" : "");
+  for (const char *c = range; c && *c; c++)
+    nai_buf_putc(&path, *c == '/' ? '-' : *c);
+  nai_buf_printf(&path, ".%s", nai_stats_kind_extension(kind));
+  arena->oom |= path.oom;
+  return nai_arena_printf(arena, "%s", nai_buf_str(&path));
 }

@@ -23,3 +23,6 @@ int nai_stats_unknown_report(const char *name, struct nai_err *err);
  * standard output. */
 NAI_MUST_CHECK int nai_stats_list_reports(const char *name, struct nai_err *err);
 NAI_MUST_CHECK int nai_stats_list_formats(struct nai_err *err);
+/* The file that `output` names: BASE_REPORT[_ARGUMENT...][_nvtx=RANGE].EXTENSION; of the arena. */
+const char *nai_stats_request_path(const struct nai_stats_request *request, const char *source, const char *output,
+                                   const char *range, enum nai_stats_kind kind, struct nai_arena *arena);

@@ -1,10 +1,8 @@
 /* Rules of `nsys analyze` about calls: copies and memsets that wait or are not asynchronous, synchronisation. */
-#include "features/stats/stats.h"
+#include "features/stats/operations.h"
 
 #include "base/sort.h"
 
-#include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 
 enum {

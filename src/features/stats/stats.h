@@ -11,7 +11,6 @@
 #include "table/table.h"
 #include "trace/reader.h"
 
-#include <limits.h>
 #include <regex.h>
 #include <sys/types.h>
 
@@ -84,6 +83,18 @@ NAI_MUST_CHECK int nai_stats_text(int64_t *text, struct nai_stats_source *source
 static inline const char *nai_stats_text_of(const struct nai_stats_source *source, int64_t text) {
   return text < 0 || text >= source->texts.count ? NULL : nai_strings_get(&source->texts, (uint32_t)text);
 }
+
+enum { NAI_STATS_PROCESS_SHIFT = 24 }; /* of a globalTid: below stands the thread */
+static inline int64_t nai_stats_pid(int64_t global) {
+  return global == NAI_STATS_NULL ? global : (global >> NAI_STATS_PROCESS_SHIFT) & 0xFFFFFF;
+}
+static inline int64_t nai_stats_tid(int64_t global) { return global == NAI_STATS_NULL ? global : global & 0xFFFFFF; }
+
+/* filter.c: what --filter-time and --filter-nvtx ask for, either may be NULL. The latter names a range:
+ * RANGE[@DOMAIN][/INDEX]; `projected`: its time on the GPU counts. `note` gets what somebody should know. */
+NAI_MUST_CHECK int nai_stats_filter_read(struct nai_stats_filter *out, const char *times, const char *range,
+                                         bool projected, struct nai_buf *note, struct nai_stats_source *source,
+                                         struct nai_err *err);
 
 /* --- reports ----------------------------------------------------------------------------------------- */
 
@@ -348,176 +359,6 @@ static inline void nai_stats_add(int64_t *sum, int64_t value) {
   if (__builtin_add_overflow(*sum, value, sum))
     *sum = value < 0 ? INT64_MIN + 1 : INT64_MAX;
 }
-
-/* --- ranges.c: NVTX ---------------------------------------------------------------------------------- */
-
-enum nai_stats_style { NAI_STATS_PUSH_POP, NAI_STATS_START_END };
-const char *nai_stats_style_name(enum nai_stats_style style);
-/* There are millions of them: they are small. */
-struct nai_stats_range {
-  int64_t start, end, thread, rowid; /* thread: globalTid */
-  uint32_t domain, text;             /* of source->texts, NAI_NO_STRING: none */
-  uint32_t name;                     /* of source->texts, the domain included; NAI_NO_STRING: none */
-  bool push_pop;
-  bool crosses; /* it is ended by a thread that the export names: it holds nothing */
-};
-static inline enum nai_stats_style nai_stats_style_of(const struct nai_stats_range *range) {
-  return range->push_pop ? NAI_STATS_PUSH_POP : NAI_STATS_START_END;
-}
-struct nai_stats_ranges {
-  uint32_t count;
-  struct nai_stats_range *at; /* in the order of the file */
-  struct nai_key *ordered;    /* containment.c: those that can hold something, by thread and start; NULL: not yet */
-  uint32_t ordered_count;
-};
-enum nai_stats_styles { NAI_STATS_BOTH_STYLES, NAI_STATS_ONLY_PUSH_POP };
-/* Ranges. One without end lasts until the latest time of any row of NVTX (of 2022), of any of these ranges (since). */
-NAI_MUST_CHECK int nai_stats_load_ranges(struct nai_stats_ranges *out, struct nai_stats_source *source, bool old,
-                                         enum nai_stats_styles styles, struct nai_err *err);
-
-struct nai_stats_moment {
-  int64_t start, end;
-};
-/* Something that ran on a GPU, under a name of source->texts. */
-struct nai_stats_instance {
-  int64_t start, end, device, name; /* device: as in the export */
-};
-/* range_traces.c: each range on each GPU where it launched something. */
-NAI_MUST_CHECK int nai_stats_project_by_gpu(struct nai_stats_instance **out, uint32_t *count,
-                                            struct nai_stats_source *source, struct nai_err *err);
-/* range_traces.c: when what each range launched ran on GPUs; nothing: end before start. */
-NAI_MUST_CHECK int nai_stats_project_all(struct nai_stats_moment **out, struct nai_stats_ranges *ranges,
-                                         struct nai_stats_source *source, struct nai_err *err);
-/* range_traces.c: from the first start to the last end of what calls in the range launched. NAI_EUSAGE for nothing. */
-NAI_MUST_CHECK int nai_stats_project(int64_t *start, int64_t *end, const struct nai_stats_range *range,
-                                     struct nai_stats_source *source, struct nai_err *err);
-
-/* filter.c: what --filter-time and --filter-nvtx ask for, either may be NULL. The latter names a range:
- * RANGE[@DOMAIN][/INDEX]; `projected`: its time on the GPU counts. `note` gets what somebody should know. */
-NAI_MUST_CHECK int nai_stats_filter_read(struct nai_stats_filter *out, const char *times, const char *range,
-                                         bool projected, struct nai_buf *note, struct nai_stats_source *source,
-                                         struct nai_err *err);
-
-/* --- containment.c: what lies inside which range --------------------------------------------------------- */
-
-/* Something that happens on a thread, as the call that launched an operation. */
-struct nai_stats_item {
-  int64_t start, end, thread;
-};
-/* Calls `pair` for each range and each item inside it: on the same thread, begun no later and ended no earlier. A range
- * with an end thread holds nothing. Items of a thread come by start, the pairs of an item one after the other. */
-typedef int nai_stats_pair_fn(void *ctx, uint32_t range, uint32_t item, struct nai_err *err);
-NAI_MUST_CHECK int nai_stats_contain(struct nai_stats_ranges *ranges, const struct nai_stats_item *items,
-                                     uint32_t count, nai_stats_pair_fn *pair, void *ctx, struct nai_arena *arena,
-                                     struct nai_err *err);
-
-/* Items by thread and start; ranges are ordered, too. */
-NAI_MUST_CHECK int nai_stats_order_items(struct nai_key **out, struct nai_stats_ranges *ranges,
-                                         const struct nai_stats_item *items, uint32_t count, struct nai_arena *arena,
-                                         struct nai_err *err);
-
-/* overlap.c: the same without a call for each pair, for ranges of which many hold the same items. `put` gets each item
- * once for each name and style of ranges around it: one of these ranges, and how many they are. */
-typedef int nai_stats_name_fn(void *ctx, uint32_t range, uint32_t ranges, uint32_t item, struct nai_err *err);
-NAI_MUST_CHECK int nai_stats_contain_names(struct nai_stats_ranges *ranges, const struct nai_stats_item *items,
-                                           uint32_t count, nai_stats_name_fn *put, void *ctx, struct nai_arena *arena,
-                                           struct nai_err *err);
-/* `put` gets each range once for each kind of items in it. */
-NAI_MUST_CHECK int nai_stats_contain_kinds(struct nai_stats_ranges *ranges, const struct nai_stats_item *items,
-                                           uint32_t count, const uint32_t *kind, uint32_t kind_count,
-                                           nai_stats_pair_fn *put, void *ctx, struct nai_arena *arena,
-                                           struct nai_err *err);
-/* From the first start to the last end of what an item stands for, or of all that items in a range do. */
-struct nai_stats_extent {
-  int64_t start, end;
-  uint32_t calls;
-};
-#define NAI_STATS_NO_EXTENT ((struct nai_stats_extent){INT64_MAX, INT64_MIN, 0})
-NAI_MUST_CHECK int nai_stats_contain_extents(struct nai_stats_extent **out, struct nai_stats_ranges *ranges,
-                                             const struct nai_stats_item *items, const struct nai_stats_extent *of_item,
-                                             uint32_t count, struct nai_arena *arena, struct nai_err *err);
-
-/* Where a range stands among those of its thread. */
-struct nai_stats_place {
-  uint32_t parent; /* the range around it that is closest to it; UINT32_MAX: none */
-  int32_t level;   /* from 0 */
-  uint32_t twin;   /* another range of the same times: of the first of them the second, of the others the first;
-                      UINT32_MAX: none. The first is the others' parent */
-};
-NAI_MUST_CHECK int nai_stats_find_parents(struct nai_stats_place **out, struct nai_stats_ranges *ranges,
-                                          struct nai_arena *arena, struct nai_err *err);
-
-/* --- operations.c: what ran on GPUs, and the calls that launched it --------------------------------------- */
-
-/* Columns of a struct nai_stats_events. Of memsets the kind of memory is the source's; what a kind has not is
- * NAI_STATS_NULL. */
-enum {
-  NAI_STATS_OP_START,
-  NAI_STATS_OP_END,
-  NAI_STATS_OP_CORRELATION,
-  NAI_STATS_OP_GRID,
-  NAI_STATS_OP_BLOCK = NAI_STATS_OP_GRID + 3,
-  NAI_STATS_OP_REGISTERS = NAI_STATS_OP_BLOCK + 3,
-  NAI_STATS_OP_STATIC,
-  NAI_STATS_OP_DYNAMIC,
-  NAI_STATS_OP_BYTES,
-  NAI_STATS_OP_FROM,
-  NAI_STATS_OP_TO,
-  NAI_STATS_OP_DEVICE,
-  NAI_STATS_OP_CONTEXT,
-  NAI_STATS_OP_GREEN,
-  NAI_STATS_OP_STREAM,
-  NAI_STATS_OP_PROCESS,
-  NAI_STATS_OP_NAME, /* of source->texts, NAI_NO_STRING for none */
-  NAI_STATS_OP_DEMANGLED,
-  NAI_STATS_OP_COLUMNS
-};
-enum nai_stats_what { NAI_STATS_KERNELS, NAI_STATS_COPIES, NAI_STATS_SETS };
-/* Times, names, and the columns whose bits are in `wanted`. Copies of a kind that reports do not know have no name. */
-NAI_MUST_CHECK int nai_stats_load_operations(struct nai_stats_events *out, struct nai_stats_source *source,
-                                             enum nai_stats_what what, uint32_t wanted,
-                                             const struct nai_stats_options *options, struct nai_err *err);
-
-/* range_names.c: renames kernels, whose process and correlation are there, by the ranges around their launches. */
-NAI_MUST_CHECK int nai_stats_name_by_range(struct nai_stats_events *kernels, struct nai_stats_source *source,
-                                           struct nai_err *err);
-
-enum {
-  NAI_STATS_CALL_START,
-  NAI_STATS_CALL_END,
-  NAI_STATS_CALL_NAME, /* of source->texts, the version cut */
-  NAI_STATS_CALL_THREAD,
-  NAI_STATS_CALL_CORRELATION,
-  NAI_STATS_CALL_RESULT,
-  NAI_STATS_CALL_WHOLE, /* the name with its version */
-  NAI_STATS_CALL_COLUMNS
-};
-/* Likewise. */
-NAI_MUST_CHECK int nai_stats_load_calls(struct nai_stats_events *out, struct nai_stats_source *source, uint32_t wanted,
-                                        struct nai_err *err);
-
-enum { NAI_STATS_PROCESS_SHIFT = 24 }; /* of a globalTid: below stands the thread */
-static inline int64_t nai_stats_pid(int64_t global) {
-  return global == NAI_STATS_NULL ? global : (global >> NAI_STATS_PROCESS_SHIFT) & 0xFFFFFF;
-}
-static inline int64_t nai_stats_tid(int64_t global) { return global == NAI_STATS_NULL ? global : global & 0xFFFFFF; }
-
-/* Calls by process and correlation id. */
-struct nai_stats_calls {
-  struct nai_stats_events events;
-  struct nai_keyset known;
-  uint32_t *row; /* of each known pair: its first call */
-};
-NAI_MUST_CHECK int nai_stats_index_calls(struct nai_stats_calls *out, struct nai_stats_source *source,
-                                         struct nai_err *err);
-/* The call that launched an operation; UINT32_MAX for none. */
-uint32_t nai_stats_call_of(const struct nai_stats_calls *calls, int64_t process, int64_t correlation);
-enum { NAI_STATS_MEMORY_KINDS = 8 };
-/* What kinds of memory are called, as numbers of source->texts. */
-NAI_MUST_CHECK int nai_stats_name_memory(int64_t kinds[NAI_STATS_MEMORY_KINDS], struct nai_stats_source *source,
-                                         bool old, struct nai_err *err);
-/* A grid or a block as `   2    1    1`, NULL where there is none. Made in rows->scratch. */
-const char *nai_stats_sizes(struct nai_stats_rows *rows, int64_t x, int64_t y, int64_t z);
 
 /* --- write.c: formats ---------------------------------------------------------------------------------- */
 

@@ -1,9 +1,8 @@
 /* Reports that add up events by what they are: calls, kernels, copies, OS runtime. */
-#include "features/stats/stats.h"
+#include "features/stats/operations.h"
+#include "features/stats/ranges.h"
 
 #include "base/sort.h"
-
-#include <stdlib.h>
 
 /* --- calls -------------------------------------------------------------------------------------------- */
 

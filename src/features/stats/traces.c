@@ -1,5 +1,5 @@
 /* Every operation of the GPUs, every CUDA call, by start. */
-#include "features/stats/stats.h"
+#include "features/stats/operations.h"
 
 #include "base/sort.h"
 

@@ -7,7 +7,6 @@
 #include "table/json.h"
 
 #include <fcntl.h>
-#include <stdio.h>
 #include <unistd.h>
 
 static bool path_of(char *path, size_t size, const struct nai_term *v) {

@@ -8,11 +8,7 @@
 #include "tables/findings.h"
 
 #include <langinfo.h>
-#include <math.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { MAX_GPUS = 64 };
 

@@ -7,13 +7,10 @@
 #include "base/temporary.h"
 
 #include <curses.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <locale.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 #include <term.h>
 #include <termios.h>
 #include <unistd.h>

@@ -7,11 +7,7 @@
 #include "base/program.h"
 #include "base/temporary.h"
 
-#include <errno.h>
 #include <langinfo.h>
-#include <limits.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/statvfs.h>
 #include <sys/utsname.h>
 #include <unistd.h>

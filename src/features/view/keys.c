@@ -3,8 +3,6 @@
 
 #include "base/fmt.h"
 
-#include <string.h>
-
 /* --- timeline ----------------------------------------------------------------------------------------- */
 
 static int64_t columns_ns(const struct nai_term *v, int columns) {

@@ -1,9 +1,6 @@
 /* The window and the cursor. */
 #include "features/view/state.h"
 
-#include <stdarg.h>
-#include <stdio.h>
-
 enum { SHORTEST_NS = 10 };
 
 static int columns_of(const struct nai_term *v) {

@@ -4,8 +4,6 @@
 #include "base/fmt.h"
 #include "table/json.h"
 
-#include <string.h>
-
 static int lines_needed(const struct nai_term *v) {
   int lines = 2;
   for (uint32_t r = 0; r < v->scene.count; r++)

@@ -6,18 +6,12 @@
 #include "pipeline/analyze.h"
 #include "rundir/run.h"
 
-#include <errno.h>
-#include <limits.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <spawn.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 #include <sys/random.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
 struct open_args {

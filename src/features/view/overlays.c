@@ -3,9 +3,6 @@
 
 #include "base/fmt.h"
 
-#include <stdio.h>
-#include <string.h>
-
 /* --- configuration ------------------------------------------------------------------------------------ */
 
 static const struct {

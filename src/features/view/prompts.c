@@ -3,11 +3,6 @@
 
 #include "base/fs.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 void nai_prompt_open(struct nai_term *v, char key) {
   v->prompt = (struct nai_prompt){.key = key};
   if (key == 'w') {

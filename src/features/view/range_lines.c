@@ -2,9 +2,6 @@
 
 #include "base/sort.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 enum { KERNELS_SHOWN = 5 };
 
 /* --- order -------------------------------------------------------------------------------------------- */

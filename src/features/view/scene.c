@@ -4,9 +4,6 @@
 #include "table/kernel_name.h"
 #include "tables/threads.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 /* A row of a lane without its events, or, with lane NULL, of a GPU as a whole. */
 static struct nai_row row_of(const struct nai_lane *lane, uint32_t gpu) {
   struct nai_row row = {.gpu = gpu, .thread = -1, .process = -1, .context = -1, .stream = -1, .depth = -1};

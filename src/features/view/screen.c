@@ -2,8 +2,6 @@
 
 #include "base/escape.h"
 
-#include <stdlib.h>
-#include <string.h>
 #include <wchar.h>
 
 int nai_screen_new(struct nai_screen *screen, int width, int height, bool ascii, struct nai_err *err) {

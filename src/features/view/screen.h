@@ -4,8 +4,6 @@
 
 #include "base/buf.h"
 
-#include <stdint.h>
-
 enum nai_attribute { NAI_BOLD = 1, NAI_REVERSE = 2, NAI_DIM = 4, NAI_UNDERLINE = 8 };
 enum { NAI_COLORS = 7 }; /* 0 is the terminal's own, then red, green, yellow, blue, magenta, cyan */
 

@@ -2,9 +2,6 @@
 
 #include "features/view/state.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 /* --- where to begin ----------------------------------------------------------------------------------- */
 
 /* The first range of that name, by time. */

@@ -5,10 +5,6 @@
 #include "base/buf.h"
 #include "model/model.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 /* A place that a finding cites. */
 struct nai_term_place {
   uint32_t finding;  /* number, in the order of the findings */

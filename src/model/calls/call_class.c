@@ -2,9 +2,7 @@
 
 #include "model/calls/cuda_calls.h"
 
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
+#include "base/std.h"
 
 enum { NAME_SIZE = 96 }; /* longer than any function's name */
 

@@ -1,7 +1,7 @@
 /* What a call to the CUDA API is, by its name: said once, for every function (cuda_calls.h). */
 #pragma once
 
-#include <stdbool.h>
+#include "base/std.h"
 
 enum nai_call_class {
   NAI_CALL_CLASS_OTHER,

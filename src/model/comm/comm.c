@@ -1,10 +1,6 @@
 /* What is asked of communication kernels, their communicators and ranks. */
 #include "model/comm/comm.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
-
 static bool same_text(const char *a, const char *b) { return a == b || (a && b && strcmp(a, b) == 0); }
 
 bool nai_comm_same_kind(const struct nai_model *m, const struct nai_comm_item *a, const struct nai_comm_item *b) {

@@ -95,7 +95,7 @@ struct nai_comm {
   struct nai_comm_init *inits; /* by thread, in order */
   uint32_t init_count, init_capacity;
   int64_t payloads[NAI_PAYLOAD_VERDICTS]; /* of NCCL's ranges, by what became of them */
-  bool advanced;                          /* of another form (nsys -t nccl), which is not read */
+  bool advanced;                          /* in the form of nsys -t nccl */
   int64_t attributed, in_groups;          /* kernels whose calls are known; of them launched at the end of a group */
   int64_t captured;                       /* of them: in CUDA graphs, by the calls that captured them */
   int64_t sized;                          /* kernels whose message size is known */
@@ -113,6 +113,8 @@ bool nai_comm_same_kind(const struct nai_model *model, const struct nai_comm_ite
 static inline int64_t nai_comm_bytes(const struct nai_comm_item *item) {
   return item->sent > item->received ? item->sent : item->received;
 }
+/* Whether a range is of NCCL's domain. */
+bool nai_comm_is_nccls(const struct nai_model *model, uint32_t range);
 /* The id of a communicator as texts have it: "0x000000000000000b". */
 enum { NAI_COMM_ID_MAX = 24 };
 const char *nai_comm_id(char room[NAI_COMM_ID_MAX], int64_t comm);

@@ -6,8 +6,6 @@
 #include "base/sort.h"
 #include "model/graphs/graph_origin.h"
 
-#include <string.h>
-
 /* --- the range around the call ---------------------------------------------------------------- */
 
 static bool in_graph(const struct nai_model *m, const struct nai_comm_item *item) {

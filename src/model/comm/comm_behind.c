@@ -1,8 +1,6 @@
 /* What did a GPU do while others already waited for it? */
 #include "model/comm/comm.h"
 
-#include <string.h>
-
 /* Operations that began long before the wait are looked for among so many before it. */
 enum { LOOK_BACK = 64 };
 

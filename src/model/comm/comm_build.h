@@ -10,7 +10,7 @@ enum nai_comm_call_kind {
   NAI_COMM_GROUP_START,
   NAI_COMM_GROUP_END,
   NAI_COMM_INIT,
-  NAI_COMM_ADVANCED /* of another form, which is known by its names only */
+  NAI_COMM_ADVANCED /* of nsys -t nccl */
 };
 struct nai_comm_call {
   int64_t start, end;

@@ -6,8 +6,6 @@
 #include "tables/nvtx_dynamic_payloads.h"
 #include "tables/nvtx_payloads.h"
 
-#include <string.h>
-
 /* --- names ------------------------------------------------------------------------------------ */
 
 struct call_name {
@@ -42,6 +40,14 @@ static const struct call_name known[] = {
     {"GroupRuntime", NULL, NAI_COMM_ADVANCED},
     {"KernelLaunch", NULL, NAI_COMM_ADVANCED},
 };
+
+/* What a range of nsys -t nccl tells, whose names lack the "nccl" of the functions: an operation, or NULL. */
+static const char *advanced_op(const char *name) {
+  for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+    if (known[i].kind == NAI_COMM_COLLECTIVE && strcmp(known[i].name + strlen("nccl"), name) == 0)
+      return known[i].op;
+  return NULL;
+}
 
 static const struct call_name *find_name(const char *name) {
   bool possible = strchr("nAGK", *name) && *name;
@@ -142,11 +148,16 @@ static void read_attached(struct reader *r, struct nai_comm_call *call, uint32_t
 
 /* --- calls of a thread ------------------------------------------------------------------------ */
 
-/* Ranges of NCCL's domain. A trace may not name its domains; the names of ranges then have to do. */
-static bool is_nccl(const struct nai_model *m, uint32_t range, bool named) {
+static const char *domain_name(const struct nai_model *m, uint32_t range) {
   int64_t row = domain_of(m, range);
-  const char *name = row < 0 ? "" : nai_get_str(m->tables[NAI_IN_NVTX_DOMAINS], row, NVTX_DOMAINS_name);
-  return (!*name && !named) || strcmp(name, "NCCL") == 0;
+  return row < 0 ? "" : nai_get_str(m->tables[NAI_IN_NVTX_DOMAINS], row, NVTX_DOMAINS_name);
+}
+
+bool nai_comm_is_nccls(const struct nai_model *m, uint32_t range) { return strcmp(domain_name(m, range), "NCCL") == 0; }
+
+/* A trace may not name its domains; the names of functions then have to do. */
+static bool is_function(const struct nai_model *m, uint32_t range) {
+  return !*domain_name(m, range) || nai_comm_is_nccls(m, range);
 }
 
 static int keep_init(struct nai_model *m, uint32_t thread, const struct nai_comm_call *call, struct nai_err *err) {
@@ -191,9 +202,140 @@ static int read_thread(struct reader *r, uint32_t thread, struct nai_err *err) {
     uint32_t range = g->order[i];
     const struct call_name *name = r->names[nai_at_text(&m->nvtx.name, range)];
     if (name && name->kind == NAI_COMM_ADVANCED)
-      m->comm->advanced |= is_nccl(m, range, true);
-    else if (name && nai_at(&m->nvtx.start_ns, range) >= at.until && is_nccl(m, range, false))
+      m->comm->advanced |= nai_comm_is_nccls(m, range);
+    else if (name && nai_at(&m->nvtx.start_ns, range) >= at.until && is_function(m, range))
       NAI_TRY(read_call(&at, r, thread, range, name, err));
+  }
+  return NAI_OK;
+}
+
+/* --- nsys -t nccl ----------------------------------------------------------------------------------- */
+
+/* A call, or a launch of the calls of a group, perhaps by another thread. */
+enum what { CALL, KERNEL_LAUNCH, GROUP_LAUNCH };
+struct grouped {
+  enum what what;
+  uint32_t thread;
+  int64_t process, group, id; /* id: of a call, NAI_NULL_I64 unknown */
+  struct nai_comm_call call;
+  uint32_t first, count; /* of a launch: its calls */
+};
+struct grouped_list {
+  struct grouped *v;
+  uint32_t count, capacity;
+};
+
+NAI_ORDER(by_group, struct grouped, {a->process, b->process}, {a->group, b->group}, {(int)a->what, (int)b->what},
+          {a->id, b->id}, {a->call.start, b->call.start}, {b->call.end, a->call.end}, {a->thread, b->thread})
+NAI_ORDER(by_thread, struct grouped, {a->thread, b->thread}, {a->call.start, b->call.start}, {b->call.end, a->call.end},
+          {a->group, b->group})
+
+/* Ranges without a group are the operations on the GPU, whose times are of another clock: they are not read. */
+static int read_grouped(struct grouped_list *list, struct reader *r, uint32_t range, struct nai_err *err) {
+  struct nai_model *m = r->m;
+  const char *name = nai_strings_get(&m->tables[NAI_IN_NVTX]->strings, nai_at_text(&m->nvtx.name, range));
+  const char *op = advanced_op(name);
+  bool init = strcmp(name, "CommInit") == 0, kernel = strcmp(name, "KernelLaunch") == 0;
+  int32_t thread = nai_at_i32(&m->nvtx.thread, range);
+  if ((!op && !init && !kernel && strcmp(name, "GroupLaunch") != 0) || thread < 0 || !nai_comm_is_nccls(m, range))
+    return NAI_OK;
+  struct nai_comm_call call = {
+      .start = nai_at(&m->nvtx.start_ns, range), .end = nai_at(&m->nvtx.end_ns, range), .op = op};
+  const struct nai_payload *p = &call.payload;
+  int64_t before = m->comm->payloads[NAI_PAYLOAD_READ];
+  if (!read_dynamic(r, &call, range))
+    read_attached(r, &call, range);
+  if (init)
+    return keep_init(m, (uint32_t)thread, &call, err);
+  bool grouped = nai_payload_has(p, NAI_PAYLOAD_GROUP) && (!op || nai_payload_has(p, NAI_PAYLOAD_COMM));
+  if (!grouped && m->comm->payloads[NAI_PAYLOAD_READ] > before &&
+      !(op && nai_payload_has(p, NAI_PAYLOAD_COMM) && nai_payload_has(p, NAI_PAYLOAD_CALL))) {
+    m->comm->payloads[NAI_PAYLOAD_READ]--;
+    m->comm->payloads[NAI_PAYLOAD_NO_GROUP]++;
+  }
+  if (!grouped)
+    return NAI_OK;
+  NAI_TRY(NAI_ROOM(list->v, list->capacity, list->count, &m->work->arenas[NAI_PART_COMM], err));
+  list->v[list->count++] =
+      (struct grouped){.what = op     ? CALL
+                             : kernel ? KERNEL_LAUNCH
+                                      : GROUP_LAUNCH,
+                       .thread = (uint32_t)thread,
+                       .process = m->thread_process[thread],
+                       .group = p->value[NAI_PAYLOAD_GROUP],
+                       .id = nai_payload_has(p, NAI_PAYLOAD_CALL) ? p->value[NAI_PAYLOAD_CALL] : NAI_NULL_I64,
+                       .call = call};
+  return NAI_OK;
+}
+
+static bool same_call(const struct grouped *a, const struct grouped *b) {
+  return a->what == CALL && b->what == CALL && a->id != NAI_NULL_I64 && a->id == b->id && a->call.op == b->call.op;
+}
+
+/* Of one group: its calls, each once, come first; then the launches that they belong to, which go to *launches.
+ * Several launches share the calls, as several kernels of one group do. */
+static void join_group(struct grouped *v, uint32_t first, uint32_t end, struct grouped_list *launches) {
+  uint32_t calls = first, kernels = 0;
+  for (uint32_t i = first; i < end; i++) {
+    kernels += v[i].what == KERNEL_LAUNCH;
+    if (v[i].what == CALL && (calls == first || !same_call(&v[calls - 1], &v[i])))
+      v[calls++] = v[i];
+  }
+  uint32_t mine = launches->count;
+  for (uint32_t i = calls; i < end && calls > first; i++)
+    if (v[i].what == (kernels ? KERNEL_LAUNCH : GROUP_LAUNCH)) {
+      launches->v[launches->count] = v[i];
+      launches->v[launches->count].first = first;
+      launches->v[launches->count++].count = calls - first;
+    }
+  for (uint32_t i = mine; i < launches->count; i++)
+    launches->v[i].call.kernels = launches->count - mine - 1;
+}
+
+/* The calls of a launch, as if they had been made when it began: a thread's calls do not overlap. */
+static int put_launch(struct nai_model *m, const struct grouped *all, const struct grouped *launch,
+                      struct nai_err *err) {
+  struct nai_comm_calls *calls = &m->work->comm_calls[launch->thread];
+  for (uint32_t i = 0; i <= launch->count; i++) {
+    bool last = i == launch->count, one = launch->count == 1;
+    if (one && last)
+      break;
+    NAI_TRY(NAI_ROOM(calls->v, calls->capacity, calls->count, &m->work->arenas[NAI_PART_COMM], err));
+    struct nai_comm_call *call = &calls->v[calls->count++];
+    *call = last ? launch->call : all[launch->first + i].call;
+    call->kind = last ? NAI_COMM_GROUP_END : NAI_COMM_COLLECTIVE;
+    call->start = launch->call.start;
+    call->end = last || one ? launch->call.end : launch->call.start;
+    call->kernels = launch->call.kernels;
+    call->in_group = last ? launch->count : 0;
+  }
+  return NAI_OK;
+}
+
+static int read_advanced(struct reader *r, struct nai_err *err) {
+  struct nai_model *m = r->m;
+  struct grouped_list all = {0}, launches = {0};
+  for (uint32_t i = 0; i < m->nvtx.n; i++)
+    NAI_TRY(read_grouped(&all, r, i, err));
+  if (!all.count)
+    return NAI_OK;
+  NAI_TRY(NAI_NEW(launches.v, &m->work->arenas[NAI_PART_COMM], all.count, err));
+  qsort(all.v, all.count, sizeof *all.v, by_group);
+  for (uint32_t i = 0, j; i < all.count; i = j) {
+    for (j = i + 1; j < all.count && all.v[i].process == all.v[j].process && all.v[i].group == all.v[j].group; j++)
+      ;
+    join_group(all.v, i, j, &launches);
+  }
+  qsort(launches.v, launches.count, sizeof *launches.v, by_thread);
+  int64_t until = INT64_MIN;
+  for (uint32_t i = 0; i < launches.count; i++) {
+    const struct grouped *launch = &launches.v[i];
+    if (!i || launches.v[i - 1].thread != launch->thread) /* a thread's calls in the other form tell the same */
+      until = m->work->comm_calls[launch->thread].count ? INT64_MAX : INT64_MIN;
+    if (launch->call.start < until)
+      continue;
+    until = launch->call.end;
+    NAI_TRY(put_launch(m, all.v, launch, err));
   }
   return NAI_OK;
 }
@@ -220,5 +362,5 @@ int nai_comm_read_calls(struct nai_model *m, struct nai_err *err) {
   NAI_TRY(open_reader(&r, err));
   for (uint32_t t = 0; t < m->thread_count; t++)
     NAI_TRY(read_thread(&r, t, err));
-  return NAI_OK;
+  return m->comm->advanced ? read_advanced(&r, err) : NAI_OK;
 }

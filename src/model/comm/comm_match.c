@@ -4,8 +4,6 @@
 
 #include "tables/kernel_configs.h"
 
-#include <string.h>
-
 enum { MAX_LINES = 1024 }; /* each is compared with each */
 
 /* --- lines ------------------------------------------------------------------------------------ */

@@ -1,8 +1,6 @@
 /* Part COMM: the communication kernels of a trace, their streams and processes. What they did: comm_build.h. */
 #include "model/comm/comm_build.h"
 
-#include <stdio.h>
-
 enum { MAX_STREAMS = 4096 }; /* that communicate; searching more one by one would take too long */
 
 static int parse_names(struct nai_model *m, struct nai_err *err) {

@@ -1,9 +1,6 @@
 /* Rates of collectives as nccl-tests defines them. */
 #include "model/comm/comm.h"
 
-#include <math.h>
-#include <string.h>
-
 /* What NCCL's payloads call the message size is the whole buffer, or what one rank contributes, or what one rank sends
  * to another; `whole` says whether the other ranks' parts come on top. On the bus, `factor` of the whole moves. */
 enum factor { FACTOR_ALL_REDUCE, FACTOR_ALL_BUT_OWN, FACTOR_ONE };

@@ -1,8 +1,6 @@
 /* Who sends how much to whom: messages, added up by communicator, sender and peer. */
 #include "model/comm/comm_build.h"
 
-#include <string.h>
-
 enum { MAX_RANKS = 1024 }; /* of a communicator, of whose exchanges a row for each other rank is made */
 
 static int peer_of(struct nai_comm_peer **out, struct nai_comm_traffic *t, struct nai_model *m, uint32_t rank,

@@ -5,9 +5,6 @@
 #include "tables/mpi_communicators.h"
 #include "tables/mpi_events.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 /* --- reading ---------------------------------------------------------------------------------- */
 
 static bool is_one_of(const char *name, const char *const *list) {

@@ -6,9 +6,6 @@
 #include "model/idle/idle.h"
 #include "tables/threads.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 void nai_activity_free(struct nai_activity *a) {
   nai_keyset_free(&a->keys);
   free(a->shares);

@@ -6,8 +6,6 @@
 #include "base/fmt.h"
 #include "table/kernel_name.h"
 
-#include <string.h>
-
 enum { NAME_CHARS = 60, LEAST_PCT = 10, LEAST_SAMPLES = 5 };
 
 const char *nai_activity_layer_name(enum nai_activity_layer layer) {

@@ -5,9 +5,6 @@
 #include "base/sort.h"
 #include "model/graphs/graph_origin.h"
 
-#include <inttypes.h>
-#include <string.h>
-
 const char *nai_site_kind_name(enum nai_site_kind kind) {
   static const char *const names[] = {
       [NAI_SITE_NONE] = "none",           [NAI_SITE_PYTHON] = "python",

@@ -1,7 +1,5 @@
 #include "model/cpu/frames.h"
 
-#include <string.h>
-
 int nai_frames_open(struct nai_frames *f, const struct nai_model *m, struct nai_arena *arena, struct nai_err *err) {
   const struct nai_table *t = m->tables[NAI_IN_CALLCHAINS];
   *f = (struct nai_frames){.strings = &t->strings, .c = CALLCHAIN_FRAMES_columns_of(t)};

@@ -2,10 +2,6 @@
  * "/app/train.py", line 42, in step`, or the function as symbol and the path as module. */
 #include "model/cpu/call_stacks.h"
 
-#include <ctype.h>
-#include <stdlib.h>
-#include <string.h>
-
 static bool is_name(char c) { return isalnum((unsigned char)c) || c == '_'; }
 static bool ends_path(char c) {
   return !c || isspace((unsigned char)c) || c == ':' || c == '"' || c == '(' || c == ')' || c == ',';

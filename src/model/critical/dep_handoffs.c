@@ -6,8 +6,6 @@
 #include "base/sort.h"
 #include "model/idle/evidence.h"
 
-#include <stdlib.h>
-
 enum {
   QUIET_NS = 200 * 1000,  /* a thread that makes no call for so long may wait for another, */
   LEAST_QUIET_NS = 50000, /* which makes none for so long, or so long as this one's turn lasts, */

@@ -4,8 +4,6 @@
 
 #include "base/sort.h"
 
-#include <string.h>
-
 /* The call of a record, NAI_NO_ROW for none: by the process and the correlation id, as operations are joined. */
 struct call_index {
   struct nai_keyset keys;

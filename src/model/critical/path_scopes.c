@@ -3,8 +3,6 @@
 
 #include "model/steps/step_stats.h"
 
-#include <inttypes.h>
-
 const char *nai_path_scope_name(enum nai_path_scope_kind kind) {
   static const char *const names[] = {"window", "step", "unit"};
   return names[kind];

@@ -1,8 +1,6 @@
 /* When everything happens under changed durations. */
 #include "model/critical/dependencies.h"
 
-#include <math.h>
-
 static int64_t scaled(int64_t ns, double factor) { return factor == 1 ? ns : llround((double)ns * factor); }
 
 static bool waits_no_longer(const struct nai_scenario *s, uint32_t call) { return s->no_wait && s->no_wait[call]; }

@@ -3,7 +3,7 @@
 
 #include "base/sort.h"
 
-enum work { KERNELS, COPIES, HOST, WORKS };
+enum work { KERNELS, COPIES, CODE, CALLS, WORKS }; /* the last two the thread's own */
 
 /* What a GPU and its thread did for one member of a collective. */
 struct leg {
@@ -53,8 +53,10 @@ static void find_calls(struct leg *leg, const struct nai_model *m, uint32_t op_b
     return;
   leg->call = from + 1;
   leg->end = to + 1;
-  for (uint32_t call = leg->call; call < leg->end; call++)
-    leg->ns[HOST] += own_ns(d, 2 * call) + own_ns(d, 2 * call + 1);
+  for (uint32_t call = leg->call; call < leg->end; call++) {
+    leg->ns[CODE] += own_ns(d, 2 * call);
+    leg->ns[CALLS] += own_ns(d, 2 * call + 1);
+  }
 }
 
 static void find_legs(struct balancing *b, uint32_t gpu) {
@@ -139,9 +141,9 @@ static void speed_up(struct edit *e, const struct leg *leg, const double factors
   for (uint32_t op = leg->first; op < leg->op; op++)
     if (!nai_dep_op(e->m, op)->communication)
       e->op_factor[op] *= (float)factors[work_of(nai_dep_op(e->m, op))];
-  for (uint32_t call = leg->call; call < leg->end && factors[HOST] < 1; call++) {
-    e->call_factor[call] *= (float)factors[HOST];
-    e->host_cut[call] += (int64_t)((1 - factors[HOST]) * (double)own_ns(d, 2 * call));
+  for (uint32_t call = leg->call; call < leg->end; call++) {
+    e->call_factor[call] *= (float)factors[CALLS];
+    e->host_cut[call] += (int64_t)((1 - factors[CODE]) * (double)own_ns(d, 2 * call));
   }
   e->edited++;
 }
@@ -152,7 +154,7 @@ static void balance(struct balancing *b, const struct leg *leg) {
   if (members.end - members.first < 2 || !comparable(b, leg, members) || !is_late(b, leg, members))
     return;
   for (int work = 0; work < WORKS; work++)
-    factors[work] = work == HOST && !own_threads(b, leg, members) ? 1 : factor_of(b, leg, members, (enum work)work);
+    factors[work] = work >= CODE && !own_threads(b, leg, members) ? 1 : factor_of(b, leg, members, (enum work)work);
   speed_up(b->e, leg, factors);
 }
 

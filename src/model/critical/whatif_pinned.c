@@ -2,8 +2,6 @@
 #include "base/sort.h"
 #include "model/critical/whatif_edit.h"
 
-#include <math.h>
-
 enum { PAGEABLE, PINNED, DIRECTIONS = 3, LEAST_BYTES = 64 * 1024 };
 
 static bool is_of(const struct nai_model *m, const struct nai_op *op, int kind) {

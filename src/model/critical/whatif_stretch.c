@@ -1,8 +1,6 @@
 /* What of a trace is replayed: all, or of a large one successive repetitions that stand for the others. */
 #include "model/critical/whatif_edit.h"
 
-#include <math.h>
-
 enum { LEAST_REPETITIONS = 3 };
 
 /* Recorded times from .. to, both included. */

@@ -7,8 +7,6 @@
 #include "model/steps/steady.h"
 #include "tables/nvtx_sizes.h"
 
-#include <stddef.h>
-
 /* A range of a known operation. */
 struct range {
   int64_t start, end;

@@ -1,7 +1,6 @@
 #include "model/gemm/matrix_shape.h"
 
-#include <stddef.h>
-#include <string.h>
+#include "base/std.h"
 
 /* --- the list ------------------------------------------------------------------------------------- */
 

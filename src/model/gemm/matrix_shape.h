@@ -1,8 +1,7 @@
 /* What an operation of PyTorch's multiplies, or moves, from its name and the sizes of its inputs. */
 #pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "base/std.h"
 
 /* A bracketed list of sizes: "[[8, 1024], [], [1024, 4096]]". */
 enum { NAI_SIZES_MOST = 16, NAI_DIMENSIONS_MOST = 8 };

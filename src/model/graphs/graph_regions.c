@@ -4,8 +4,6 @@
 #include "model/calls/call_class.h"
 #include "model/kernels/repeated.h"
 
-#include <string.h>
-
 void nai_regions_free(struct nai_regions *regions) { nai_arena_free(&regions->arena); }
 
 /* A thread's launches since something that no graph can hold. */

@@ -4,8 +4,6 @@
 #include "table/stats.h"
 #include "tables/overhead_events.h"
 
-#include <string.h>
-
 enum { MIN_CONTEXT_NS = 20 * 1000 * 1000, MIN_EXCESS_NS = 1000 * 1000, LAUNCH_FLOOR_NS = 20 * 1000 };
 
 struct search {

@@ -6,8 +6,6 @@
 #include "model/idle/idle.h"
 #include "table/stats.h"
 
-#include <stdlib.h>
-
 /* --- pauses ----------------------------------------------------------------------------------- */
 
 enum { MIN_PAUSE_NS = 1000 * 1000, TIMES_OTHERS = 10, PART_OF_WINDOW = 10 };

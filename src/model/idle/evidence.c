@@ -5,8 +5,6 @@
 #include "model/build.h"
 #include "model/idle/idle.h"
 
-#include <string.h>
-
 /* --- marks on calls --------------------------------------------------------------------------- */
 
 static enum nai_layer layer_of_call(const struct nai_model *m, uint32_t call) {

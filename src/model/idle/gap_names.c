@@ -2,8 +2,6 @@
 
 #include "tables/threads.h"
 
-#include <inttypes.h>
-
 const char *nai_next_op_name(char room[NAI_KIND_NAME_MAX], const struct nai_model *m, const struct nai_idle_gap *gap) {
   if (gap->op == NAI_NO_ROW)
     return NULL;

@@ -5,8 +5,6 @@
 #include "model/idle/evidence.h"
 #include "model/idle/idle.h"
 
-#include <stdlib.h>
-
 /* --- executions and their callbacks --------------------------------------------------------------- */
 
 /* Callbacks by process and correlation id, as the rows of host_function_events that they are. */

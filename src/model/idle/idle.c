@@ -7,10 +7,6 @@
 #include "table/stats.h"
 #include "tables/idle_causes.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 /* The meaning goes on behind "GPU 0, 5 ms: ". */
 static const struct {
   const char *name, *meaning;

@@ -8,9 +8,6 @@
 #include "model/idle/evidence.h"
 #include "model/idle/idle.h"
 
-#include <stdio.h>
-#include <string.h>
-
 static void set_what(struct nai_pause_cause *out, const char *name, const char *more) {
   enum { MOST = 400 };
   snprintf(out->what, sizeof out->what, "%.*s%s", (int)nai_text_prefix(name, strlen(name), MOST), name, more);

@@ -1,8 +1,6 @@
 #include "model/kernels/gpu_peak.h"
 #include "tables/gpus.h"
 
-#include <string.h>
-
 /* The product that a MIG instance is a part of: "NVIDIA A30" of "NVIDIA A30 MIG 2g.12gb". */
 static const struct nai_gpu_product *whole_product(const struct nai_gpu_facts *facts, const char *name) {
   char whole[128];

@@ -1,8 +1,7 @@
 /* Durations that fall into two modes. */
 #pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "base/std.h"
 
 /* The shorter and the longer mode. */
 struct nai_modes {

@@ -5,9 +5,6 @@
 #include "config/gpu_facts.h"
 #include "table/table.h"
 
-#include <stdbool.h>
-#include <stdint.h>
-
 /* One multiprocessor (SM) and how many the GPU has. */
 struct nai_sm {
   bool known;                   /* all of what follows but `count`, which may be 0 */

@@ -1,10 +1,5 @@
 #include "model/kernels/partitions.h"
 
-#include "tables/processes.h"
-
-#include <stdlib.h>
-#include <string.h>
-
 enum { MOST = 256 }; /* more cannot be right: those beyond share the last, of which nothing is known */
 
 static int add(uint32_t *number, struct nai_partitions *p, struct nai_partition partition, struct nai_err *err) {

@@ -2,8 +2,6 @@
 
 #include "tables/kernel_configs.h"
 
-#include <math.h>
-
 enum { COOPERATIVE = 2 }; /* and above; 0 unknown, 1 regular */
 
 static int64_t number(const struct nai_table *configs, int64_t config, int column) {

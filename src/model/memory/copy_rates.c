@@ -3,8 +3,6 @@
 #include "base/sort.h"
 #include "table/stats.h"
 
-#include <math.h>
-
 void nai_copy_rates_add(struct nai_copy_rates *r, const struct nai_model *m, uint32_t memop) {
   int64_t bytes = nai_at(&m->memops.bytes, memop), ns = nai_memop_ns(m, memop);
   if (bytes < NAI_LARGE_COPY_BYTES || ns <= 0 || !nai_memop_rate_is_possible(m, memop))

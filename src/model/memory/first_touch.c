@@ -5,8 +5,6 @@
 #include "base/sort.h"
 #include "model/groups.h"
 
-#include <string.h>
-
 enum { TO_GPU = 1, MIN_EQUAL = 3, CLASSES = 64 };
 
 static const double much_longer = 1.5; /* than the usual copy of the size */

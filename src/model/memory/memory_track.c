@@ -6,8 +6,6 @@
 #include "tables/memory_pool_events.h"
 #include "tables/memory_usage_events.h"
 
-#include <stdlib.h>
-
 /* One row of memory_usage_events or memory_pool_events. */
 struct event {
   int64_t process, time, address;

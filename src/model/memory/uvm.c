@@ -3,8 +3,6 @@
 #include "base/sort.h"
 #include "tables/um_fault_events.h"
 
-#include <stdlib.h>
-
 /* --- when ------------------------------------------------------------------------------------- */
 
 /* Faults that a GPU handles, which the export need not have in order. */

@@ -2,8 +2,6 @@
 #include "model/build.h"
 #include "model/nvtx/nvtx_open.h"
 
-#include <string.h>
-
 /* What only the sweep has to know of a node. */
 struct progress {
   uint32_t name;       /* of the node, in `names` */

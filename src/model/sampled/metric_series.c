@@ -13,10 +13,6 @@
 #include "tables/nics.h"
 #include "tables/steps.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 static int sort_cards(struct nai_model *m, struct nai_err *err) {
   const struct NIC_METRIC_SAMPLES_columns c = NIC_METRIC_SAMPLES_columns_of(m->tables[NAI_IN_NIC_SAMPLES]);
   const struct nai_column *const keys[] = {&c.global_id, &c.port,   &c.list_id, &c.metric_index,

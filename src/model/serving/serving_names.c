@@ -1,7 +1,6 @@
 #include "model/serving/serving_names.h"
 
 #include "table/table.h"
-#include <string.h>
 
 /* In `text` <X> is a number: C, c requests and tokens of prompts; G, g of decoding; k lengths of the latter's
  * sequences; n, o new and known requests; B, t the batch and its tokens; # one that says nothing. <M> is SGLang's mode,

@@ -2,8 +2,7 @@
  * are those of public versions of vLLM, SGLang and TensorRT-LLM (docs/serving.md). */
 #pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "base/std.h"
 
 enum nai_serving_format {
   NAI_SERVING_NONE,

@@ -3,10 +3,6 @@
 
 #include "base/sort.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 const char *nai_step_state_name(enum nai_step_state state) {
   static const char *const names[] = {"steady", "warm-up", "truncated", "other kind", "paused"};
   return names[state];

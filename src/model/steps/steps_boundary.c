@@ -5,9 +5,6 @@
  */
 #include "model/steps/steps_periods.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 enum { SAME_PCT = 80, FEWEST_WAITED = 5, HTOD = 1, DTOH = 2 };
 
 /* The process's operations on the GPU in launch order, and what is looked for in them. */

@@ -4,9 +4,6 @@
 #include "base/text.h"
 #include "model/steps/step_stats.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 enum {
   STEPS_ALIKE = 80, /* percent of repetitions, of a step */
   UNITS_ALIKE = 60, /* of any other unit */

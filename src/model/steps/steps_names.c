@@ -2,9 +2,6 @@
 #include "base/text.h"
 #include "model/steps/steps_build.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 int nai_step_keep(const char **out, struct nai_model *m, const struct nai_buf *text, struct nai_err *err) {
   NAI_TRY(nai_buf_check(text, err));
   *out = nai_arena_printf(&m->arena, "%s", nai_buf_str(text));

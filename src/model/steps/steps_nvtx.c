@@ -9,10 +9,6 @@
 #include "base/text.h"
 #include "tables/nvtx_domains.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 enum { FEWEST = 3, MAX_CANDIDATES = 64, NAME_CHARS = 80 };
 /* Percent. In a loop: between the first range's start and the last one's end. */
 enum {

@@ -3,9 +3,6 @@
 #include "base/text.h"
 #include "model/steps/steps_build.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 enum { FEWEST = 3, MAX_SPREAD_PCT = 25, LOOP_OF_ALL = 50 };
 
 static bool is_optimizer_step(const char *canonical) {

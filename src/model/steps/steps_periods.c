@@ -7,8 +7,6 @@
 
 #include "base/sort.h"
 
-#include <stdlib.h>
-
 enum {
   FEWEST = 3,       /* occurrences of a token, tokens of a period */
   REGULAR_PCT = 50, /* of a token's distances are the usual one */

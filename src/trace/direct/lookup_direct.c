@@ -2,8 +2,6 @@
 #include "trace/direct/record.h"
 #include "trace/lookup_internal.h"
 
-#include <stdlib.h>
-
 struct direct_lookup {
   struct nai_lookup base;
   struct nai_arena arena;

@@ -2,7 +2,6 @@
 #include "trace/direct/record.h"
 
 #include <endian.h>
-#include <string.h>
 
 void nai_record_plan(struct nai_record_plan *plan, const struct nai_pages *pages, const struct nai_db_table *table,
                      const int *columns, int column_count) {

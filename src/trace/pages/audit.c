@@ -4,8 +4,6 @@
 
 #include "trace/scan_internal.h"
 
-#include <string.h>
-
 /* --- leaves that nothing refers to ------------------------------------------------------------ */
 
 /* Whether all rows of a leaf page could be the table's. */

@@ -2,7 +2,6 @@
  * gone, so that the reader goes on, finds no valid page there, and reports the loss. */
 #include "trace/pages/pages.h"
 
-#include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <sys/mman.h>

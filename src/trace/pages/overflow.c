@@ -1,8 +1,6 @@
 /* Payloads that continue on overflow pages: a linked list, 4 bytes for the next page's number, then content. */
 #include "trace/pages/pages.h"
 
-#include <string.h>
-
 /* Notes that the reference at byte `place` of the file leads to overflow page `page`; false when another does. */
 static bool is_only_reference(const struct nai_pages *pages, uint32_t page, uint64_t place) {
   uint64_t before = 0;

@@ -1,8 +1,6 @@
 /* The heads of records: the types of their values, which tell what the row holds and where it ends. */
 #include "trace/pages/pages.h"
 
-#include <string.h>
-
 enum { SMALL_TYPES = 128 }; /* serial types of one byte */
 
 /* Bytes of a value by its serial type, for types of one byte: numbers, then texts and blobs. */

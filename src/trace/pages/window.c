@@ -2,8 +2,6 @@
 
 #include "base/fs.h"
 
-#include <errno.h>
-
 enum {
   WINDOW_BYTES = 256 << 10, /* fits the second-level cache; larger ones are no faster */
   MAX_SKIPPED_PAGES = 2     /* reading a few foreign pages in between costs less than another call */

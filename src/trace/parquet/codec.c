@@ -3,7 +3,6 @@
 #include "base/program.h"
 #include "trace/parquet/parquet.h"
 
-#include <string.h>
 #include <unistd.h>
 #include <zlib.h>
 

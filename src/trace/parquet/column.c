@@ -3,9 +3,6 @@
 #include "trace/parquet/parquet.h"
 #include "trace/parquet/thrift_in.h"
 
-#include <errno.h>
-#include <string.h>
-
 enum { DATA_PAGE, INDEX_PAGE, DICTIONARY_PAGE, DATA_PAGE_V2 };
 enum {
   PLAIN = 0,

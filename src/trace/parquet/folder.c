@@ -5,9 +5,7 @@
 #include "trace/trace/trace_internal.h"
 
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
-#include <string.h>
 
 #define SUFFIX ".parquet"
 enum { ROWS_PER_LOOK = 4096 };

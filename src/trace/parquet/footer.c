@@ -3,8 +3,6 @@
 #include "trace/parquet/parquet.h"
 #include "trace/parquet/thrift_in.h"
 
-#include <errno.h>
-#include <string.h>
 #include <sys/stat.h>
 
 enum { MAX_FOOTER = 256 << 20, MAX_COLUMNS = 2000, MAX_NAME = 1000 };

@@ -2,9 +2,7 @@
  * src/trace/parquet. */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "base/std.h"
 
 /* Bytes that are read from the front. Once `bad`, everything yields 0. */
 struct nai_thrift_in {

@@ -1,9 +1,6 @@
 /* The catalogue, and finding in an export what it asks for. */
 #include "trace/sources/source.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 
 const struct nai_source *const nai_sources[] = {

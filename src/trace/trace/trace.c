@@ -4,10 +4,7 @@
 #include "trace/lookup_internal.h"
 #include "trace/pages/pages.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 /* A rollback journal that still has its header belongs to a change that was never finished, or that is going on. SQLite

@@ -7,8 +7,6 @@
 #include "trace/reader.h"
 
 #include <stdatomic.h>
-#include <stdbool.h>
-#include <stdint.h>
 
 struct nai_trace_options {
   enum nai_reader_choice reader;

@@ -1,9 +1,6 @@
 #include "base/threads.h"
 #include "trace/trace/trace_internal.h"
 
-#include <errno.h>
-#include <string.h>
-
 static bool is_open(sqlite3 *db) {
   sqlite3_file *file = NULL;
   return db && sqlite3_file_control(db, "main", SQLITE_FCNTL_FILE_POINTER, &file) == SQLITE_OK && file &&

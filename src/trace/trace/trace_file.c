@@ -1,9 +1,7 @@
 #include "base/fs.h"
 #include "trace/trace/trace_internal.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>

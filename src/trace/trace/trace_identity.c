@@ -3,9 +3,7 @@
 #include "base/threads.h"
 #include "trace/trace/trace_internal.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
 #ifdef NAI_XXH_DISPATCH
 #include <xxh_x86dispatch.h> /* the same functions, with the widest vectors of this processor */
 #else

@@ -1,7 +1,5 @@
 #include "trace/trace/trace_internal.h"
 
-#include <string.h>
-
 static bool is_any_of(const char *type, const char *const *patterns) {
   for (; *patterns; patterns++)
     if (sqlite3_strlike(*patterns, type, 0) == 0)

@@ -3,7 +3,6 @@
 #include "base/fs.h"
 #include "trace/trace/trace_internal.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <unistd.h>
 

@@ -100,6 +100,7 @@ export class StateStore {
     /** @type {((state: ViewState) => void)[]} */
     this.listeners = [];
     this.timer = 0;
+    this.shown = ''; // the address that `values` were read from or written to
     this.read();
     window.addEventListener('hashchange', () => {
       clearTimeout(this.timer);
@@ -110,6 +111,7 @@ export class StateStore {
   }
 
   read() {
+    this.shown = location.hash;
     Object.assign(this.values, parseState(location.hash.slice(1)));
   }
 
@@ -133,11 +135,14 @@ export class StateStore {
   /** @param {boolean} asNewPage */
   write(asNewPage) {
     this.timer = 0;
+    // A link was followed whose event has not come yet: what was still to be written may not take its place.
+    if (!asNewPage && location.hash !== this.shown) return;
     const target = this.link();
     if (target === location.hash || (target === '#' && location.hash === '')) return;
     try {
       if (asNewPage) history.pushState(null, '', target);
       else history.replaceState(null, '', target);
+      this.shown = location.hash;
     } catch {
       // A sandboxed frame may forbid it; the page works without a link.
     }

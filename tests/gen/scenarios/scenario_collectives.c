@@ -5,6 +5,7 @@
 #include "gen/collective.h"
 #include "gen/truth/answers.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 
 enum { RANKS = 2, STEPS = 12, DOMAIN = 1, US = 1000 };
@@ -23,7 +24,8 @@ static const struct nai_gen_kernel_spec kernel_specs[KERNELS] = {
                       "ncclDevKernel_AllGather_RING_LL", NAI_GEN_COMM, API_LAUNCH_EX},
 };
 
-enum { N_INIT, N_ALL_REDUCE, N_ALL_GATHER, N_SEND, N_RECV, N_GROUP_START, N_GROUP_END, NAMES };
+enum { N_INIT, N_ALL_REDUCE, N_ALL_GATHER, N_SEND, N_RECV, N_GROUP_START, N_GROUP_END, FUNCTIONS };
+enum { N_API_GROUP = FUNCTIONS, N_GROUP_LAUNCH, N_KERNEL_LAUNCH, N_ADVANCED, NAMES = N_ADVANCED + N_GROUP_START };
 enum { GRAPH_STEPS = 10, CAPTURED = 4, EXECUTABLE = 8 };
 static const struct nai_gen_name_spec name_specs[NAMES] = {
     [N_INIT] = {"ncclCommInitRankConfig", NULL},
@@ -33,6 +35,15 @@ static const struct nai_gen_name_spec name_specs[NAMES] = {
     [N_RECV] = {"ncclRecv", NULL},
     [N_GROUP_START] = {"ncclGroupStart", NULL},
     [N_GROUP_END] = {"ncclGroupEnd", NULL},
+    /* of nsys -t nccl */
+    [N_API_GROUP] = {"API Group", NULL},
+    [N_GROUP_LAUNCH] = {"GroupLaunch", NULL},
+    [N_KERNEL_LAUNCH] = {"KernelLaunch", NULL},
+    [N_ADVANCED + N_INIT] = {"CommInit", NULL},
+    [N_ADVANCED + N_ALL_REDUCE] = {"AllReduce", NULL},
+    [N_ADVANCED + N_ALL_GATHER] = {"AllGather", NULL},
+    [N_ADVANCED + N_SEND] = {"Send", NULL},
+    [N_ADVANCED + N_RECV] = {"Recv", NULL},
 };
 
 struct job {
@@ -40,6 +51,8 @@ struct job {
   int kernels[KERNELS], names[NAMES];
   int thread[RANKS], compute[RANKS], nccl[RANKS];
   int64_t shift[RANKS]; /* of the GPU's clock */
+  bool advanced;        /* as nsys -t nccl has it */
+  int launcher[RANKS], progress[RANKS], group[RANKS], calls[RANKS];
 };
 
 /* The ranks write their payloads with different headers. */
@@ -55,6 +68,54 @@ static void open_range(struct job *j, int rank, int name, const struct nai_gen_p
   }
 }
 
+/* nsys -t nccl: the calls of a group, each with its id and the group's. */
+static void advanced_call(struct job *j, int rank, int name, int64_t count, const char *type, int peer) {
+  char json[256], to[32] = "";
+  if (peer >= 0) {
+    snprintf(to, sizeof to, ",\"peer\":%d", peer);
+  }
+  snprintf(json, sizeof json,
+           "{\"commHash\":%" PRIu64 ",\"commRank\":%d,\"count\":%" PRId64
+           ",\"dataType\":\"%s\",\"apiId\":%d,\"apiGroupId\":%d%s}",
+           communicator, rank, count, type, ++j->calls[rank], j->group[rank], to);
+  nai_gen_push_id(j->plan, j->thread[rank], j->names[N_ADVANCED + name], DOMAIN);
+  nai_gen_attach_json(j->plan, j->thread[rank], json);
+  nai_gen_pop(j->plan, j->thread[rank]);
+}
+
+static void push_group(struct job *j, int thread, int rank, int name) {
+  char json[64];
+  snprintf(json, sizeof json, "{\"apiGroupId\":%d}", j->group[rank]);
+  nai_gen_push_id(j->plan, thread, j->names[name], DOMAIN);
+  nai_gen_attach_json(j->plan, thread, json);
+}
+
+/* The launch, on rank 1 by another thread; then the same as two channels of the GPU did it. */
+static void advanced_launch(struct job *j, int rank, const struct nai_gen_collective *plain, int name) {
+  struct nai_gen_collective c = *plain;
+  int launcher = c.thread[rank] = j->launcher[rank], progress = j->progress[rank];
+  char json[128];
+  nai_gen_wait_until(j->plan, launcher, nai_gen_now(j->plan, j->thread[rank]));
+  push_group(j, j->thread[rank], rank, N_GROUP_LAUNCH);
+  push_group(j, launcher, rank, N_KERNEL_LAUNCH);
+  nai_gen_join_collective(j->plan, &c, rank);
+  nai_gen_pop(j->plan, launcher);
+  if (launcher != j->thread[rank]) {
+    nai_gen_wait_until(j->plan, j->thread[rank], nai_gen_now(j->plan, launcher));
+  }
+  nai_gen_pop(j->plan, j->thread[rank]);
+  snprintf(json, sizeof json, "{\"commHash\":%" PRIu64 ",\"commRank\":%d,\"apiId\":%d,\"seqNumber\":%d}", communicator,
+           rank, j->calls[rank], j->group[rank]);
+  nai_gen_wait_until(j->plan, progress, c.start[rank] + j->shift[rank]);
+  for (int channel = 0; channel < 2; channel++) {
+    nai_gen_push_id(j->plan, progress, j->names[N_ADVANCED + name], DOMAIN);
+    nai_gen_attach_json(j->plan, progress, json);
+  }
+  nai_gen_wait_until(j->plan, progress, c.end + j->shift[rank]);
+  nai_gen_pop(j->plan, progress);
+  nai_gen_pop(j->plan, progress);
+}
+
 static void close_range(struct job *j, int rank) { nai_gen_pop(j->plan, j->thread[rank]); }
 
 static void open_rank(struct job *j, int rank) {
@@ -67,6 +128,17 @@ static void open_rank(struct job *j, int rank) {
   j->compute[rank] = nai_gen_stream(plan, context, 7 + 8 * rank);
   j->nccl[rank] = nai_gen_stream(plan, context, 20 + 8 * rank);
   nai_gen_domain(plan, thread, DOMAIN, "NCCL");
+  if (j->advanced) {
+    char json[96];
+    j->launcher[rank] = rank ? nai_gen_thread(plan, process, 7101 + rank, "python3") : thread;
+    j->progress[rank] = nai_gen_thread(plan, process, 7201 + rank, "NCCL Progress");
+    snprintf(json, sizeof json, "{\"commHash\":%" PRIu64 ",\"commRank\":%d,\"nRanks\":%d}", communicator, rank, RANKS);
+    nai_gen_push_id(plan, thread, j->names[N_ADVANCED + N_INIT], DOMAIN);
+    nai_gen_attach_json(plan, thread, json);
+    nai_gen_work(plan, thread, 50 * US);
+    nai_gen_pop(plan, thread);
+    return;
+  }
   open_range(j, rank, N_INIT,
              &(struct nai_gen_payload){.schema = NAI_GEN_NCCL_INIT, .ranks = RANKS, .rank = rank, .device = rank});
   nai_gen_work(plan, thread, 50 * US);
@@ -99,6 +171,12 @@ static void all_reduce(struct job *j, int rank, int64_t t) {
   c.start[0] = t;
   c.start[1] = t + 1000 * US;
   c.end = c.start[1] + 300 * US;
+  if (j->advanced) {
+    j->group[rank]++;
+    advanced_call(j, rank, N_ALL_REDUCE, c.bytes / 2, "ncclBfloat16", -1);
+    advanced_launch(j, rank, &c, N_ALL_REDUCE);
+    return;
+  }
   open_range(j, rank, N_ALL_REDUCE, &(struct nai_gen_payload){.schema = NAI_GEN_NCCL_ALL_REDUCE, .bytes = c.bytes});
   nai_gen_join_collective(j->plan, &c, rank);
   close_range(j, rank);
@@ -110,6 +188,17 @@ static void exchange(struct job *j, int rank, int64_t t) {
   c.start[1] = t;
   c.start[0] = t + 200 * US;
   c.end = c.start[0] + 100 * US;
+  if (j->advanced) {
+    j->group[rank]++;
+    push_group(j, j->thread[rank], rank, N_API_GROUP);
+    for (int i = 0; i < 2; i++) {
+      advanced_call(j, rank, N_SEND, 4 << 20, "ncclInt8", 1 - rank);
+      advanced_call(j, rank, N_RECV, 1 << 20, "float32", 1 - rank);
+    }
+    advanced_launch(j, rank, &c, N_SEND);
+    nai_gen_pop(j->plan, j->thread[rank]);
+    return;
+  }
   open_range(j, rank, N_GROUP_START, NULL);
   close_range(j, rank);
   for (int i = 0; i < 2; i++) {
@@ -130,9 +219,15 @@ static void all_gather(struct job *j, int rank, int64_t t) {
   struct nai_gen_collective c = collective(j, "AllGather", K_ALL_GATHER, 1 << 20);
   c.start[0] = c.start[1] = t;
   c.end = t + 580 * US;
-  open_range(j, rank, N_ALL_GATHER, &(struct nai_gen_payload){.schema = NAI_GEN_NCCL_ALL_GATHER, .bytes = c.bytes});
-  nai_gen_join_collective(j->plan, &c, rank);
-  close_range(j, rank);
+  if (j->advanced) {
+    j->group[rank]++;
+    advanced_call(j, rank, N_ALL_GATHER, c.bytes / 4, "7", -1);
+    advanced_launch(j, rank, &c, N_ALL_GATHER);
+  } else {
+    open_range(j, rank, N_ALL_GATHER, &(struct nai_gen_payload){.schema = NAI_GEN_NCCL_ALL_GATHER, .bytes = c.bytes});
+    nai_gen_join_collective(j->plan, &c, rank);
+    close_range(j, rank);
+  }
   compute(j, rank, K_GEMM, t + 5 * US, 550 * US);
 }
 
@@ -147,20 +242,20 @@ static void step(struct job *j, int rank, int64_t t) {
   all_gather(j, rank, t + 2200 * US);
 }
 
-static void begin(struct job *j, struct nai_gen_plan *plan, int64_t shift_ns) {
-  *j = (struct job){.plan = plan, .shift = {0, shift_ns}};
+static void begin(struct job *j, struct nai_gen_plan *plan, int64_t shift_ns, bool advanced) {
+  *j = (struct job){.plan = plan, .shift = {0, shift_ns}, .advanced = advanced};
   nai_gen_even_shapes(plan);
   nai_gen_kernels(plan, j->kernels, kernel_specs, KERNELS);
-  nai_gen_names(plan, j->names, name_specs, NAMES);
+  nai_gen_names(plan, j->names, name_specs, advanced ? NAMES : FUNCTIONS);
   nai_gen_nccl_schemas(plan, DOMAIN, RANKS);
   for (int r = 0; r < RANKS; r++) {
     open_rank(j, r);
   }
 }
 
-static void run(struct nai_gen_plan *plan, int64_t shift_ns) {
+static void run(struct nai_gen_plan *plan, int64_t shift_ns, bool advanced) {
   struct job j;
-  begin(&j, plan, shift_ns);
+  begin(&j, plan, shift_ns, advanced);
   int64_t first = nai_gen_now(plan, j.thread[0]) + 1000 * US;
   for (int s = 0; s < nai_gen_scaled(plan, STEPS); s++) {
     for (int r = 0; r < RANKS; r++) {
@@ -198,7 +293,7 @@ static void all_to_all(struct job *j, int rank, int64_t t) {
 void nai_gen_plan_grouped_sends(struct nai_gen_plan *plan, int64_t target_bytes) {
   (void)target_bytes;
   struct job j;
-  begin(&j, plan, 0);
+  begin(&j, plan, 0, false);
   int64_t first = nai_gen_now(plan, j.thread[0]) + 1000 * US;
   for (int s = 0; s < nai_gen_scaled(plan, STEPS); s++) {
     for (int r = 0; r < RANKS; r++) {
@@ -239,7 +334,7 @@ static void replay_step(struct job *j, int rank, int s, int64_t t) {
 void nai_gen_plan_collectives_graph(struct nai_gen_plan *plan, int64_t target_bytes) {
   (void)target_bytes;
   struct job j;
-  begin(&j, plan, 0);
+  begin(&j, plan, 0, false);
   for (int r = 0; r < RANKS; r++) {
     capture(&j, r);
   }
@@ -253,11 +348,17 @@ void nai_gen_plan_collectives_graph(struct nai_gen_plan *plan, int64_t target_by
 
 void nai_gen_plan_collectives(struct nai_gen_plan *plan, int64_t target_bytes) {
   (void)target_bytes;
-  run(plan, 0);
+  run(plan, 0, false);
 }
 
 /* The same, but one GPU's clock is 37 us ahead. */
 void nai_gen_plan_collectives_skewed(struct nai_gen_plan *plan, int64_t target_bytes) {
   (void)target_bytes;
-  run(plan, 37 * US);
+  run(plan, 37 * US, false);
+}
+
+/* The same as nsys -t nccl has it, after NVIDIA's description. */
+void nai_gen_plan_collectives_advanced(struct nai_gen_plan *plan, int64_t target_bytes) {
+  (void)target_bytes;
+  run(plan, 0, true);
 }

@@ -80,4 +80,19 @@ export async function exportTests(suite, path, { report }) {
       check(await page.locator('.filter-bar').isHidden(), 'Escape undoes it');
     }),
   );
+
+  await suite.test('a link followed while the last view is still to be written is not lost', () =>
+    suite.page(path, { hash: '#v=timeline' }, async (page) => {
+      const view = await page.evaluate(async () => {
+        const { app } = globalThis.nsysAi;
+        app.state.set({ s: '40' });
+        const followed = new Promise((resolve) => window.addEventListener('hashchange', resolve, { once: true }));
+        location.hash = '#v=tables';
+        app.state.write(false); // the timer of the write, before the event of the link
+        await followed;
+        return [app.view, location.hash];
+      });
+      equal(view, ['tables', '#v=tables']);
+    }),
+  );
 }

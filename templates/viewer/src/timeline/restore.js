@@ -1,12 +1,17 @@
+/** @import { Clock } from '../format.js' */
 /** @import { TimelineView } from './view.js' */
 /** @import { ViewState } from '../state.js' */
 import { EventColors } from '../colors.js';
 import { lanesIn } from './area.js';
 import { parseMarks, parseMeasure } from './marks.js';
 
-/** "from~to", null for anything else. @param {string} text @returns {[number, number] | null} */
-function rangeIn(text) {
-  const [from, to] = text.split('~').map(Number);
+/**
+ * "from~to", null for anything else. Behind an @ they are the trace's own times, as other pages know them.
+ * @param {string} text @param {Clock} clock @returns {[number, number] | null}
+ */
+function rangeIn(text, clock) {
+  const origin = text.startsWith('@') ? Number(clock.origin) : 0;
+  const [from, to] = text.replace('@', '').split('~').map((time) => Number(time) - origin);
   return text !== '' && to >= from ? [from, to] : null;
 }
 
@@ -24,11 +29,11 @@ export function restoreTimeline(view, values) {
   view.selected = -1;
   view.selectedGap = null;
   view.range = null;
-  view.kept = rangeIn(values.rb);
+  view.kept = rangeIn(values.rb, view.model.clock);
   const area = values.ra.split('!');
   view.area = lanesIn(view.layout, area).length > 0 ? area : null;
   const event = Number(values.e);
-  const range = rangeIn(values.r);
+  const range = rangeIn(values.r, view.model.clock);
   if (values.e !== '' && Number.isInteger(event) && event >= 0 && event < view.model.count) view.selected = event;
   else if (range) view.range = range;
   else if (values.g !== '') view.selectGapByRow(Number(values.g), false);
@@ -39,6 +44,7 @@ export function restoreTimeline(view, values) {
   const from = Number(values.a);
   const to = Number(values.b);
   if (values.a !== '' && values.b !== '' && to > from) view.viewport.set(from, to);
+  else if (view.range && values.r.startsWith('@')) view.viewport.focus(...view.range, 0.7);
   else view.viewport.fit();
   view.resize();
   view.scrollTo(Number(values.y) || 0);

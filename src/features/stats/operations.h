@@ -1,0 +1,68 @@
+/* What ran on GPUs, and the calls that launched it. Internal to src/features/stats. */
+#pragma once
+
+#include "features/stats/stats.h"
+
+/* Columns of a struct nai_stats_events. Of memsets the kind of memory is the source's; what a kind has not is
+ * NAI_STATS_NULL. */
+enum {
+  NAI_STATS_OP_START,
+  NAI_STATS_OP_END,
+  NAI_STATS_OP_CORRELATION,
+  NAI_STATS_OP_GRID,
+  NAI_STATS_OP_BLOCK = NAI_STATS_OP_GRID + 3,
+  NAI_STATS_OP_REGISTERS = NAI_STATS_OP_BLOCK + 3,
+  NAI_STATS_OP_STATIC,
+  NAI_STATS_OP_DYNAMIC,
+  NAI_STATS_OP_BYTES,
+  NAI_STATS_OP_FROM,
+  NAI_STATS_OP_TO,
+  NAI_STATS_OP_DEVICE,
+  NAI_STATS_OP_CONTEXT,
+  NAI_STATS_OP_GREEN,
+  NAI_STATS_OP_STREAM,
+  NAI_STATS_OP_PROCESS,
+  NAI_STATS_OP_NAME, /* of source->texts, NAI_NO_STRING for none */
+  NAI_STATS_OP_DEMANGLED,
+  NAI_STATS_OP_COLUMNS
+};
+enum nai_stats_what { NAI_STATS_KERNELS, NAI_STATS_COPIES, NAI_STATS_SETS };
+/* Times, names, and the columns whose bits are in `wanted`. Copies of a kind that reports do not know have no name. */
+NAI_MUST_CHECK int nai_stats_load_operations(struct nai_stats_events *out, struct nai_stats_source *source,
+                                             enum nai_stats_what what, uint32_t wanted,
+                                             const struct nai_stats_options *options, struct nai_err *err);
+
+/* range_names.c: renames kernels, whose process and correlation are there, by the ranges around their launches. */
+NAI_MUST_CHECK int nai_stats_name_by_range(struct nai_stats_events *kernels, struct nai_stats_source *source,
+                                           struct nai_err *err);
+
+enum {
+  NAI_STATS_CALL_START,
+  NAI_STATS_CALL_END,
+  NAI_STATS_CALL_NAME, /* of source->texts, the version cut */
+  NAI_STATS_CALL_THREAD,
+  NAI_STATS_CALL_CORRELATION,
+  NAI_STATS_CALL_RESULT,
+  NAI_STATS_CALL_WHOLE, /* the name with its version */
+  NAI_STATS_CALL_COLUMNS
+};
+/* Likewise. */
+NAI_MUST_CHECK int nai_stats_load_calls(struct nai_stats_events *out, struct nai_stats_source *source, uint32_t wanted,
+                                        struct nai_err *err);
+
+/* Calls by process and correlation id. */
+struct nai_stats_calls {
+  struct nai_stats_events events;
+  struct nai_keyset known;
+  uint32_t *row; /* of each known pair: its first call */
+};
+NAI_MUST_CHECK int nai_stats_index_calls(struct nai_stats_calls *out, struct nai_stats_source *source,
+                                         struct nai_err *err);
+/* The call that launched an operation; UINT32_MAX for none. */
+uint32_t nai_stats_call_of(const struct nai_stats_calls *calls, int64_t process, int64_t correlation);
+enum { NAI_STATS_MEMORY_KINDS = 8 };
+/* What kinds of memory are called, as numbers of source->texts. */
+NAI_MUST_CHECK int nai_stats_name_memory(int64_t kinds[NAI_STATS_MEMORY_KINDS], struct nai_stats_source *source,
+                                         bool old, struct nai_err *err);
+/* A grid or a block as `   2    1    1`, NULL where there is none. Made in rows->scratch. */
+const char *nai_stats_sizes(struct nai_stats_rows *rows, int64_t x, int64_t y, int64_t z);

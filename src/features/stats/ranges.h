@@ -1,0 +1,97 @@
+/* NVTX ranges, and what lies inside them. Internal to src/features/stats. */
+#pragma once
+
+#include "features/stats/stats.h"
+
+/* --- ranges.c: NVTX ---------------------------------------------------------------------------------- */
+
+enum nai_stats_style { NAI_STATS_PUSH_POP, NAI_STATS_START_END };
+const char *nai_stats_style_name(enum nai_stats_style style);
+/* There are millions of them: they are small. */
+struct nai_stats_range {
+  int64_t start, end, thread, rowid; /* thread: globalTid */
+  uint32_t domain, text;             /* of source->texts, NAI_NO_STRING: none */
+  uint32_t name;                     /* of source->texts, the domain included; NAI_NO_STRING: none */
+  bool push_pop;
+  bool crosses; /* it is ended by a thread that the export names: it holds nothing */
+};
+static inline enum nai_stats_style nai_stats_style_of(const struct nai_stats_range *range) {
+  return range->push_pop ? NAI_STATS_PUSH_POP : NAI_STATS_START_END;
+}
+struct nai_stats_ranges {
+  uint32_t count;
+  struct nai_stats_range *at; /* in the order of the file */
+  struct nai_key *ordered;    /* containment.c: those that can hold something, by thread and start; NULL: not yet */
+  uint32_t ordered_count;
+};
+enum nai_stats_styles { NAI_STATS_BOTH_STYLES, NAI_STATS_ONLY_PUSH_POP };
+/* Ranges. One without end lasts until the latest time of any row of NVTX (of 2022), of any of these ranges (since). */
+NAI_MUST_CHECK int nai_stats_load_ranges(struct nai_stats_ranges *out, struct nai_stats_source *source, bool old,
+                                         enum nai_stats_styles styles, struct nai_err *err);
+
+struct nai_stats_moment {
+  int64_t start, end;
+};
+/* Something that ran on a GPU, under a name of source->texts. */
+struct nai_stats_instance {
+  int64_t start, end, device, name; /* device: as in the export */
+};
+/* range_traces.c: each range on each GPU where it launched something. */
+NAI_MUST_CHECK int nai_stats_project_by_gpu(struct nai_stats_instance **out, uint32_t *count,
+                                            struct nai_stats_source *source, struct nai_err *err);
+/* range_traces.c: when what each range launched ran on GPUs; nothing: end before start. */
+NAI_MUST_CHECK int nai_stats_project_all(struct nai_stats_moment **out, struct nai_stats_ranges *ranges,
+                                         struct nai_stats_source *source, struct nai_err *err);
+/* range_traces.c: from the first start to the last end of what calls in the range launched. NAI_EUSAGE for nothing. */
+NAI_MUST_CHECK int nai_stats_project(int64_t *start, int64_t *end, const struct nai_stats_range *range,
+                                     struct nai_stats_source *source, struct nai_err *err);
+
+/* --- containment.c: what lies inside which range --------------------------------------------------------- */
+
+/* Something that happens on a thread, as the call that launched an operation. */
+struct nai_stats_item {
+  int64_t start, end, thread;
+};
+/* Items by thread and start; ranges are ordered, too. */
+NAI_MUST_CHECK int nai_stats_order_items(struct nai_key **out, struct nai_stats_ranges *ranges,
+                                         const struct nai_stats_item *items, uint32_t count, struct nai_arena *arena,
+                                         struct nai_err *err);
+
+/* overlap.c: what lies inside a range: on the same thread, begun no earlier and ended no later. A range with an end
+ * thread holds nothing. Many ranges may hold the same items: no pair of them is looked at.
+ *
+ * Of each item the range around it that begins last, of those the one that ends first, then the last in the file;
+ * UINT32_MAX: none. */
+NAI_MUST_CHECK int nai_stats_find_innermost(uint32_t **out, struct nai_stats_ranges *ranges,
+                                            const struct nai_stats_item *items, uint32_t count, struct nai_arena *arena,
+                                            struct nai_err *err);
+/* `put` gets each item once for each name and style of ranges around it: one of these ranges, and how many they are. */
+typedef int nai_stats_name_fn(void *ctx, uint32_t range, uint32_t ranges, uint32_t item, struct nai_err *err);
+NAI_MUST_CHECK int nai_stats_contain_names(struct nai_stats_ranges *ranges, const struct nai_stats_item *items,
+                                           uint32_t count, nai_stats_name_fn *put, void *ctx, struct nai_arena *arena,
+                                           struct nai_err *err);
+/* `put` gets each range once for each kind of items in it. */
+typedef int nai_stats_kind_fn(void *ctx, uint32_t range, uint32_t kind, struct nai_err *err);
+NAI_MUST_CHECK int nai_stats_contain_kinds(struct nai_stats_ranges *ranges, const struct nai_stats_item *items,
+                                           uint32_t count, const uint32_t *kind, uint32_t kind_count,
+                                           nai_stats_kind_fn *put, void *ctx, struct nai_arena *arena,
+                                           struct nai_err *err);
+/* From the first start to the last end of what an item stands for, or of all that items in a range do. */
+struct nai_stats_extent {
+  int64_t start, end;
+  uint32_t calls;
+};
+#define NAI_STATS_NO_EXTENT ((struct nai_stats_extent){INT64_MAX, INT64_MIN, 0})
+NAI_MUST_CHECK int nai_stats_contain_extents(struct nai_stats_extent **out, struct nai_stats_ranges *ranges,
+                                             const struct nai_stats_item *items, const struct nai_stats_extent *of_item,
+                                             uint32_t count, struct nai_arena *arena, struct nai_err *err);
+
+/* Where a range stands among those of its thread. */
+struct nai_stats_place {
+  uint32_t parent; /* the range around it that is closest to it; UINT32_MAX: none */
+  int32_t level;   /* from 0 */
+  uint32_t twin;   /* another range of the same times: of the first of them the second, of the others the first;
+                      UINT32_MAX: none. The first is the others' parent */
+};
+NAI_MUST_CHECK int nai_stats_find_parents(struct nai_stats_place **out, struct nai_stats_ranges *ranges,
+                                          struct nai_arena *arena, struct nai_err *err);
