@@ -114,7 +114,8 @@ static bool is_repeated(struct copied *c, const struct nai_cell *cells) {
 static int64_t number_of(const struct copied *c, int column, int64_t value) {
   if (value == NAI_NULL_I64)
     return column == c->null_is_zero ? 0 : value;
-  return c->table->schema == &nai_cuda_streams_schema && column == CUDA_STREAMS_priority ? (int32_t)(uint32_t)value : value;
+  return c->table->schema == &nai_cuda_streams_schema && column == CUDA_STREAMS_priority ? (int32_t)(uint32_t)value
+                                                                                         : value;
 }
 
 static int on_copied(void *ctx, const struct nai_cell *cells, struct nai_err *err) {
