@@ -145,7 +145,7 @@ enum nai_model_part {
 struct nai_model_options {
   const struct nai_kernel_classes *classes;
   const struct nai_patterns *phases; /* NULL without a phase map */
-  bool phases_chosen;                 /* by the program, not the user: used where it maps most of the work */
+  bool phases_chosen;                /* by the program, not the user: used where it maps most of the work */
   const struct nai_workload_patterns *workload;
   const struct nai_gpu_facts *gpu_facts;
   const struct nai_flops *flops;   /* what the user says a step computes, or NULL */

@@ -90,6 +90,14 @@ class Advice(unittest.TestCase):
                     self.assertTrue(fits(program), f"{path.name}: {rule}: {line}")
         return lines
 
+    def test_small_grids_of_openacc(self):
+        """Recorded OpenACC events tell the framework, whatever kernels are called; a gang is a block."""
+        small = "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET gridX = 1, gridY = 1, gridZ = 1, blockX = 128, blockY = 1, blockZ = 1"
+        for edit, told in ((), True), (("DROP TABLE CUPTI_ACTIVITY_KIND_OPENACC_OTHER",), False):
+            text = (artifacts(support.edited("openacc-waits", small, *edit)) / "report.md").read_text(encoding="utf-8")
+            self.assertIn("Grid too small: fewer blocks than SMs", text)
+            self.assertEqual("OpenACC: a gang is a block" in text, told)
+
     def test_generated(self):
         self.assertGreater(sum(self.check(trace(scenario)) for scenario in dict.fromkeys(NAMED)), 120)
 

@@ -3,9 +3,6 @@
 
 #include "table/schema.h"
 
-#include <inttypes.h>
-#include <string.h>
-
 enum { MAX_FINDINGS = 3, MAX_EVIDENCE = 2 };
 
 /* "id glob 'idle-*' or id glob 'launch-bound'"; ids of rules need no quoting (intents.c). */

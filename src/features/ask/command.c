@@ -4,10 +4,6 @@
 #include "features/ask/llm.h"
 #include "base/escape.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 struct question_args {
   struct nai_cmd_ask ask;
   const char *intents[16];

@@ -6,10 +6,6 @@
 #include "features/ask/internal.h"
 
 #include <jansson.h>
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
-#include <time.h>
 
 enum { TRIES = 3, LONGEST_WAIT_S = 30, BYTES_PER_TOKEN = 3, MAX_TEXT = 8000 };
 

@@ -1,8 +1,6 @@
 /* The reports, by their names of 2022 and since 2023. */
 #include "features/stats/stats.h"
 
-#include <string.h>
-
 #define CALLS "CUPTI_ACTIVITY_KIND_RUNTIME"
 #define KERNELS "CUPTI_ACTIVITY_KIND_KERNEL"
 #define COPIES "CUPTI_ACTIVITY_KIND_MEMCPY"

@@ -7,9 +7,6 @@
 #include "command/command.h"
 #include "trace/trace/trace.h"
 
-#include <stdio.h>
-#include <string.h>
-
 enum { MAX_LISTS = 128, MAX_ITEMS = 512 };
 struct stats_args {
   const char *reports[MAX_LISTS], *formats[MAX_LISTS], *outputs[MAX_LISTS];

@@ -3,8 +3,6 @@
 
 #include "base/sort.h"
 
-#include <stdlib.h>
-
 /* --- order --------------------------------------------------------------------------------------------- */
 
 enum order { BY_START, BY_THREAD };

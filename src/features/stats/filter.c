@@ -3,9 +3,6 @@
 
 #include "base/sort.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 /* --- times ----------------------------------------------------------------------------------------------- */
 
 /* A time with a unit, of nanoseconds if none is said; `otherwise` for nothing. */

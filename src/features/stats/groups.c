@@ -3,10 +3,6 @@
 
 #include "base/sort.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 enum { RECENT = 1 << 16 };
 
 int nai_stats_groups_begin(struct nai_stats_groups *groups, struct nai_stats_source *source, int keys, uint64_t rows,

@@ -3,9 +3,6 @@
 
 #include "base/sort.h"
 
-#include <math.h>
-#include <stdlib.h>
-
 struct launches {
   struct nai_stats_calls calls;
   struct nai_stats_events kernels;

@@ -4,8 +4,6 @@
 #include "base/keyset.h"
 #include "base/sort.h"
 
-#include <stdlib.h>
-
 /* --- sizes of messages ----------------------------------------------------------------------------------- */
 
 enum { P2P, SENT, RECEIVED };

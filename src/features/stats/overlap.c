@@ -3,8 +3,6 @@
 
 #include "base/sort.h"
 
-#include <stdlib.h>
-
 static bool is_before(const struct nai_stats_item *item, int64_t thread, int64_t start) {
   return item->thread < thread || (item->thread == thread && item->start < start);
 }

@@ -4,9 +4,6 @@
 
 #include "base/sort.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 enum { KEY_RANGE, KEY_PID, KEY_TID, KEY_STYLE, KEY_KERNEL, KEYS };
 enum { NO_RANGE = -1, NO_STYLE = -1 };
 

@@ -3,8 +3,6 @@
 
 #include "trace/names.h"
 
-#include <string.h>
-
 /* Without what PyTorch writes behind a name: `aten::add, op_id = 7` is `aten::add`. */
 static int cut_name(int64_t *name, struct nai_stats_source *source, struct nai_err *err) {
   const char *text = nai_stats_text_of(source, *name);

@@ -6,8 +6,6 @@
 #include "base/sort.h"
 #include "base/threads.h"
 
-#include <math.h>
-
 /* --- what both have -------------------------------------------------------------------------------------- */
 
 struct range_trace {

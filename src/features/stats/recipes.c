@@ -6,10 +6,6 @@
 #include "base/sort.h"
 #include "base/text.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 int nai_stats_pattern_read(struct nai_stats_pattern *out, const char *text, struct nai_err *err) {
   *out = (struct nai_stats_pattern){0};
   if (!text)

@@ -3,8 +3,6 @@
 
 #include "base/sort.h"
 
-#include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 
 enum {

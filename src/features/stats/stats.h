@@ -11,7 +11,6 @@
 #include "table/table.h"
 #include "trace/reader.h"
 
-#include <limits.h>
 #include <regex.h>
 #include <sys/types.h>
 

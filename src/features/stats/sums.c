@@ -4,8 +4,6 @@
 
 #include "base/sort.h"
 
-#include <stdlib.h>
-
 /* --- calls -------------------------------------------------------------------------------------------- */
 
 static const char calls_table[] = "CUPTI_ACTIVITY_KIND_RUNTIME";

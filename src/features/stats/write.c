@@ -6,8 +6,6 @@
 #include "base/threads.h"
 #include "table/json.h"
 
-#include <string.h>
-
 struct writer {
   struct nai_buf *out;
   const struct nai_stats_column *columns;
