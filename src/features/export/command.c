@@ -200,13 +200,12 @@ static int check(const void *memory, const char *const *operands, size_t count, 
   return binary ? nai_cmd_check_binary(operands[0], args->out, err) : NAI_OK;
 }
 
-static int run(void *memory, const char *const *operands, size_t count, const struct nai_cli_program *program,
-               struct nai_err *err) {
+static int run(void *memory, const char *const *operands, size_t count, struct nai_err *err) {
   struct export_args *args = memory;
   struct nai_export_options *o = &args->timeline;
   struct nai_cmd_output output;
   NAI_OWNED(nai_run) *source = NULL;
-  (void)count, (void)program;
+  (void)count;
   NAI_TRY(nai_cmd_source_open(&source, operands[1], &(struct nai_cmd_source){.quiet = args->quiet}, err));
   NAI_TRY(nai_cmd_check_gpu(o->gpu, source, err));
   NAI_TRY(nai_cmd_place_stretch(&args->trim, "--trim", source, err));

@@ -358,19 +358,18 @@ static int check(const void *memory, const char *const *operands, size_t count, 
   return NAI_OK;
 }
 
-static int open_view(const char *const *operands, const struct nai_cli_program *program, struct nai_err *err) {
+static int open_view(const char *const *operands, struct nai_err *err) {
   NAI_FREED void *args = calloc(1, nai_cmd_view.args_size);
   NAI_TRY(nai_memory_check(args, err));
   nai_cmd_view.init(args);
-  return nai_cmd_view.run(args, operands, 1, program, err);
+  return nai_cmd_view.run(args, operands, 1, err);
 }
 
-static int run(void *memory, const char *const *operands, size_t count, const struct nai_cli_program *program,
-               struct nai_err *err) {
+static int run(void *memory, const char *const *operands, size_t count, struct nai_err *err) {
   const struct open_args *args = memory;
   (void)count;
   if (args->with == TUI)
-    return open_view(operands, program, err);
+    return open_view(operands, err);
   return args->with == PERFETTO ? open_perfetto(args, operands[0], err) : open_html(args, operands[0], err);
 }
 
