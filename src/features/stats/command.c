@@ -405,11 +405,9 @@ static int check(const void *memory, const char *const *operands, size_t count, 
 }
 
 /* Exit status 2: a report was refused. */
-static int run(void *memory, const char *const *operands, size_t count, const struct nai_cli_program *program,
-               struct nai_err *err) {
+static int run(void *memory, const char *const *operands, size_t count, struct nai_err *err) {
   const struct stats_args *args = memory;
   struct job job = {.args = args, .arena = NAI_ARENA(NULL)};
-  (void)program;
   if (args->help_reports)
     return nai_stats_list_reports(count ? operands[0] : NULL, err);
   if (args->help_formats)
