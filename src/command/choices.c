@@ -64,7 +64,7 @@ const char *nai_cmd_skill_ids(size_t i, const char *before) {
     state = nai_skills_load(&skills, NULL, 0, &ignored) ? -1 : 1;
   if (state < 0)
     return asset_name(&list, "skills/", ".yaml", i);
-  return i < skills.skill_count ? skills.skills[i]->id : NULL;
+  return i < skills.skills.count ? skills.skills.all[i]->id : NULL;
 }
 
 const char *nai_cmd_page_names(size_t i, const char *before) {

@@ -3,25 +3,21 @@
 
 #include "base/fs.h"
 #include "base/hash.h"
+#include "base/text.h"
 #include "tables/skill_answers.h"
 
 /* --- reading --------------------------------------------------------------------------------------- */
 
 static bool is_file(const char *name) {
-  size_t len = strlen(name);
-  return strchr(name, '/') || (len > 5 && strcmp(name + len - 5, ".yaml") == 0) ||
-         (len > 4 && strcmp(name + len - 4, ".yml") == 0);
+  return strchr(name, '/') || nai_text_ends(name, ".yaml") || nai_text_ends(name, ".yml");
 }
 
 static int read_skill(struct nai_skill **out, const char *name, struct nai_err *err) {
-  struct nai_page *page = NULL;
   if (!is_file(name))
     return nai_skills_builtin(out, name, err);
-  NAI_TRY(nai_skills_read(out, &page, name, err));
-  bool is_page = page;
-  nai_page_free(page);
-  return is_page ? nai_err_set(err, NAI_EUSAGE, "%s: a page is no part of a report; --skill takes skills", name)
-                 : NAI_OK;
+  NAI_TRY(nai_skills_read(out, name, err));
+  return (*out)->is_page ? nai_err_set(err, NAI_EUSAGE, "%s: a page is no part of a report; --skill takes skills", name)
+                         : NAI_OK;
 }
 
 static bool is_of(const char *parameter, const char *id) {
@@ -77,8 +73,8 @@ static int check_id(const struct nai_state_skills *s, size_t index, struct nai_r
 }
 
 static int add(struct nai_state_skills *s, const char *name, struct nai_run *tables, struct nai_err *err) {
-  NAI_TRY(read_skill(&s->list[s->count], name, err));
-  const struct nai_skill *skill = s->list[s->count++];
+  NAI_TRY(read_skill(&s->list[s->count++], name, err));
+  const struct nai_skill *skill = s->list[s->count - 1];
   NAI_TRY(check_id(s, s->count - 1, tables, err));
   NAI_TRY(nai_skill_check(skill, tables, err));
   NAI_TRY(nai_skill_schema(&s->schemas[s->count - 1], skill, err));

@@ -19,119 +19,64 @@ void nai_skill_free(struct nai_skill *skill) {
   free(skill);
 }
 
-void nai_page_free(struct nai_page *page) {
-  if (!page)
-    return;
-  nai_yaml_free(page->doc);
-  nai_buf_free(&page->file);
-  free(page->source);
-  free(page);
+static void list_free(struct nai_skill_list *list) {
+  for (uint32_t i = 0; i < list->count; i++)
+    nai_skill_free(list->all[i]);
+  free(list->all);
 }
 
 void nai_skills_free(struct nai_skills *skills) {
-  for (uint32_t i = 0; i < skills->skill_count; i++)
-    nai_skill_free(skills->skills[i]);
-  for (uint32_t i = 0; i < skills->page_count; i++)
-    nai_page_free(skills->pages[i]);
-  free(skills->skills);
-  free(skills->pages);
+  list_free(&skills->skills);
+  list_free(&skills->pages);
   nai_buf_free(&skills->left_out);
 }
 
 /* --- one document ---------------------------------------------------------------------------------- */
 
-/* Both take doc and file. */
-static int make_skill(struct nai_skill **out, struct nai_yaml **doc, struct nai_buf *file, const char *source,
-                      struct nai_err *err) {
-  NAI_OWNED(nai_skill) *skill = calloc(1, sizeof *skill);
-  if (!skill || !(skill->source = strdup(source)))
-    return nai_err_nomem(err);
-  skill->doc = *doc;
-  skill->file = *file;
-  *doc = NULL;
-  *file = (struct nai_buf){0};
-  NAI_TRY(nai_skill_read(skill, err));
-  *out = skill;
-  skill = NULL;
-  return NAI_OK;
-}
-
-static int make_page(struct nai_page **out, struct nai_yaml **doc, struct nai_buf *file, const char *source,
-                     struct nai_err *err) {
-  NAI_OWNED(nai_page) *page = calloc(1, sizeof *page);
-  if (!page || !(page->source = strdup(source)))
-    return nai_err_nomem(err);
-  page->doc = *doc;
-  page->file = *file;
-  *doc = NULL;
-  *file = (struct nai_buf){0};
-  NAI_TRY(nai_page_read(page, err));
-  *out = page;
-  page = NULL;
-  return NAI_OK;
-}
-
 /* Takes `text` when it succeeds. */
-static int parse(struct nai_skill **skill, struct nai_page **page, struct nai_buf *text, const char *name,
-                 const char *source, struct nai_err *err) {
-  NAI_OWNED(nai_yaml) *doc = NULL;
-  *skill = NULL;
-  *page = NULL;
-  NAI_TRY(nai_yaml_parse(&doc, name, nai_buf_str(text), text->len, err));
-  return nai_yaml_get(doc, nai_yaml_root(doc), "page") ? make_page(page, &doc, text, source, err)
-                                                       : make_skill(skill, &doc, text, source, err);
+static int parse(struct nai_skill **out, struct nai_buf *text, const char *name, const char *source,
+                 struct nai_err *err) {
+  NAI_OWNED(nai_skill) *skill = calloc(1, sizeof *skill);
+  *out = NULL;
+  NAI_TRY(nai_memory_check(skill && (skill->source = strdup(source)), err));
+  NAI_TRY(nai_yaml_parse(&skill->doc, name, nai_buf_str(text), text->len, err));
+  skill->file = *text;
+  *text = (struct nai_buf){0};
+  skill->is_page = nai_yaml_get(skill->doc, nai_yaml_root(skill->doc), "page");
+  NAI_TRY(skill->is_page ? nai_page_read(skill, err) : nai_skill_read(skill, err));
+  return NAI_GIVE(out, skill);
 }
 
-int nai_skills_read(struct nai_skill **skill, struct nai_page **page, const char *path, struct nai_err *err) {
+int nai_skills_read(struct nai_skill **out, const char *path, struct nai_err *err) {
   NAI_SCOPED(nai_buf) text = {0};
-  *skill = NULL;
-  *page = NULL;
+  *out = NULL;
   NAI_TRY(nai_fs_read(&text, path, NAI_YAML_MAX_BYTES, NAI_EUSAGE, err));
-  return parse(skill, page, &text, path, path, err);
+  return parse(out, &text, path, path, err);
 }
 
 /* --- all ------------------------------------------------------------------------------------------- */
 
 /* Files one under its id; takes it. */
-static int file_skill(struct nai_skills *all, struct nai_skill *skill, struct nai_err *err) {
-  for (uint32_t i = 0; i < all->skill_count; i++)
-    if (strcmp(all->skills[i]->id, skill->id) == 0) {
-      nai_skill_free(all->skills[i]);
-      all->skills[i] = skill;
+static int file_away(struct nai_skills *all, struct nai_skill *skill, struct nai_err *err) {
+  struct nai_skill_list *list = skill->is_page ? &all->pages : &all->skills;
+  for (uint32_t i = 0; i < list->count; i++)
+    if (strcmp(list->all[i]->id, skill->id) == 0) {
+      nai_skill_free(list->all[i]);
+      list->all[i] = skill;
       return NAI_OK;
     }
-  if (!nai_array_room(&all->skills, &all->skill_capacity, all->skill_count, sizeof(struct nai_skill *))) {
+  if (!nai_array_room(&list->all, &list->capacity, list->count, sizeof *list->all)) {
     nai_skill_free(skill);
     return nai_err_nomem(err);
   }
-  all->skills[all->skill_count++] = skill;
+  list->all[list->count++] = skill;
   return NAI_OK;
-}
-
-static int file_page(struct nai_skills *all, struct nai_page *page, struct nai_err *err) {
-  for (uint32_t i = 0; i < all->page_count; i++)
-    if (strcmp(all->pages[i]->id, page->id) == 0) {
-      nai_page_free(all->pages[i]);
-      all->pages[i] = page;
-      return NAI_OK;
-    }
-  if (!nai_array_room(&all->pages, &all->page_capacity, all->page_count, sizeof(struct nai_page *))) {
-    nai_page_free(page);
-    return nai_err_nomem(err);
-  }
-  all->pages[all->page_count++] = page;
-  return NAI_OK;
-}
-
-static int file_away(struct nai_skills *all, struct nai_skill *skill, struct nai_page *page, struct nai_err *err) {
-  return skill ? file_skill(all, skill, err) : file_page(all, page, err);
 }
 
 static int add_file(struct nai_skills *all, const char *path, struct nai_err *err) {
   struct nai_skill *skill;
-  struct nai_page *page;
-  NAI_TRY(nai_skills_read(&skill, &page, path, err));
-  return file_away(all, skill, page, err);
+  NAI_TRY(nai_skills_read(&skill, path, err));
+  return file_away(all, skill, err);
 }
 
 static int is_yaml(const struct dirent *entry) {
@@ -153,11 +98,10 @@ static bool is_link(const char *path) {
 /* A file below the working directory, through no link. */
 static int add_here(struct nai_skills *all, const char *path, struct nai_err *err) {
   struct nai_skill *skill;
-  struct nai_page *page;
   NAI_SCOPED(nai_buf) text = {0};
   NAI_TRY(nai_fs_read_at(&text, AT_FDCWD, path, NAI_YAML_MAX_BYTES, NAI_EUSAGE, err));
-  NAI_TRY(parse(&skill, &page, &text, path, path, err));
-  return file_away(all, skill, page, err);
+  NAI_TRY(parse(&skill, &text, path, path, err));
+  return file_away(all, skill, err);
 }
 
 typedef int add_fn(struct nai_skills *all, const char *path, struct nai_err *err);
@@ -210,14 +154,13 @@ static int add_directory(struct nai_skills *all, const char *path, struct nai_er
 static int add_builtin(struct nai_skills *all, struct nai_err *err) {
   for (const struct nai_asset *a = nai_assets; a->path; a++) {
     struct nai_skill *skill;
-    struct nai_page *page;
     NAI_SCOPED(nai_buf) text = {0};
     if (strncmp(a->path, "skills/", strlen("skills/")) != 0 && strncmp(a->path, "pages/", strlen("pages/")) != 0)
       continue;
     nai_buf_put(&text, a->data, (size_t)(a->end - a->data));
     NAI_TRY(nai_buf_check(&text, err));
-    NAI_TRY(parse(&skill, &page, &text, a->path, "built-in", err));
-    NAI_TRY(file_away(all, skill, page, err));
+    NAI_TRY(parse(&skill, &text, a->path, "built-in", err));
+    NAI_TRY(file_away(all, skill, err));
   }
   return NAI_OK;
 }
@@ -228,20 +171,21 @@ int nai_skills_builtin(struct nai_skill **out, const char *id, struct nai_err *e
   *out = NULL;
   NAI_TRY(add_builtin(&all, err));
   NAI_TRY(nai_skills_find(&found, &all, id, err));
-  for (uint32_t i = 0; i < all.skill_count; i++)
-    if (all.skills[i] == found) {
-      *out = all.skills[i];
-      all.skills[i] = NULL;
+  for (uint32_t i = 0; i < all.skills.count; i++)
+    if (all.skills.all[i] == found) {
+      *out = all.skills.all[i];
+      all.skills.all[i] = NULL;
     }
   return NAI_OK;
 }
 
-static int compare_skills(const void *a, const void *b) {
+static int by_id(const void *a, const void *b) {
   return strcmp((*(struct nai_skill *const *)a)->id, (*(struct nai_skill *const *)b)->id);
 }
 
-static int compare_pages(const void *a, const void *b) {
-  return strcmp((*(struct nai_page *const *)a)->id, (*(struct nai_page *const *)b)->id);
+static void sort(struct nai_skill_list *list) {
+  if (list->count)
+    qsort(list->all, list->count, sizeof *list->all, by_id);
 }
 
 int nai_skills_load(struct nai_skills *skills, const char *const *paths, size_t path_count, struct nai_err *err) {
@@ -259,42 +203,35 @@ int nai_skills_load(struct nai_skills *skills, const char *const *paths, size_t 
   NAI_TRY(add_working_directory(skills, err));
   for (size_t i = 0; i < path_count; i++)
     NAI_TRY(nai_fs_is_dir(paths[i]) ? add_directory(skills, paths[i], err) : add_file(skills, paths[i], err));
-  if (skills->skill_count)
-    qsort(skills->skills, skills->skill_count, sizeof(struct nai_skill *), compare_skills);
-  if (skills->page_count)
-    qsort(skills->pages, skills->page_count, sizeof(struct nai_page *), compare_pages);
+  sort(&skills->skills);
+  sort(&skills->pages);
   return NAI_OK;
 }
 
 /* --- by id ----------------------------------------------------------------------------------------- */
 
-static int unknown(const char *what, const char *id, const char *const *ids, size_t count, struct nai_err *err) {
-  const char *near = nai_text_suggest(id, ids, count);
-  return nai_err_set(err, NAI_EUSAGE, "there is no %s \"%s\"%s%s%s", what, id, near ? "; did you mean " : "",
-                     near ? near : "", near ? "?" : "");
+static int find(const struct nai_skill **out, const struct nai_skill_list *list, const char *what, const char *id,
+                struct nai_err *err) {
+  const char *ids[1024];
+  size_t n = 0;
+  *out = NULL;
+  for (uint32_t i = 0; i < list->count && n < sizeof ids / sizeof *ids; i++) {
+    ids[n++] = list->all[i]->id;
+    if (strcmp(id, list->all[i]->id) == 0)
+      *out = list->all[i];
+  }
+  const char *near = *out ? NULL : nai_text_suggest(id, ids, n);
+  return *out ? NAI_OK
+              : nai_err_set(err, NAI_EUSAGE, "there is no %s \"%s\"%s%s%s", what, id, near ? "; did you mean " : "",
+                            near ? near : "", near ? "?" : "");
 }
 
 int nai_skills_find(const struct nai_skill **out, const struct nai_skills *skills, const char *id,
                     struct nai_err *err) {
-  const char *ids[1024];
-  size_t n = 0;
-  *out = NULL;
-  for (uint32_t i = 0; i < skills->skill_count && n < sizeof ids / sizeof *ids; i++) {
-    ids[n++] = skills->skills[i]->id;
-    if (strcmp(id, skills->skills[i]->id) == 0)
-      *out = skills->skills[i];
-  }
-  return *out ? NAI_OK : unknown("skill", id, ids, n, err);
+  return find(out, &skills->skills, "skill", id, err);
 }
 
-int nai_skills_page(const struct nai_page **out, const struct nai_skills *skills, const char *id, struct nai_err *err) {
-  const char *ids[1024];
-  size_t n = 0;
-  *out = NULL;
-  for (uint32_t i = 0; i < skills->page_count && n < sizeof ids / sizeof *ids; i++) {
-    ids[n++] = skills->pages[i]->id;
-    if (strcmp(id, skills->pages[i]->id) == 0)
-      *out = skills->pages[i];
-  }
-  return *out ? NAI_OK : unknown("page", id, ids, n, err);
+int nai_skills_page(const struct nai_skill **out, const struct nai_skills *skills, const char *id,
+                    struct nai_err *err) {
+  return find(out, &skills->pages, "page", id, err);
 }

@@ -30,11 +30,26 @@ struct nai_skill_order {
   bool descending;
 };
 
+/* One answer on a page. */
+struct nai_page_block {
+  const char *title;          /* or NULL */
+  const char *skill;          /* of a skill, else: */
+  struct nai_query_text text; /* a statement; sql NULL: neither, the block is the verdict */
+  const char *none;           /* said of a table without rows, or NULL */
+  const char *line;           /* rows as lines of text, with {{placeholders}}; NULL: rows as a table */
+  int64_t rows;               /* that people are shown at most, 0: all; programs get all */
+};
+
+/* A skill, or a page: that has blocks, and nothing of what a skill has from its category on. */
 struct nai_skill {
   struct nai_yaml *doc;
   char *source;        /* the file, or "built-in" */
   struct nai_buf file; /* as it was written */
-  const char *id, *title, *description, *category;
+  const char *id, *title, *description;
+  bool is_page;
+  struct nai_page_block blocks[NAI_PAGE_MAX_BLOCKS];
+  size_t block_count;
+  const char *category;
   const char *needs[NAI_SKILL_MAX_NEEDS];
   size_t need_count;
   struct nai_skill_parameter parameters[NAI_SKILL_MAX_PARAMETERS];
@@ -49,31 +64,13 @@ struct nai_skill {
   bool has_rules;                    /* the file has `rules` about its table (docs/writing-rules.md) */
 };
 
-/* One answer on a page. */
-struct nai_page_block {
-  const char *title;          /* or NULL */
-  const char *skill;          /* of a skill, else: */
-  struct nai_query_text text; /* a statement; sql NULL: neither, the block is the verdict */
-  const char *none;           /* said of a table without rows, or NULL */
-  const char *line;           /* rows as lines of text, with {{placeholders}}; NULL: rows as a table */
-  int64_t rows;               /* that people are shown at most, 0: all; programs get all */
+/* All that were found, by id; later files replace ids of earlier ones. */
+struct nai_skill_list {
+  struct nai_skill **all;
+  uint32_t count, capacity;
 };
-
-struct nai_page {
-  struct nai_yaml *doc;
-  char *source;
-  struct nai_buf file;
-  const char *id, *title, *description;
-  struct nai_page_block blocks[NAI_PAGE_MAX_BLOCKS];
-  size_t block_count;
-};
-
-/* All that were found; later files replace ids of earlier ones. */
 struct nai_skills {
-  struct nai_skill **skills; /* by id */
-  uint32_t skill_count, skill_capacity;
-  struct nai_page **pages;
-  uint32_t page_count, page_capacity;
+  struct nai_skill_list skills, pages;
   struct nai_buf left_out; /* a sentence per line: files of the standard directories that are no skills */
 };
 
@@ -82,20 +79,17 @@ struct nai_skills {
  * which may be anybody's, one that a link leads to. NAI_EUSAGE with file:line:column for a file below `paths`. */
 NAI_MUST_CHECK int nai_skills_load(struct nai_skills *skills, const char *const *paths, size_t path_count,
                                    struct nai_err *err);
-/* One file. *page or *skill is set. */
-NAI_MUST_CHECK int nai_skills_read(struct nai_skill **skill, struct nai_page **page, const char *path,
-                                   struct nai_err *err);
+/* One file. */
+NAI_MUST_CHECK int nai_skills_read(struct nai_skill **out, const char *path, struct nai_err *err);
 /* The built-in one of that id. NAI_EUSAGE with a suggestion. */
 NAI_MUST_CHECK int nai_skills_builtin(struct nai_skill **out, const char *id, struct nai_err *err);
 void nai_skills_free(struct nai_skills *skills);
 void nai_skill_free(struct nai_skill *skill);
 NAI_OWNER(nai_skill)
-void nai_page_free(struct nai_page *page);
-NAI_OWNER(nai_page)
-/* By id; NAI_EUSAGE with a suggestion. */
+/* By id, among skills or among pages; NAI_EUSAGE with a suggestion. */
 NAI_MUST_CHECK int nai_skills_find(const struct nai_skill **out, const struct nai_skills *skills, const char *id,
                                    struct nai_err *err);
-NAI_MUST_CHECK int nai_skills_page(const struct nai_page **out, const struct nai_skills *skills, const char *id,
+NAI_MUST_CHECK int nai_skills_page(const struct nai_skill **out, const struct nai_skills *skills, const char *id,
                                    struct nai_err *err);
 
 /* What a skill is asked with. */
@@ -122,7 +116,7 @@ void nai_skill_answer_free(struct nai_skill_answer *answer);
 /* Checks the statement of a skill, or those of a page, against the columns that it declares. `run` holds tables with
  * the columns of every run; rows do not matter. */
 NAI_MUST_CHECK int nai_skill_check(const struct nai_skill *skill, struct nai_run *run, struct nai_err *err);
-NAI_MUST_CHECK int nai_page_check(const struct nai_page *page, const struct nai_skills *skills, struct nai_run *run,
+NAI_MUST_CHECK int nai_page_check(const struct nai_skill *page, const struct nai_skills *skills, struct nai_run *run,
                                   struct nai_err *err);
 
 /* What a value of a request is bound to: those declared, and :start_ns, :end_ns, :gpu. Freed with free. */

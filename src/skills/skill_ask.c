@@ -272,7 +272,7 @@ int nai_skill_check(const struct nai_skill *skill, struct nai_run *run, struct n
   return describe(&skill->text, skill, run, err);
 }
 
-int nai_page_check(const struct nai_page *page, const struct nai_skills *skills, struct nai_run *run,
+int nai_page_check(const struct nai_skill *page, const struct nai_skills *skills, struct nai_run *run,
                    struct nai_err *err) {
   for (size_t i = 0; i < page->block_count; i++) {
     const struct nai_page_block *block = &page->blocks[i];

@@ -241,7 +241,7 @@ int nai_skill_read(struct nai_skill *s, struct nai_err *err) {
 
 /* --- page ------------------------------------------------------------------------------------------ */
 
-static int read_block(struct nai_page_block *b, const struct nai_page *p, const struct nai_yaml_node *node,
+static int read_block(struct nai_page_block *b, const struct nai_skill *p, const struct nai_yaml_node *node,
                       struct nai_err *err) {
   static const char *const keys[] = {"title", "sql", "text", "skill", "none", "rows", "verdict", NULL};
   const struct nai_yaml_node *sql = nai_yaml_get(p->doc, node, "sql"), *rows = nai_yaml_get(p->doc, node, "rows");
@@ -263,7 +263,7 @@ static int read_block(struct nai_page_block *b, const struct nai_page *p, const 
            : nai_yaml_error(p->doc, node, err, "a block has one of \"sql\", \"skill\" and \"verdict: true\"");
 }
 
-int nai_page_read(struct nai_page *p, struct nai_err *err) {
+int nai_page_read(struct nai_skill *p, struct nai_err *err) {
   static const char *const keys[] = {"page", "title", "description", "blocks", NULL};
   const struct nai_yaml_node *root = nai_yaml_root(p->doc), *n;
   NAI_TRY(nai_yaml_expect_keys(p->doc, root, keys, err));

@@ -1,14 +1,14 @@
 #pragma once
 #include "tables/declare.h"
 
-#define API_EVENTS_COLUMNS(C, T)                                                                                    \
-  C(T, start_ns, START, "start", .filled = true)                                                                    \
-  C(T, end_ns, END, "end, exclusive", .filled = true)                                                               \
-  C(T, thread, CELL(I32, ID), "row of table threads", .role = NAI_ROLE_THREAD, .refers = "threads", .filled = true) \
-  C(T, name, NAME, "API function without its _vNNNN and _ptsz/_ptds suffix", .filled = true)                        \
-  C(T, correlation_id, ID, "joins with api_events within one process; NULL or 0 for none")                          \
-  C(T, event_class, ID32, "0 runtime API, 1 driver API; others as in ENUM_NSYS_EVENT_CLASS")                        \
-  C(T, return_value, ID32, "what the call returned, 0 for success")                                                 \
+#define API_EVENTS_COLUMNS(C, T)                                                             \
+  C(T, start_ns, EVENT_START, "start")                                                       \
+  C(T, end_ns, EVENT_END, "end, exclusive")                                                  \
+  C(T, thread, THREAD, "row of table threads")                                               \
+  C(T, name, NAME, "API function without its _vNNNN and _ptsz/_ptds suffix", .filled = true) \
+  C(T, correlation_id, ID, "joins with api_events within one process; NULL or 0 for none")   \
+  C(T, event_class, ID32, "0 runtime API, 1 driver API; others as in ENUM_NSYS_EVENT_CLASS") \
+  C(T, return_value, ID32, "what the call returned, 0 for success")                          \
   C(T, callchain_id, ID32, "callchain_frames of kind 1", .refers = "callchain_frames.callchain_id")
 NAI_TABLE(API_EVENTS, api_events, "CUDA API calls", "One CUDA runtime or driver API call")
 NAI_EVENT_COLUMNS(API_EVENTS)

@@ -12,11 +12,11 @@
   C(T, overlapped_count, COUNT, "executions with communication beside at least 90 % of them", .sum = true)  \
   C(T, overlapped_p50_ns, AVERAGE, "their median duration")                                                 \
   C(T, overlapped_ns, NS_MS, "their summed durations", .sum = true, .order = -3)                            \
-  C(T, slowdown_ns, NS_MS,                                                                                  \
+  C(T, slowdown_ns, LESS(NS_MS),                                                                            \
     "time by which they are longer than free_p50_ns, less what executions without communication are; NULL " \
     "where those vary by 10 % or more: the difference would mean nothing",                                  \
-    .better = NAI_BETTER_LOWER, .sum = true, .order = -2)                                                   \
-  C(T, slowdown_pct, PCT, "that, of the GPU's window", .better = NAI_BETTER_LOWER)                          \
+    .sum = true, .order = -2)                                                                               \
+  C(T, slowdown_pct, LESS(PCT), "that, of the GPU's window")                                                \
   C(T, slowest_start_ns, START, "start of the longest overlapped execution")                                \
   C(T, slowest_end_ns, END, "its end")
 NAI_TABLE(COMM_OVERLAP_COST, comm_overlap_cost, "Price of overlap",

@@ -11,17 +11,15 @@
   C(T, matched_count, COUNT, "of them matched with other GPUs; times and rates of others hold waiting, too",     \
     .sum = true)                                                                                                 \
   C(T, total_bytes, BYTES, "message sizes as NCCL counts them", .sum = true)                                     \
-  C(T, total_time_ns, TIME, "summed durations", .better = NAI_BETTER_LOWER, .sum = true)                         \
-  C(T, p50_transfer_ns, AVERAGE, "median transfer, of kernels not matched duration", .better = NAI_BETTER_LOWER) \
+  C(T, total_time_ns, LESS(TIME), "summed durations", .sum = true)                                               \
+  C(T, p50_transfer_ns, LESS(AVERAGE), "median transfer, of kernels not matched duration")                       \
   C(T, latency_bound, ID32,                                                                                      \
     "1: below 256 KiB, or less than three times as long as such messages of the same communicator: a rate says " \
     "nothing")                                                                                                   \
-  C(T, p50_busbw, GB_PER_S, "median bus rate as nccl-tests defines it; NULL where bound by latency",             \
-    .better = NAI_BETTER_HIGHER)                                                                                 \
-  C(T, p90_busbw, GB_PER_S, "90th percentile of it", .better = NAI_BETTER_HIGHER)                                \
-  C(T, wait_ns, TIME, "of matched kernels: waiting for the last GPU", .better = NAI_BETTER_LOWER, .sum = true)   \
-  C(T, exposed_ns, TIME, "share of the GPU's exposed communication", .better = NAI_BETTER_LOWER, .sum = true,    \
-    .order = -1)
+  C(T, p50_busbw, MORE(GB_PER_S), "median bus rate as nccl-tests defines it; NULL where bound by latency")       \
+  C(T, p90_busbw, MORE(GB_PER_S), "90th percentile of it")                                                       \
+  C(T, wait_ns, LESS(TIME), "of matched kernels: waiting for the last GPU", .sum = true)                         \
+  C(T, exposed_ns, LESS(TIME), "share of the GPU's exposed communication", .sum = true, .order = -1)
 NAI_TABLE(COMM_SIZES, comm_sizes, "Collectives by message size",
           "Communication of one kind with messages of similar size, in one communicator on one GPU",
           "kernels whose message size is not known; algorithm and protocol")

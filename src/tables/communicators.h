@@ -10,11 +10,9 @@
   C(T, stream_count, COUNT, "CUDA streams that it uses")                                                               \
   C(T, kernel_count, COUNT, "kernels", .sum = true)                                                                    \
   C(T, total_bytes, BYTES, "message sizes as NCCL counts them; NULL: none known")                                      \
-  C(T, total_time_ns, TIME, "summed durations", .better = NAI_BETTER_LOWER, .sum = true)                               \
-  C(T, wait_ns, TIME, "of matched kernels: waiting for the last GPU; NULL: none matched", .better = NAI_BETTER_LOWER,  \
-    .sum = true)                                                                                                       \
-  C(T, exposed_ns, TIME, "share of the GPU's exposed communication", .better = NAI_BETTER_LOWER, .sum = true,          \
-    .order = -1)                                                                                                       \
+  C(T, total_time_ns, LESS(TIME), "summed durations", .sum = true)                                                     \
+  C(T, wait_ns, LESS(TIME), "of matched kernels: waiting for the last GPU; NULL: none matched", .sum = true)           \
+  C(T, exposed_ns, LESS(TIME), "share of the GPU's exposed communication", .sum = true, .order = -1)                   \
   C(T, purpose, LABEL, "the parallelism it serves, by evidence alone; NULL unknown, or in conflict")                   \
   C(T, confidence, LABEL,                                                                                              \
     "named (by its stream), called (nine of ten kernels in ranges that tell), likely (six of ten), conflict, unknown") \

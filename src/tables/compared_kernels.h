@@ -13,7 +13,7 @@
   C(T, new_calls, MEAN, "executions in the new side, per GPU and step or run")                         \
   C(T, base_time_ns, MEAN_TIME, "summed durations in the base, per GPU and step or run")               \
   C(T, new_time_ns, MEAN_TIME, "summed durations in the new side, per GPU and step or run")            \
-  C(T, delta_ns, MEAN_TIME, "new minus base, per GPU and step or run", .better = NAI_BETTER_LOWER)     \
+  C(T, delta_ns, LESS(MEAN_TIME), "new minus base, per GPU and step or run")                           \
   C(T, count_term_ns, MEAN_TIME,                                                                       \
     "of delta: more or fewer calls, at the base's mean duration, per GPU and step or run")             \
   C(T, speed_term_ns, MEAN_TIME,                                                                       \

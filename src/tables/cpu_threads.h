@@ -11,8 +11,8 @@
   C(T, on_cpu_ns, TIME, "ran, between its first and last record; empty without scheduling", .sum = true, .order = -1) \
   C(T, off_cpu_ns, TIME, "did not run", .sum = true)                                                                  \
   C(T, sched_unknown_ns, TIME, "between records that do not alternate", .sum = true)                                  \
-  C(T, preempted_ns, TIME, "of off_cpu_ns: it could have run but another thread did; empty where not recorded",       \
-    .better = NAI_BETTER_LOWER, .sum = true)                                                                          \
+  C(T, preempted_ns, LESS(TIME), "of off_cpu_ns: it could have run but another thread did; empty where not recorded", \
+    .sum = true)                                                                                                      \
   C(T, on_cpu_pct, PCT, "share of on_cpu_ns and off_cpu_ns that it ran")                                              \
   C(T, switch_count, COUNT, "times it stopped running", .sum = true)                                                  \
   C(T, switches_per_s, PER_S, "the same per second")                                                                  \

@@ -8,7 +8,7 @@
   C(T, pid, PID, "process of the steps or units; NULL for the window", .key = true, .order = 3)                   \
   C(T, repetitions, COUNT, "steps or repetitions; 1 for the window")                                              \
   C(T, wall_ns, NS_MS, "their summed wall time, which the path fills exactly")                                    \
-  C(T, per_repetition_ns, MEAN_TIME, "mean time of one", .better = NAI_BETTER_LOWER)                              \
+  C(T, per_repetition_ns, LESS(MEAN_TIME), "mean time of one")                                                    \
   C(T, summary, LABEL, "the largest causes in words; NULL where refused")                                         \
   C(T, state, LABEL,                                                                                              \
     "what can be simulated: ok; bound_only: savings are bounds; path_only: no savings, the path holds; refused: " \

@@ -53,6 +53,14 @@ extern const struct nai_value_label nai_cause_labels[], nai_span_labels[], nai_t
   I64, .unit = NAI_NS, .display_units = NAI_AS_US, .role = NAI_ROLE_METRIC, .better = NAI_BETTER_LOWER
 #define NAI_KIND_AVERAGE \
   F64, .unit = NAI_NS, .display_units = NAI_AS_US, .role = NAI_ROLE_METRIC, .better = NAI_BETTER_LOWER
+/* Of events, whose rows always have them: when, and the rows of tables threads and processes. */
+#define NAI_KIND_EVENT_START NAI_KIND_START, .filled = true
+#define NAI_KIND_EVENT_END NAI_KIND_END, .filled = true
+#define NAI_KIND_THREAD I32, .unit = NAI_ID, .role = NAI_ROLE_THREAD, .refers = "threads", .filled = true
+#define NAI_KIND_PROCESS I32, .unit = NAI_ID, .role = NAI_ROLE_PROCESS, .refers = "processes", .filled = true
+/* Of a loss less is better, of a yield more: LESS(TIME), MORE(PCT). */
+#define NAI_KIND_LESS(kind) NAI_KIND_##kind, .better = NAI_BETTER_LOWER
+#define NAI_KIND_MORE(kind) NAI_KIND_##kind, .better = NAI_BETTER_HIGHER
 /* Any other: CELL(I32, COUNT). */
 #define NAI_KIND_CELL(cell_type, cell_unit) cell_type, .unit = NAI_##cell_unit
 

@@ -13,10 +13,10 @@
   C(T, repeated, ID32,                                                                                               \
     "1: ten times or more, nine of ten with equal bytes, and half as often as the most frequent launch")             \
   C(T, copy_count, COUNT, "copies launched within", .sum = true)                                                     \
-  C(T, copy_ns, TIME, "their summed durations", .better = NAI_BETTER_LOWER, .sum = true)                             \
-  C(T, exposed_ns, TIME,                                                                                             \
+  C(T, copy_ns, LESS(TIME), "their summed durations", .sum = true)                                                   \
+  C(T, exposed_ns, LESS(TIME),                                                                                       \
     "part of it beside no kernel; of allocations, active time in them in which no GPU of the process does anything", \
-    .better = NAI_BETTER_LOWER, .sum = true, .order = -1)                                                            \
+    .sum = true, .order = -1)                                                                                        \
   C(T, longest_start_ns, START, "start of the longest event")                                                        \
   C(T, longest_end_ns, END, "end of the longest event")
 NAI_TABLE(

@@ -2,8 +2,8 @@
 #include "tables/declare.h"
 
 #define FILE_EVENTS_COLUMNS(C, T)                                                      \
-  C(T, start_ns, START, "start", .filled = true)                                       \
-  C(T, end_ns, END, "end, exclusive", .filled = true)                                  \
+  C(T, start_ns, EVENT_START, "start")                                                 \
+  C(T, end_ns, EVENT_END, "end, exclusive")                                            \
   C(T, file, ID, "one opening of a file, of file_names", .refers = "file_names.file")  \
   C(T, tid, ID, "thread id within its process")                                        \
   C(T, kind, ID32, "1 open, 2 close, 3 read, 4 write, 5 several of these, 6 metadata") \

@@ -19,7 +19,7 @@
   C(T, start_ns, START, "start of the gap, of many the longest", .key = true)                                   \
   C(T, end_ns, END, "end of it")                                                                                \
   C(T, gap_count, COUNT, "gaps")                                                                                \
-  C(T, total_ns, TIME, "time looked at; each layer of evidence divides it", .better = NAI_BETTER_LOWER)         \
+  C(T, total_ns, LESS(TIME), "time looked at; each layer of evidence divides it")                               \
   C(T, activity, LABEL,                                                                                         \
     "what takes a tenth of it or more, in words; layers overlap, shares do not add up between them")            \
   C(T, function, LABEL, "the function that says most about it")                                                 \

@@ -2,7 +2,7 @@
 #include "tables/declare.h"
 
 #define GPU_METRIC_SAMPLES_COLUMNS(C, T)                                                            \
-  C(T, time_ns, START, "when", .filled = true)                                                      \
+  C(T, time_ns, EVENT_START, "when")                                                                \
   C(T, metric, ID32, "row of table gpu_metric_names", .refers = "gpu_metric_names", .filled = true) \
   C(T, value, CELL(I64, COUNT), "value; the unit is in the name of the metric")
 NAI_TABLE(GPU_METRIC_SAMPLES, gpu_metric_samples, "GPU metric samples", "One sample of one GPU metric")

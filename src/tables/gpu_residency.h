@@ -11,9 +11,8 @@
   C(T, median_slice_ns, LENGTH, "median time slice")                                                       \
   C(T, open_count, COUNT, "slices that no row ends: they end with the window")                             \
   C(T, kernel_time_ns, TIME, "kernels of the process on this GPU; NULL for others", .sum = true)           \
-  C(T, kernel_away_ns, TIME, "part of it in which the process was not on the GPU", .sum = true,            \
-    .better = NAI_BETTER_LOWER)                                                                            \
-  C(T, kernel_away_pct, PCT, "that, of kernel_time_ns", .better = NAI_BETTER_LOWER)
+  C(T, kernel_away_ns, LESS(TIME), "part of it in which the process was not on the GPU", .sum = true)      \
+  C(T, kernel_away_pct, LESS(PCT), "that, of kernel_time_ns")
 NAI_TABLE(
     GPU_RESIDENCY, gpu_residency, "GPU time slices", "One owner of a GPU's time, where context switches were traced",
     "who others are; what share each has under MPS, which is one context. Built after NVIDIA's description: verified "

@@ -2,7 +2,7 @@
 #include "tables/declare.h"
 
 #define GPU_SWITCH_EVENTS_COLUMNS(C, T)                                                      \
-  C(T, time_ns, START, "when", .filled = true)                                               \
+  C(T, time_ns, EVENT_START, "when")                                                         \
   C(T, gpu_id, ID32, "GPU as metrics name it: gpus.gpu_id")                                  \
   C(T, tag, ID32, "7 context saved, 8 context restored, 9 context started, 11 engine reset") \
   C(T, seq, ID, "order of rows of one time")                                                 \

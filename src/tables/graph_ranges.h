@@ -10,7 +10,7 @@
     "creation), ambiguous (several records of one node)",                                                              \
     .key = true, .order = 4)                                                                                           \
   C(T, kernel_count, COUNT, "kernels of graphs, over all launches", .sum = true)                                       \
-  C(T, kernel_time_ns, TIME, "their summed durations", .better = NAI_BETTER_LOWER, .sum = true, .order = -1)           \
+  C(T, kernel_time_ns, LESS(TIME), "their summed durations", .sum = true, .order = -1)                                 \
   C(T, longest_kernel, LABEL, "the longest of them")                                                                   \
   C(T, longest_start_ns, START, "its start")                                                                           \
   C(T, longest_end_ns, END, "its end")

@@ -7,11 +7,11 @@
   C(T, next_op, KERNEL_NAME, "operation that ends the gaps", .key = true)                             \
   C(T, launch_api, LABEL, "API call that launched it", .key = true)                                   \
   C(T, nvtx_range, RANGE_NAME, "innermost NVTX range around the launch", .key = true)                 \
-  C(T, gap_count, COUNT, "gaps", .better = NAI_BETTER_LOWER, .sum = true)                             \
-  C(T, total_ns, TIME, "summed length", .better = NAI_BETTER_LOWER, .sum = true)                      \
-  C(T, cause_ns, TIME, "of it with this cause", .better = NAI_BETTER_LOWER, .sum = true)              \
+  C(T, gap_count, LESS(COUNT), "gaps", .sum = true)                                                   \
+  C(T, total_ns, LESS(TIME), "summed length", .sum = true)                                            \
+  C(T, cause_ns, LESS(TIME), "of it with this cause", .sum = true)                                    \
   C(T, median_ns, AVERAGE, "median length")                                                           \
-  C(T, longest_ns, TIME, "longest gap", .better = NAI_BETTER_LOWER)                                   \
+  C(T, longest_ns, LESS(TIME), "longest gap")                                                         \
   C(T, longest_start_ns, START, "start of the longest gap")                                           \
   C(T, longest_end_ns, END, "end of the longest gap")
 NAI_TABLE(

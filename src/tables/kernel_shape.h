@@ -11,7 +11,7 @@
     .key = true, .order = 6)                                                                                      \
   C(T, green_context, ID32, "green context it ran in; NULL: none", .key = true, .order = 7)                       \
   C(T, call_count, COUNT, "executions", .sum = true)                                                              \
-  C(T, total_time_ns, NS_MS, "summed durations", .better = NAI_BETTER_LOWER, .sum = true, .order = -1)            \
+  C(T, total_time_ns, LESS(NS_MS), "summed durations", .sum = true, .order = -1)                                  \
   C(T, pct_of_device_kernel_time, PCT, "of all kernel durations on this GPU")                                     \
   C(T, blocks, COUNT, "thread blocks of the grid")                                                                \
   C(T, threads_per_block, COUNT, "threads of a block")                                                            \
@@ -33,14 +33,11 @@
     "uneven: more, but blocks are no equal shares of the work (rules/uneven-kernels.yaml, communication, "        \
     "cooperative launches), so that waves say nothing; invalid: impossible on such a GPU; NULL: unknown")         \
   C(T, waves, MEAN, "blocks of the grid, of those that the GPU runs at once")                                     \
-  C(T, wave_efficiency_pct, PCT, "waves, of the next whole number; only where fill is waves",                     \
-    .better = NAI_BETTER_HIGHER)                                                                                  \
-  C(T, tail_loss_ns, TIME, "lost at most in the last, partial wave while no other kernel ran",                    \
-    .better = NAI_BETTER_LOWER, .sum = true)                                                                      \
+  C(T, wave_efficiency_pct, MORE(PCT), "waves, of the next whole number; only where fill is waves")               \
+  C(T, tail_loss_ns, LESS(TIME), "lost at most in the last, partial wave while no other kernel ran", .sum = true) \
   C(T, tensor_cores, LABEL, "whether it computes on tensor cores: yes, no; NULL: unknown")                        \
-  C(T, tensor_gain_ns, TIME,                                                                                      \
-    "FP32 matrix products and convolutions: what tensor cores could save at most on this GPU",                    \
-    .better = NAI_BETTER_LOWER, .sum = true)                                                                      \
+  C(T, tensor_gain_ns, LESS(TIME),                                                                                \
+    "FP32 matrix products and convolutions: what tensor cores could save at most on this GPU", .sum = true)       \
   C(T, category, LABEL, "kind of work (rules/kernel-classes.rules)")                                              \
   C(T, longest_start_ns, START, "start of the longest execution")                                                 \
   C(T, longest_end_ns, END, "end of the longest execution")

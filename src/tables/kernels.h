@@ -5,7 +5,7 @@
   C(T, kernel_name, KERNEL_NAME, "demangled kernel name", .key = true, .order = 2)                        \
   C(T, device_id, DEVICE, "GPU", .key = true, .order = 3)                                                 \
   C(T, call_count, COUNT, "executions", .sum = true)                                                      \
-  C(T, total_time_ns, NS_MS, "summed durations", .better = NAI_BETTER_LOWER, .sum = true, .order = -1)    \
+  C(T, total_time_ns, LESS(NS_MS), "summed durations", .sum = true, .order = -1)                          \
   C(T, avg_duration_ns, AVERAGE, "mean duration")                                                         \
   C(T, min_duration_ns, LENGTH, "shortest duration")                                                      \
   C(T, max_duration_ns, LENGTH, "longest duration")                                                       \

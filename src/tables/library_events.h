@@ -1,13 +1,12 @@
 #pragma once
 #include "tables/declare.h"
 
-#define LIBRARY_EVENTS_COLUMNS(C, T)                                                                        \
-  C(T, start_ns, START, "start", .filled = true)                                                            \
-  C(T, end_ns, END, "end, exclusive", .filled = true)                                                       \
-  C(T, thread, CELL(I32, ID), "row of table threads, -1 when it is none of those", .role = NAI_ROLE_THREAD, \
-    .refers = "threads", .filled = true)                                                                    \
-  C(T, name, LABEL, "function")                                                                             \
-  C(T, library, ID32, "0 cuBLAS, 1 cuDNN", .filled = true, .values = 2)                                     \
+#define LIBRARY_EVENTS_COLUMNS(C, T)                                        \
+  C(T, start_ns, EVENT_START, "start")                                      \
+  C(T, end_ns, EVENT_END, "end, exclusive")                                 \
+  C(T, thread, THREAD, "row of table threads, -1 when it is none of those") \
+  C(T, name, LABEL, "function")                                             \
+  C(T, library, ID32, "0 cuBLAS, 1 cuDNN", .filled = true, .values = 2)     \
   C(T, event_class, ID32, "as in ENUM_NSYS_EVENT_CLASS")
 NAI_TABLE(LIBRARY_EVENTS, library_events, "Library calls", "One call of cuBLAS or cuDNN")
 

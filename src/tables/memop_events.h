@@ -2,12 +2,11 @@
 #include "tables/declare.h"
 
 #define MEMOP_EVENTS_COLUMNS(C, T)                                                                      \
-  C(T, start_ns, START, "start", .filled = true)                                                        \
-  C(T, end_ns, END, "end, exclusive", .filled = true)                                                   \
+  C(T, start_ns, EVENT_START, "start")                                                                  \
+  C(T, end_ns, EVENT_END, "end, exclusive")                                                             \
   C(T, kind, ID32, "0 memcpy, 1 memset", .filled = true, .values = 2)                                   \
   C(T, device_id, DEVICE, "GPU, as in table gpus", .filled = true)                                      \
-  C(T, process, CELL(I32, ID), "row of table processes, -1 when unknown", .role = NAI_ROLE_PROCESS,     \
-    .refers = "processes", .filled = true)                                                              \
+  C(T, process, PROCESS, "row of table processes, -1 when unknown")                                     \
   C(T, context_id, ID32, "CUDA context")                                                                \
   C(T, stream_id, STREAM, "CUDA stream")                                                                \
   C(T, correlation_id, ID, "joins with api_events within one process; NULL or 0 for none")              \

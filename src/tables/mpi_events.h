@@ -2,10 +2,9 @@
 #include "tables/declare.h"
 
 #define MPI_EVENTS_COLUMNS(C, T)                                                                             \
-  C(T, start_ns, START, "start", .filled = true)                                                             \
-  C(T, end_ns, END, "end, exclusive", .filled = true)                                                        \
-  C(T, thread, CELL(I32, ID), "row of table threads, -1 when it is none of those", .role = NAI_ROLE_THREAD,  \
-    .refers = "threads", .filled = true)                                                                     \
+  C(T, start_ns, EVENT_START, "start")                                                                       \
+  C(T, end_ns, EVENT_END, "end, exclusive")                                                                  \
+  C(T, thread, THREAD, "row of table threads, -1 when it is none of those")                                  \
   C(T, name, LABEL, "function")                                                                              \
   C(T, kind, ID32, "0 point to point, 1 collective, 2 start and wait, 3 other", .filled = true, .values = 4) \
   C(T, communicator, ID, "handle within its process")                                                        \

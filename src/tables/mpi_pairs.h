@@ -8,12 +8,11 @@
   C(T, peer_rank, ID32, "its rank")                                                                                    \
   C(T, message_count, COUNT, "messages matched", .sum = true)                                                          \
   C(T, late_send_count, COUNT, "of them waited for, in MPI_Recv or a wait, before their send began", .sum = true)      \
-  C(T, late_send_ns, TIME, "that waiting, of all of them", .better = NAI_BETTER_LOWER, .sum = true, .order = -2)       \
-  C(T, late_send_idle_ns, TIME,                                                                                        \
-    "active time in it, counted once, in which no GPU of the receiver does anything; NULL without a GPU",              \
-    .better = NAI_BETTER_LOWER, .order = -1)                                                                           \
+  C(T, late_send_ns, LESS(TIME), "that waiting, of all of them", .sum = true, .order = -2)                             \
+  C(T, late_send_idle_ns, LESS(TIME),                                                                                  \
+    "active time in it, counted once, in which no GPU of the receiver does anything; NULL without a GPU", .order = -1) \
   C(T, late_receive_count, COUNT, "blocking sends that began before their receive and returned after it", .sum = true) \
-  C(T, late_receive_ns, TIME, "that time of the sender", .better = NAI_BETTER_LOWER, .sum = true)                      \
+  C(T, late_receive_ns, LESS(TIME), "that time of the sender", .sum = true)                                            \
   C(T, longest_start_ns, START, "start of the longest wait for a send")                                                \
   C(T, longest_end_ns, END, "start of that send")
 NAI_TABLE(

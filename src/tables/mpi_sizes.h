@@ -8,6 +8,6 @@
   C(T, below_bytes, BYTES, "and below that; NULL: no limit")                        \
   C(T, call_count, COUNT, "calls", .sum = true)                                     \
   C(T, sent_bytes, BYTES, "message sizes", .sum = true)                             \
-  C(T, total_time_ns, NS_MS, "summed durations", .better = NAI_BETTER_LOWER, .sum = true)
+  C(T, total_time_ns, LESS(NS_MS), "summed durations", .sum = true)
 NAI_TABLE(MPI_SIZES, mpi_sizes, "MPI message sizes", "MPI calls of one kind with messages of similar size",
           "sizes of waits, which the calls that posted them tell")

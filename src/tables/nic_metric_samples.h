@@ -2,8 +2,8 @@
 #include "tables/declare.h"
 
 #define NIC_METRIC_SAMPLES_COLUMNS(C, T)                           \
-  C(T, start_ns, START, "start", .filled = true)                   \
-  C(T, end_ns, END, "end, exclusive", .filled = true)              \
+  C(T, start_ns, EVENT_START, "start")                             \
+  C(T, end_ns, EVENT_END, "end, exclusive")                        \
   C(T, global_id, ID, "network card, as in nic_ids")               \
   C(T, port, ID32, "port of the card")                             \
   C(T, list_id, ID, "with metric_index a row of nic_metric_names") \

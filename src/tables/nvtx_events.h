@@ -2,9 +2,9 @@
 #include "tables/declare.h"
 
 #define NVTX_EVENTS_COLUMNS(C, T)                                                                                    \
-  C(T, start_ns, START, "start", .filled = true)                                                                     \
-  C(T, end_ns, END, "end, exclusive", .filled = true)                                                                \
-  C(T, thread, CELL(I32, ID), "row of table threads", .role = NAI_ROLE_THREAD, .refers = "threads", .filled = true)  \
+  C(T, start_ns, EVENT_START, "start")                                                                               \
+  C(T, end_ns, EVENT_END, "end, exclusive")                                                                          \
+  C(T, thread, THREAD, "row of table threads")                                                                       \
   C(T, name, RANGE_NAME, "canonical range name", .filled = true)                                                     \
   C(T, kind, ID32, "0 push/pop, 1 start/end, 2 mark", .filled = true, .values = 3)                                   \
   C(T, export_row_offset, ID,                                                                                        \

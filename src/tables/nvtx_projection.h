@@ -9,10 +9,10 @@
   C(T, gpu_count, COUNT, "GPUs that the row speaks of")                                                                \
   C(T, instances, COUNT, "instances of the name, with work or without")                                                \
   C(T, instances_with_work, COUNT, "of these: launched something here")                                                \
-  C(T, total_span_ns, TIME,                                                                                            \
+  C(T, total_span_ns, LESS(TIME),                                                                                      \
     "summed spans; a span is from the first start to the last end of what an instance launched; instances inside one " \
     "of the same name are left out, here and below",                                                                   \
-    .better = NAI_BETTER_LOWER, .order = -1)                                                                           \
+    .order = -1)                                                                                                       \
   C(T, avg_span_ns, AVERAGE, "mean span")                                                                              \
   C(T, p50_span_ns, AVERAGE, "median span")                                                                            \
   C(T, min_span_ns, LENGTH, "shortest span")                                                                           \
@@ -20,10 +20,10 @@
   C(T, stddev_span_ns, AVERAGE, "standard deviation of spans")                                                         \
   C(T, own_busy_ns, TIME, "in the spans: time with the instance's own work running")                                   \
   C(T, busy_ns, TIME, "in the spans: time with anything running on these GPUs")                                        \
-  C(T, idle_ns, TIME, "in the spans: time with nothing running", .better = NAI_BETTER_LOWER)                           \
-  C(T, idle_pct, PCT, "idle, of the spans", .better = NAI_BETTER_LOWER)                                                \
+  C(T, idle_ns, LESS(TIME), "in the spans: time with nothing running")                                                 \
+  C(T, idle_pct, LESS(PCT), "idle, of the spans")                                                                      \
   C(T, other_pct, PCT, "busy, but not with the instance's own work, of the spans")                                     \
-  C(T, range_time_ns, TIME, "summed durations of the same instances on the host", .better = NAI_BETTER_LOWER)          \
+  C(T, range_time_ns, LESS(TIME), "summed durations of the same instances on the host")                                \
   C(T, avg_range_ns, AVERAGE, "mean duration on the host")                                                             \
   C(T, p50_start_lag_ns, AVERAGE, "median time from the range's start to the start of its work")                       \
   C(T, p90_start_lag_ns, AVERAGE, "90th percentile of these")                                                          \

@@ -11,8 +11,8 @@
   C(T, device_id, DEVICE, "GPU; NULL: several together")                                                               \
   C(T, whole, CELL(I32, ID), "1: all that the instance launched; 0: its part on one of several GPUs", .values = 2)     \
   C(T, is_inside, CELL(I32, ID), "1: the range lies in one of the same name on its thread", .values = 2)               \
-  C(T, start_ns, START, "first start of its operations", .filled = true)                                               \
-  C(T, end_ns, END, "last end of them", .filled = true)                                                                \
+  C(T, start_ns, EVENT_START, "first start of its operations")                                                         \
+  C(T, end_ns, EVENT_END, "last end of them")                                                                          \
   C(T, span_ns, NS, "from start to end")                                                                               \
   C(T, own_busy_ns, NS, "time in it with operations of its own running")                                               \
   C(T, busy_ns, NS, "time in it with anything running on these GPUs")                                                  \

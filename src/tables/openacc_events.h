@@ -1,19 +1,18 @@
 #pragma once
 #include "tables/declare.h"
 
-#define OPENACC_EVENTS_COLUMNS(C, T)                                                                        \
-  C(T, start_ns, START, "start", .filled = true)                                                            \
-  C(T, end_ns, END, "end, exclusive", .filled = true)                                                       \
-  C(T, thread, CELL(I32, ID), "row of table threads, -1 when it is none of those", .role = NAI_ROLE_THREAD, \
-    .refers = "threads", .filled = true)                                                                    \
-  C(T, name, LABEL, "event")                                                                                \
-  C(T, kind, ID32, "0 data, 1 launch, 2 other", .filled = true, .values = 3)                                \
-  C(T, file, LABEL, "source file of the directive, NULL where it is not known")                             \
-  C(T, line, ID32, "its line")                                                                              \
-  C(T, function, LABEL, "function that it stands in")                                                       \
-  C(T, event_kind, ID32, "CUPTI's kind: 4 launch, 5 upload, 6 download, 9 compute construct ...")           \
-  C(T, variable, LABEL, "of data events; NULL unknown")                                                     \
-  C(T, bytes, CELL(I64, BYTES), "of data events")                                                           \
+#define OPENACC_EVENTS_COLUMNS(C, T)                                                              \
+  C(T, start_ns, EVENT_START, "start")                                                            \
+  C(T, end_ns, EVENT_END, "end, exclusive")                                                       \
+  C(T, thread, THREAD, "row of table threads, -1 when it is none of those")                       \
+  C(T, name, LABEL, "event")                                                                      \
+  C(T, kind, ID32, "0 data, 1 launch, 2 other", .filled = true, .values = 3)                      \
+  C(T, file, LABEL, "source file of the directive, NULL where it is not known")                   \
+  C(T, line, ID32, "its line")                                                                    \
+  C(T, function, LABEL, "function that it stands in")                                             \
+  C(T, event_kind, ID32, "CUPTI's kind: 4 launch, 5 upload, 6 download, 9 compute construct ...") \
+  C(T, variable, LABEL, "of data events; NULL unknown")                                           \
+  C(T, bytes, CELL(I64, BYTES), "of data events")                                                 \
   C(T, correlation_id, ID, "of CUDA calls inside; NULL in older exports")
 NAI_TABLE(OPENACC_EVENTS, openacc_events, "OpenACC events", "One OpenACC event")
 

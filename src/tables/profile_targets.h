@@ -9,10 +9,9 @@
     "what ncu --kernel-name takes: that name; of one that the export has cut, an expression for how it begins")    \
   C(T, pid, PID, "process of the call")                                                                            \
   C(T, call_count, COUNT, "executions", .sum = true)                                                               \
-  C(T, total_time_ns, TIME, "summed durations", .better = NAI_BETTER_LOWER, .order = -2)                           \
+  C(T, total_time_ns, LESS(TIME), "summed durations", .order = -2)                                                 \
   C(T, pct_of_device_kernel_time, PCT, "of all kernel durations on this GPU")                                      \
-  C(T, active_ns, TIME, "time within active spans in which it runs, once or several at a time",                    \
-    .better = NAI_BETTER_LOWER)                                                                                    \
+  C(T, active_ns, LESS(TIME), "time within active spans in which it runs, once or several at a time")              \
   C(T, pct_of_active, PCT, "active_ms, of the GPU's active time")                                                  \
   C(T, category, LABEL, "kind of work (rules/kernel-classes.rules)")                                               \
   C(T, launch_skip, COUNT,                                                                                         \
@@ -22,7 +21,7 @@
   C(T, input_bytes, BYTES,                                                                                         \
     "copied from the host to this GPU: per call where there are as many copies as calls or more, else altogether") \
   C(T, pass_ns, LENGTH, "for reading input_bytes once at the rate of the GPU's memory; NULL below 1 \u00b5s")      \
-  C(T, passes, MEAN, "the call, in such passes", .better = NAI_BETTER_LOWER)                                       \
+  C(T, passes, LESS(MEAN), "the call, in such passes")                                                             \
   C(T, start_ns, START, "start of this call")                                                                      \
   C(T, end_ns, END, "end of this call")
 NAI_TABLE(

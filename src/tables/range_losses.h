@@ -7,10 +7,10 @@
     .key = true, .order = 2)                                                                                         \
   C(T, range_name, RANGE_NAME, "NVTX range around the launch, whatever lies between; digits as #", .key = true,      \
     .order = 4)                                                                                                      \
-  C(T, time_ns, TIME, "idle time before operations launched there, or their exposed part; active spans",             \
-    .better = NAI_BETTER_LOWER, .order = -3)                                                                         \
-  C(T, pct, PCT, "of this loss of the GPU", .better = NAI_BETTER_LOWER)                                              \
-  C(T, count, COUNT, "gaps, or operations", .better = NAI_BETTER_LOWER)                                              \
+  C(T, time_ns, LESS(TIME), "idle time before operations launched there, or their exposed part; active spans",       \
+    .order = -3)                                                                                                     \
+  C(T, pct, LESS(PCT), "of this loss of the GPU")                                                                    \
+  C(T, count, LESS(COUNT), "gaps, or operations")                                                                    \
   C(T, depth, COUNT, "ranges around it, at least")
 NAI_TABLE(RANGE_LOSSES, range_losses, "Losses by NVTX range",
           "One loss of one GPU inside one range name, if it is 5 % of that loss or more; ranges in ranges overlap: do "

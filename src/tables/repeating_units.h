@@ -10,14 +10,13 @@
   C(T, kernel_count, COUNT, "kernels of the stream in one repetition; 0 of ranges, where no GPU work is recorded") \
   C(T, repetitions, COUNT, "how often it begins")                                                                  \
   C(T, match_pct, PCT, "kernels inside it that are the same one repetition later")                                 \
-  C(T, median_ns, TIME, "median time from one repetition to the next", .better = NAI_BETTER_LOWER)                 \
-  C(T, cv_pct, PCT, "standard deviation of these times, of their mean", .better = NAI_BETTER_LOWER)                \
-  C(T, period_ns, TIME, "mean time from one repetition to the next, without the first and the last one",           \
-    .better = NAI_BETTER_LOWER)                                                                                    \
+  C(T, median_ns, LESS(TIME), "median time from one repetition to the next")                                       \
+  C(T, cv_pct, LESS(PCT), "standard deviation of these times, of their mean")                                      \
+  C(T, period_ns, LESS(TIME), "mean time from one repetition to the next, without the first and the last one")     \
   C(T, compute_ns, TIME, "of it with a compute kernel or a graph running on the GPU")                              \
-  C(T, exposed_comm_ns, TIME, "of it with communication and no compute", .better = NAI_BETTER_LOWER)               \
-  C(T, exposed_copy_ns, TIME, "of it with copies or sets only", .better = NAI_BETTER_LOWER)                        \
-  C(T, idle_ns, TIME, "of it with nothing running", .better = NAI_BETTER_LOWER)                                    \
+  C(T, exposed_comm_ns, LESS(TIME), "of it with communication and no compute")                                     \
+  C(T, exposed_copy_ns, LESS(TIME), "of it with copies or sets only")                                              \
+  C(T, idle_ns, LESS(TIME), "of it with nothing running")                                                          \
   C(T, level, LABEL, "what it probably is: layer or microbatch; NULL: unknown")                                    \
   C(T, nvtx_path, RANGE_NAME, "NVTX range around its first launch, digits as #; of ranges: their name")            \
   C(T, first_kernel, KERNEL_NAME, "its first kernel")                                                              \

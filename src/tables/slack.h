@@ -9,8 +9,8 @@
   C(T, tid, TID, "thread of a call")                                                                                  \
   C(T, name, NAME, "kernel, direction or function")                                                                   \
   C(T, range_name, RANGE_NAME, "innermost NVTX range around the call, of operations around the one that launched it") \
-  C(T, start_ns, START, "start", .filled = true)                                                                      \
-  C(T, end_ns, END, "end", .filled = true)                                                                            \
+  C(T, start_ns, EVENT_START, "start")                                                                                \
+  C(T, end_ns, EVENT_END, "end")                                                                                      \
   C(T, duration_ns, NS, "from start to end")                                                                          \
   C(T, slack_ns, NS, "it may end so much later before the last operation of any GPU does; 0: critical")
 NAI_TABLE(SLACK, slack, "Slack", "One operation or CUDA call",

@@ -12,8 +12,8 @@
   C(T, repetition_count, COUNT,                                                                                     \
     "steps or units that were simulated, and whose mean the times are; of more than 300,000 calls and operations "  \
     "successive ones that stand for the others")                                                                    \
-  C(T, now_ns, NS_MS, "time of one as recorded, on the slowest GPU", .better = NAI_BETTER_LOWER)                    \
-  C(T, after_ns, NS_MS, "with the change alone, likely", .better = NAI_BETTER_LOWER)                                \
+  C(T, now_ns, LESS(NS_MS), "time of one as recorded, on the slowest GPU")                                          \
+  C(T, after_ns, LESS(NS_MS), "with the change alone, likely")                                                      \
   C(T, saving_low_ns, NS, "cautious saving; at least 4 % of the new time below the likely one")                     \
   C(T, saving_ns, NS_MS, "likely saving")                                                                           \
   C(T, saving_high_ns, NS, "favorable saving; at least 4 % of the new time above the likely one")                   \

@@ -9,10 +9,10 @@
   C(T, change, LABEL, "what is changed: an option of nsys-ai whatif without its dashes, and its value") \
   C(T, action, LABEL, "the same in words")                                                              \
   C(T, scope, LABEL, "what the times are of: step, unit (a repetition of the largest one) or window")   \
-  C(T, before_ns, NS_MS, "time of one with all changes before this one", .better = NAI_BETTER_LOWER)    \
-  C(T, after_ns, NS_MS, "and with this one, likely", .better = NAI_BETTER_LOWER)                        \
-  C(T, after_low_ns, NS_MS, "the same, cautious", .better = NAI_BETTER_LOWER)                           \
-  C(T, after_high_ns, NS_MS, "the same, favorable", .better = NAI_BETTER_LOWER)                         \
+  C(T, before_ns, LESS(NS_MS), "time of one with all changes before this one")                          \
+  C(T, after_ns, LESS(NS_MS), "and with this one, likely")                                              \
+  C(T, after_low_ns, LESS(NS_MS), "the same, cautious")                                                 \
+  C(T, after_high_ns, LESS(NS_MS), "the same, favorable")                                               \
   C(T, saving_ns, NS_MS, "likely saving behind those before; these add up")                             \
   C(T, alone_ns, NS_MS, "likely saving of this change alone; these do not add up")                      \
   C(T, bound, LABEL, "why saving_ns is a bound at most; NULL: a prediction")                            \

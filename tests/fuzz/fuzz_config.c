@@ -131,15 +131,12 @@ static void use_all_rules(const struct input *in) { use_rules(in, NULL); }
 
 static void use_skill(const struct input *in) {
   struct nai_skill *skill = NULL;
-  struct nai_page *page = NULL;
   struct nai_schema *schema = NULL;
   struct nai_buf line = {0};
   struct nai_err err = {0};
-  if (checked(nai_skills_read(&skill, &page, in->path, &err), &err))
+  if (checked(nai_skills_read(&skill, in->path, &err), &err))
     return;
-  if (!skill == !page)
-    abort();
-  if (skill) {
+  if (!skill->is_page) {
     const char *const given[] = {"n=3", "name=x"};
     const struct nai_skill_request request = {.parameters = given, .parameter_count = 2};
     struct nai_query_parameter bound[NAI_SKILL_MAX_PARAMETERS + NAI_SKILL_ALWAYS];
@@ -156,7 +153,6 @@ static void use_skill(const struct input *in) {
   }
   nai_buf_free(&line);
   nai_skill_free(skill);
-  nai_page_free(page);
 }
 
 static void use_intents(const struct input *in) {

@@ -3,10 +3,6 @@
 
 #include "skills/skill.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 /* What stands in front of a fact's own columns: its row, and the stretch of time it is about. */
 enum { ROW, START, END, FIRST };
 

@@ -4,8 +4,6 @@
 #include "base/escape.h"
 #include "table/json.h"
 
-#include <stdio.h>
-
 static const char *const verdicts[] = {
     [NAI_CLAIM_SUPPORTED] = "supported",
     [NAI_CLAIM_NOT_IN_CITED] = "not in the cited facts",

@@ -5,9 +5,6 @@
 
 #include "base/program.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 
 /* "127.0.0.1", "localhost", "[::1]". */

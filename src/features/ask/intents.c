@@ -3,9 +3,6 @@
 
 #include "base/array.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 const char *nai_intent_text(const struct nai_yaml *doc, const struct nai_yaml_node *map, const char *key) {
   const struct nai_yaml_node *node = nai_yaml_get(doc, map, key);
   return node ? node->text : NULL;

@@ -6,9 +6,6 @@
 #include "base/hash.h"
 #include "base/temporary.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/stat.h>
 
 enum { MAX_BYTES = 1 << 16 };

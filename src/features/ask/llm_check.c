@@ -2,9 +2,6 @@
 #include "features/ask/llm.h"
 #include "features/ask/numbers.h"
 
-#include <ctype.h>
-#include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 
 /* A sentence, with what cites behind its full stop. */

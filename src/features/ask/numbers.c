@@ -1,10 +1,7 @@
 /* Numbers with units in prose. */
 #include "features/ask/numbers.h"
 
-#include <ctype.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
+#include "base/std.h"
 
 static const struct {
   const char *name;

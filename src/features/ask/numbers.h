@@ -1,8 +1,7 @@
 /* Numbers with units in prose. */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
+#include "base/std.h"
 
 enum nai_number_kind { NAI_NUMBER_PLAIN, NAI_NUMBER_TIME, NAI_NUMBER_BYTES, NAI_NUMBER_PERCENT, NAI_NUMBER_RATE };
 

@@ -2,9 +2,6 @@
 #include "features/ask/internal.h"
 #include "features/ask/numbers.h"
 
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 
 static bool is_number(const char *word) {

@@ -1,8 +1,6 @@
 /* Answering: the parts of an answer in their order. */
 #include "features/ask/internal.h"
 
-#include <ctype.h>
-#include <string.h>
 #include <strings.h>
 
 /* Of an intent's facts; the rest is for findings and what they stand on. */

@@ -5,10 +5,6 @@
 #include "base/escape.h"
 #include "table/json.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
-
 /* A text in lines as wide as the terminal, `first` in front of the first one. */
 static void put_filled(struct nai_buf *out, const char *first, int indent, const char *text, int width) {
   NAI_SCOPED(nai_buf) clean = {0};

@@ -1,9 +1,6 @@
 /* Which known word a misspelt one may be. */
 #include "features/ask/internal.h"
 
-#include <stdio.h>
-#include <string.h>
-
 /* The number of letters to change, add, drop or swap with the next one, of a word and a pattern whose * ends it: then
  * whatever follows in the word costs nothing. More than `most`: most + 1. */
 static size_t distance(const char *word, const char *pattern, size_t len, size_t most) {

@@ -1,10 +1,6 @@
 /* The words of a question, and what they ask for. */
 #include "features/ask/internal.h"
 
-#include <ctype.h>
-#include <stdio.h>
-#include <string.h>
-
 /* A word of a question or of a phrase: letters, digits, and what stands inside names. */
 static bool in_word(char c) { return isalnum((unsigned char)c) || (c & 0x80) || c == '_' || c == ':' || c == '.'; }
 

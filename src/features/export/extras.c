@@ -7,8 +7,6 @@
 #include "tables/gpu_metric_samples.h"
 #include "tables/mpi_events.h"
 
-#include <stdlib.h>
-
 int nai_timeline_marks(struct nai_timeline *tl, struct nai_err *err) {
   const struct nai_model *m = tl->m;
   NAI_SCOPED(nai_arena) arena = NAI_ARENA(NULL);

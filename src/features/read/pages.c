@@ -158,7 +158,7 @@ static void put_between(struct printing *p, size_t i, const struct nai_page_bloc
   nai_buf_puts(p->out, p->format == NAI_ROWS_MARKDOWN ? "\n\n" : "\n");
 }
 
-static int print_page(struct printing *p, const struct nai_page *page, struct nai_err *err) {
+static int print_page(struct printing *p, const struct nai_skill *page, struct nai_err *err) {
   NAI_SCOPED(nai_json) json = {0};
   if (p->format == NAI_ROWS_JSON) {
     nai_json_open(&json, p->out, NAI_JSON_INLINE);
@@ -188,15 +188,15 @@ static int print_page(struct printing *p, const struct nai_page *page, struct na
 
 static int list_pages(struct nai_buf *out, const struct nai_skills *skills, struct nai_err *err) {
   NAI_SCOPED(nai_buf) lines = {0};
-  for (uint32_t i = 0; i < skills->page_count; i++)
-    nai_buf_printf(&lines, "%-12s  %s (%s)\n", skills->pages[i]->id, skills->pages[i]->description,
-                   skills->pages[i]->source);
+  for (uint32_t i = 0; i < skills->pages.count; i++)
+    nai_buf_printf(&lines, "%-12s  %s (%s)\n", skills->pages.all[i]->id, skills->pages.all[i]->description,
+                   skills->pages.all[i]->source);
   nai_cmd_put_lines(out, &lines);
   return nai_buf_check(out, err);
 }
 
 /* NAI_EUSAGE when a window is asked for of a page that does not look at it. */
-static int check_window(const struct nai_page *page, const struct nai_cmd_ask *ask, struct nai_err *err) {
+static int check_window(const struct nai_skill *page, const struct nai_cmd_ask *ask, struct nai_err *err) {
   if (!ask->window.given)
     return NAI_OK;
   for (size_t i = 0; i < page->block_count; i++)
@@ -208,7 +208,7 @@ static int check_window(const struct nai_page *page, const struct nai_cmd_ask *a
 
 static int answer(struct nai_buf *out, const struct nai_skills *skills, struct page_args *args, const char *id,
                   const char *source, struct nai_err *err) {
-  const struct nai_page *page;
+  const struct nai_skill *page;
   NAI_OWNED(nai_run) *run = NULL;
   NAI_TRY(nai_skills_page(&page, skills, id, err));
   NAI_TRY(check_window(page, &args->ask, err));
@@ -222,7 +222,7 @@ static int answer(struct nai_buf *out, const struct nai_skills *skills, struct p
 int nai_cmd_print_page(struct nai_buf *out, const char *id, struct nai_run *run, const char *what,
                        const struct nai_cmd_ask *ask, struct nai_err *err) {
   NAI_SCOPED(nai_skills) skills = {0};
-  const struct nai_page *page;
+  const struct nai_skill *page;
   struct printing p = {
       .out = out, .skills = &skills, .run = run, .ask = ask, .what = what, .format = nai_cmd_page_format(ask->format)};
   NAI_TRY(nai_skills_load(&skills, NULL, 0, err));
@@ -230,13 +230,11 @@ int nai_cmd_print_page(struct nai_buf *out, const char *id, struct nai_run *run,
   return print_page(&p, page, err);
 }
 
-static int run(void *memory, const char *const *operands, size_t count, const struct nai_cli_program *program,
-               struct nai_err *err) {
+static int run(void *memory, const char *const *operands, size_t count, struct nai_err *err) {
   struct page_args *args = memory;
   NAI_SCOPED(nai_skills) skills = {0};
   NAI_SCOPED(nai_buf) out = {0};
   const char *id = args->page ? args->page : operands[0];
-  (void)program;
   NAI_TRY(nai_cmd_load_skills(&skills, &args->ask, err));
   bool list = !args->page && count == 1;
   NAI_TRY(list ? list_pages(&out, &skills, err) : answer(&out, &skills, args, id, operands[count - 1], err));

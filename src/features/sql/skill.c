@@ -65,8 +65,8 @@ static int list(struct nai_buf *out, const struct nai_skills *skills, const stru
                 struct nai_err *err) {
   NAI_OWNED(nai_table) *table = NULL;
   NAI_TRY(nai_table_new(&table, &nai_skills_schema, err));
-  for (uint32_t i = 0; i < skills->skill_count; i++) {
-    const struct nai_skill *skill = skills->skills[i];
+  for (uint32_t i = 0; i < skills->skills.count; i++) {
+    const struct nai_skill *skill = skills->skills.all[i];
     NAI_SCOPED(nai_buf) parameters = {0};
     for (size_t p = 0; p < skill->parameter_count; p++)
       nai_buf_printf(&parameters, "%s%s%s", p ? " " : "", skill->parameters[p].name,
@@ -96,13 +96,11 @@ static int check_rules(const struct nai_skill *skill, struct nai_err *err) {
 
 static int check_file(struct nai_buf *out, const char *path, const struct nai_skills *skills, struct nai_err *err) {
   NAI_OWNED(nai_skill) *skill = NULL;
-  NAI_OWNED(nai_page) *page = NULL;
   NAI_OWNED(nai_run) *run = NULL;
-  NAI_TRY(nai_skills_read(&skill, &page, path, err));
+  NAI_TRY(nai_skills_read(&skill, path, err));
   NAI_TRY(nai_empty_run(&run, err));
-  NAI_TRY(skill ? nai_skill_check(skill, run, err) : nai_page_check(page, skills, run, err));
-  if (skill)
-    NAI_TRY(check_rules(skill, err));
+  NAI_TRY(skill->is_page ? nai_page_check(skill, skills, run, err) : nai_skill_check(skill, run, err));
+  NAI_TRY(check_rules(skill, err));
   nai_buf_printf(out, "%s: no mistakes\n", path);
   return NAI_OK;
 }
@@ -127,18 +125,17 @@ static int run_skill(struct nai_buf *out, const struct nai_skill *skill, const c
 
 static int test(struct nai_buf *out, const struct nai_skills *skills, const char *what, struct nai_err *err) {
   NAI_OWNED(nai_skill) *file = NULL;
-  NAI_OWNED(nai_page) *page = NULL;
   const struct nai_skill *one = NULL;
   size_t passed = 0, wrong = 0;
   bool is_file = what && strchr(what, '.');
   if (what)
-    NAI_TRY(is_file ? nai_skills_read(&file, &page, what, err) : nai_skills_find(&one, skills, what, err));
-  if (page)
+    NAI_TRY(is_file ? nai_skills_read(&file, what, err) : nai_skills_find(&one, skills, what, err));
+  if (file && file->is_page)
     return nai_err_set(err, NAI_EUSAGE, "\"%s\" is a page, which has no tests", what);
   const struct nai_skill *chosen = file ? file : one;
   NAI_TRY(what ? nai_cmd_test_skills(out, &passed, &wrong, &chosen, 1, err)
-               : nai_cmd_test_skills(out, &passed, &wrong, (const struct nai_skill *const *)skills->skills,
-                                     skills->skill_count, err));
+               : nai_cmd_test_skills(out, &passed, &wrong, (const struct nai_skill *const *)skills->skills.all,
+                                     skills->skills.count, err));
   nai_buf_printf(out, "%zu passed, %zu failed\n", passed, wrong);
   return wrong ? 1 : NAI_OK;
 }
@@ -162,12 +159,10 @@ static int answer(struct nai_buf *out, const struct nai_skills *skills, struct s
 }
 
 /* Exit status 1: a test failed. */
-static int run(void *memory, const char *const *operands, size_t count, const struct nai_cli_program *program,
-               struct nai_err *err) {
+static int run(void *memory, const char *const *operands, size_t count, struct nai_err *err) {
   struct skill_args *args = memory;
   NAI_SCOPED(nai_skills) skills = {0};
   NAI_SCOPED(nai_buf) out = {0};
-  (void)program;
   NAI_TRY(nai_cmd_load_skills(&skills, &args->ask, err));
   int status = answer(&out, &skills, args, operands, count, err);
   if (status < 0)

@@ -1,8 +1,6 @@
 /* Cells of reports: numbers, texts, and what reports of groups have in common. */
 #include "features/stats/stats.h"
 
-#include <math.h>
-
 double nai_stats_rate(int64_t bytes, int64_t ns) {
   int64_t times = 1000000000 / ns;
   return (double)bytes * (double)times;

@@ -5,7 +5,6 @@
 #include "base/threads.h"
 #include "trace/trace/trace.h"
 
-#include <string.h>
 #include <strings.h>
 
 int nai_stats_source_open(struct nai_stats_source *source, struct nai_trace *trace, struct nai_err *err) {

@@ -4,8 +4,6 @@
 #include "base/keyset.h"
 #include "base/sort.h"
 
-#include <stdlib.h>
-
 /* Kinds of events in OSRT_FILE_ACCESS_EVENTS; others count as time only. */
 enum { OPEN = 1, READ = 3, WRITE = 4 };
 enum { SMALL_BYTES = 64 * 1024, MANY = 1000 };

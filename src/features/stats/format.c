@@ -3,9 +3,6 @@
 
 #include "base/text.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 static const struct {
   const char *name, *extension;
 } kinds[NAI_STATS_KINDS] = {

@@ -5,9 +5,6 @@
 #include "base/sort.h"
 #include "table/intervals.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 enum { START, END, PROCESS, DEVICE, CONTEXT };
 enum { NS_PER_MS = 1000000 };
 

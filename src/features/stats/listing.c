@@ -2,8 +2,6 @@
 #include "command/command.h"
 #include "features/stats/request.h"
 
-#include <string.h>
-
 static void put_arguments(struct nai_buf *out, const struct nai_stats_report *r) {
   nai_buf_puts(out, r->named ? "; base, mangled" : "");
   nai_buf_puts(out, r->ranged ? "; nvtx-name (not under the name of 2022)" : "");

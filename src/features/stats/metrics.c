@@ -5,8 +5,6 @@
 
 #include "base/sort.h"
 
-#include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 
 enum { KEY_METRIC, KEY_NAME, KEYS };

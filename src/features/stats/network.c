@@ -3,9 +3,6 @@
 
 #include "base/sort.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 /* One sample over the threshold. */
 struct wait {
   int64_t start, end, rate, guid;

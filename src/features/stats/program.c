@@ -1,13 +1,9 @@
 /* An output that is a program: -o @COMMAND. */
 #include "features/stats/stats.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 

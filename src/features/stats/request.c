@@ -3,10 +3,6 @@
 #include "base/fs.h"
 #include "base/text.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 enum { MAX_NAMES = 512 };
 
 int nai_stats_unknown_report(const char *name, struct nai_err *err) {

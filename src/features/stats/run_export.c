@@ -6,9 +6,6 @@
 #include "rundir/run.h"
 #include "trace/trace/trace.h"
 
-#include <stdio.h>
-#include <string.h>
-
 /* A file that is as it was is not read to be known. */
 static bool is_it(const char *path, const struct nai_run *run) {
   struct nai_err ignored;

@@ -4,8 +4,6 @@
 #include "base/text.h"
 #include "rundir/run.h"
 
-#include <string.h>
-
 static const struct {
   enum nai_stats_unit unit;
   const char *suffix; /* of a column's name; NULL: it stays */

@@ -3,8 +3,6 @@
 
 #include "base/sort.h"
 
-#include <stdlib.h>
-
 enum { TO_DEVICE = 11, TO_HOST = 12 }; /* copyKind of migrations */
 enum { START, END, KIND, BYTES, ADDRESS };
 enum { FAULT_ADDRESS, FAULT_NUMBER }; /* of faults; or the instruction */

@@ -1,10 +1,6 @@
 /* Units of columns, and numbers in them. */
 #include "features/stats/stats.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 
 struct nai_stats_scale {

@@ -5,8 +5,6 @@
 #include "base/keyset.h"
 #include "table/intervals.h"
 
-#include <string.h>
-
 enum kind { KERNELS, NCCL, MPI };
 enum { ALL, CLASS, REST, OVERLAP, TIMES }; /* CLASS: NCCL's kernels, or MPI calls; REST: the other kernels */
 

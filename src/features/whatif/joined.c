@@ -7,8 +7,6 @@
 #include "features/ranks/timeline.h"
 #include "tables/gpus.h"
 
-#include <string.h>
-
 struct joining {
   struct nai_joined *out;
   uint64_t tables;
