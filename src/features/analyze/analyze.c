@@ -243,14 +243,13 @@ static int write_known(const char *path, const struct nai_result *result, struct
   return nai_cmd_output_close(&output, NAI_OK, err);
 }
 
-static int run(void *memory, const char *const *operands, size_t count, const struct nai_cli_program *program,
-               struct nai_err *err) {
+static int run(void *memory, const char *const *operands, size_t count, struct nai_err *err) {
   struct analyze_args *args = memory;
   struct nai_options *o = &args->run;
   NAI_SCOPED(nai_result) result = {.worst = -1};
   char out[4096];
   bool show = !args->quiet && isatty(STDERR_FILENO);
-  (void)count, (void)program;
+  (void)count;
   tune_allocator();
   o->trim = args->trim.given;
   o->trim_start_ns = args->trim.start_ns;

@@ -220,10 +220,8 @@ static int print_run(const char *source, const char *name, const struct table_ar
   return print_table(nai_run_find_loaded(run, name), args, err);
 }
 
-static int run(void *memory, const char *const *operands, size_t count, const struct nai_cli_program *program,
-               struct nai_err *err) {
+static int run(void *memory, const char *const *operands, size_t count, struct nai_err *err) {
   struct table_args *args = memory;
-  (void)program;
   args->source = operands[0];
   if (nai_fs_is_dir(operands[0]) || nai_cmd_is_run(operands[0]) || nai_cmd_is_trace(operands[0]))
     return print_run(operands[0], count > 1 ? operands[1] : NULL, args, err);
