@@ -44,7 +44,6 @@ bool nai_intervals_add(struct nai_intervals *set, int64_t start, int64_t end) {
 
 void nai_intervals_union(struct nai_intervals *out, const struct nai_intervals *a, const struct nai_intervals *b) {
   size_t i = 0, j = 0;
-  nai_intervals_reserve(out, a->count + b->count);
   while (i < a->count || j < b->count) {
     bool from_a = j >= b->count || (i < a->count && a->v[i].start <= b->v[j].start);
     const struct nai_interval *next = from_a ? &a->v[i++] : &b->v[j++];
@@ -55,7 +54,6 @@ void nai_intervals_union(struct nai_intervals *out, const struct nai_intervals *
 
 void nai_intervals_subtract(struct nai_intervals *out, const struct nai_intervals *a, const struct nai_intervals *b) {
   size_t j = 0;
-  nai_intervals_reserve(out, a->count + b->count);
   for (size_t i = 0; i < a->count; i++) {
     int64_t at = a->v[i].start;
     while (j < b->count && b->v[j].end <= at)
@@ -72,7 +70,6 @@ void nai_intervals_subtract(struct nai_intervals *out, const struct nai_interval
 
 void nai_intervals_intersect(struct nai_intervals *out, const struct nai_intervals *a, const struct nai_intervals *b) {
   size_t i = 0, j = 0;
-  nai_intervals_reserve(out, a->count + b->count);
   while (i < a->count && j < b->count) {
     int64_t start = a->v[i].start > b->v[j].start ? a->v[i].start : b->v[j].start;
     int64_t end = a->v[i].end < b->v[j].end ? a->v[i].end : b->v[j].end;
