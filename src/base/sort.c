@@ -86,6 +86,10 @@ int nai_by_f64(const void *left, const void *right) {
   return (a > b) - (a < b);
 }
 
+int nai_by_text(const void *left, const void *right) {
+  return strcmp(*(const char *const *)left, *(const char *const *)right);
+}
+
 /* Two values that most likely enclose the k-th of v[lo..hi), close together: from a sorted sample. For short ranges,
  * and where that did not help before (few distinct values), one value. */
 static void choose_pivots(int64_t *low, int64_t *high, const int64_t *v, size_t lo, size_t hi, size_t k, bool one,

@@ -63,9 +63,10 @@ static inline int nai_compare_keys(const int64_t (*keys)[2], size_t count) {
     const type *a = left, *b = right;                    \
     return NAI_COMPARE(__VA_ARGS__);                     \
   }
-/* Ascending, for qsort: of int64_t, of double. */
+/* Ascending, for qsort: of int64_t, of double, of const char *. */
 int nai_by_i64(const void *left, const void *right);
 int nai_by_f64(const void *left, const void *right);
+int nai_by_text(const void *left, const void *right);
 
 struct nai_key {
   uint64_t key;

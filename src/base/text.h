@@ -24,6 +24,11 @@ size_t nai_text_chars(const char *text, size_t len); /* code points of clean tex
 /* Appends lines of clean text and a line feed, each in as many lines of `width` columns (0: any) as that needs: words
  * stay whole, a number stays with its unit, and what goes on begins with `indent` blanks. */
 void nai_text_wrap(struct nai_buf *out, const char *text, size_t len, int indent, int width);
+/* Whether a text ends in another one. */
+static inline bool nai_text_ends(const char *text, const char *end) {
+  size_t len = strlen(text), tail = strlen(end);
+  return len >= tail && memcmp(text + len - tail, end, tail) == 0;
+}
 /* Appends `text` with every run of digits as '#': "blocks.3" and "blocks.22" are both "blocks.#".
  * What counts dimensions is a part of the word: "conv2d", "AllToAll4D". */
 void nai_text_fold_digits(struct nai_buf *out, const char *text);

@@ -87,8 +87,7 @@ struct nai_cli_command {
    * message is completed with where help is. May be NULL. */
   int (*check)(const void *args, const char *const *operands, size_t count, struct nai_err *err);
   /* Exit status, or a negative NAI_E*. The operands are a slice of argv. */
-  int (*run)(void *args, const char *const *operands, size_t count, const struct nai_cli_program *program,
-             struct nai_err *err);
+  int (*run)(void *args, const char *const *operands, size_t count, struct nai_err *err);
 };
 
 enum { NAI_CLI_ANY_NUMBER = INT32_MAX };

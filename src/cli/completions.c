@@ -31,12 +31,11 @@ static void put_script(struct nai_buf *out, const char *script, const char *name
   }
 }
 
-static int run(void *args, const char *const *operands, size_t count, const struct nai_cli_program *program,
-               struct nai_err *err) {
-  (void)args, (void)count;
+static int run(void *args, const char *const *operands, size_t count, struct nai_err *err) {
+  (void)count;
   const struct nai_asset *script = nai_asset_find(shells[nai_cli_choice_index(shell_name, operands[0])].script);
   NAI_SCOPED(nai_buf) text = {0};
-  put_script(&text, script->data, program->name);
+  put_script(&text, script->data, ((const struct nai_cli_completions_args *)args)->program);
   NAI_TRY(nai_buf_check(&text, err));
   fputs(nai_buf_str(&text), stdout);
   return NAI_OK;
@@ -53,6 +52,7 @@ const struct nai_cli_command nai_cli_completions = {
     .operands = (const struct nai_cli_operand[]){{"SHELL", shell_name, shell_about, true, NAI_CLI_NOTHING, NULL}, {0}},
     .min_operands = 1,
     .max_operands = 1,
+    .args_size = sizeof(struct nai_cli_completions_args),
     .no_json = "a shell reads the script",
     .run = run,
 };

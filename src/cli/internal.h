@@ -47,3 +47,8 @@ void nai_cli_man(struct nai_buf *out, const struct nai_cli_program *program, con
 /* Candidates for the last word, one a line with a tab and what it means; then, where files are wanted, a line ":files"
  * (with suffixes) or ":directories". `words` follow the program's name. */
 void nai_cli_complete(struct nai_buf *out, const struct nai_cli_program *program, int count, char **words);
+
+/* The arguments of the command `completions`: the program that the script is of. */
+struct nai_cli_completions_args {
+  const char *program;
+};

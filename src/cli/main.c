@@ -98,7 +98,7 @@ static int follow(struct nai_cli_call *call, const struct nai_cli_program *progr
     rc = command->check(call->args, operands, call->operand_count, err);
   if (rc == NAI_EUSAGE)
     add_help(err, program, command);
-  return rc || call->help || call->version ? rc : command->run(call->args, operands, call->operand_count, program, err);
+  return rc || call->help || call->version ? rc : command->run(call->args, operands, call->operand_count, err);
 }
 
 static int run_command(const struct nai_cli_program *program, const struct nai_cli_command *command, int argc,
@@ -107,6 +107,8 @@ static int run_command(const struct nai_cli_program *program, const struct nai_c
   struct nai_cli_call call = {.args = args};
   struct nai_err err = {0};
   NAI_SCOPED(nai_buf) text = {0};
+  if (args && command == &nai_cli_completions)
+    ((struct nai_cli_completions_args *)args)->program = program->name;
   int rc = follow(&call, program, command, argc, argv, &err);
   if (rc || !(call.help || call.version)) {
     int status = finish(program, rc, &err);

@@ -3,13 +3,14 @@
 #include "base/array.h"
 #include "base/hash.h"
 #include "base/strings.h"
+#include "base/text.h"
 #include "config/gpu_facts.h"
 #include "config/kernel_rules.h"
 #include "config/patterns.h"
 
 /* The two categories the program itself knows; everything else is only a name. */
 static const char fallback[] = "other", communication[] = "communication";
-static const char builtin_rules[] = "rules/kernel-classes.rules", rules_end[] = ".rules";
+static const char builtin_rules[] = "rules/kernel-classes.rules";
 
 enum { TRAITS, ARITHMETIC, UNEVEN, DTYPES, ELEMENTWISE, SETS };
 
@@ -34,10 +35,9 @@ static int category_number(struct nai_kernel_classes *classes, const char *name)
 
 /* The user's file: rules, or patterns by category. */
 static int load_user(struct nai_kernel_classes *classes, const char *path, struct nai_err *err) {
-  size_t len = strlen(path);
   classes->user_file = strdup(path);
   NAI_TRY(nai_memory_check(classes->user_file, err));
-  if (len >= sizeof rules_end && strcmp(path + len - strlen(rules_end), rules_end) == 0)
+  if (nai_text_ends(path, ".rules"))
     return nai_kernel_rules_load(&classes->user_rules, &classes->hash, path, false, &classes->categories, err);
   NAI_TRY(nai_patterns_load(&classes->user_patterns, &classes->hash, path, false, err));
   for (int i = 0; i < nai_patterns_class_count(classes->user_patterns); i++)

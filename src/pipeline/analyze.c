@@ -1,6 +1,7 @@
 /* The driver of an analysis: configuration, trace, stages, outputs, and putting the whole in place. */
 #include "pipeline/analyze.h"
 
+#include "base/clock.h"
 #include "base/fs.h"
 #include "base/hash.h"
 #include "pipeline/state.h"
@@ -21,12 +22,6 @@ void nai_result_free(struct nai_result *result) {
   nai_buf_free(&result->summary);
   nai_buf_free(&result->known_text);
   nai_arena_free(&result->arena);
-}
-
-static double now_seconds(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
 /* --- which trace it is -------------------------------------------------------------------------
@@ -227,11 +222,11 @@ static int run_stage(struct nai_state *s, int stage, struct nai_err *err) {
 static int run_stages(struct nai_state *s, nai_progress_fn *progress, void *progress_ctx, struct nai_err *err) {
   int last = last_stage(s);
   for (int stage = 0; stage <= last; stage++) {
-    double start = now_seconds();
+    double start = nai_clock_s();
     if (progress)
       progress(progress_ctx, stage);
     NAI_TRY(run_stage(s, stage, err));
-    s->result->seconds[stage] = now_seconds() - start;
+    s->result->seconds[stage] = nai_clock_s() - start;
   }
   if (s->trace)
     NAI_TRY(nai_trace_unchanged(s->trace, err));

@@ -3,14 +3,13 @@
 
 #include "base/fs.h"
 #include "base/hash.h"
+#include "base/text.h"
 #include "tables/skill_answers.h"
 
 /* --- reading --------------------------------------------------------------------------------------- */
 
 static bool is_file(const char *name) {
-  size_t len = strlen(name);
-  return strchr(name, '/') || (len > 5 && strcmp(name + len - 5, ".yaml") == 0) ||
-         (len > 4 && strcmp(name + len - 4, ".yml") == 0);
+  return strchr(name, '/') || nai_text_ends(name, ".yaml") || nai_text_ends(name, ".yml");
 }
 
 static int read_skill(struct nai_skill **out, const char *name, struct nai_err *err) {

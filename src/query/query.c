@@ -2,6 +2,8 @@
  * be ended. So the statement runs in one of its own (statement_worker.c), which sends its rows through a pipe. */
 #include "query/internal.h"
 
+#include "base/clock.h"
+
 #include <poll.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -15,16 +17,10 @@ struct reader {
   const char *label;
 };
 
-static double now_s(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
-
 /* Makes `bytes` more readable. NAI_ESTALE: the worker ended without a word. */
 static int need(struct reader *r, size_t bytes, struct nai_err *err) {
   while (r->data.len - r->at < bytes) {
-    double left = r->deadline > 0 ? r->deadline - now_s() : 0;
+    double left = r->deadline > 0 ? r->deadline - nai_clock_s() : 0;
     struct pollfd fd = {.fd = r->fd, .events = POLLIN};
     char *room = nai_buf_reserve(&r->data, NAI_FRAME_BLOCK);
     NAI_TRY(nai_memory_check(room, err));
@@ -192,7 +188,7 @@ int nai_query_run(bool *truncated, const struct nai_query *query, const struct n
   }
   close(fds[1]);
   struct reader r = {.fd = fds[0], .label = query->text->label};
-  r.deadline = query->limits.timeout_s > 0 ? now_s() + query->limits.timeout_s : 0;
+  r.deadline = query->limits.timeout_s > 0 ? nai_clock_s() + query->limits.timeout_s : 0;
   int rc = child < 0 ? nai_err_sys(err, NAI_ELIMIT, errno, "cannot start a process")
                      : receive(truncated, &result, &r, query, sink, err);
   if (child > 0 && (rc || *truncated))

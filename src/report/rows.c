@@ -46,9 +46,8 @@ static enum nai_unit guess_unit(const char *name) {
               {"_pct", NAI_PCT},
               {"_count", NAI_COUNT},
               {"count", NAI_COUNT}};
-  size_t len = strlen(name);
   for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
-    if (len >= strlen(ends[i].end) && strcmp(name + len - strlen(ends[i].end), ends[i].end) == 0)
+    if (nai_text_ends(name, ends[i].end))
       return ends[i].unit;
   return NAI_UNIT_COUNT;
 }

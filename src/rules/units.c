@@ -3,6 +3,8 @@
  * that is not known makes a value of no unit, which fits all: of it nothing is said. */
 #include "rules/internal.h"
 
+#include "base/text.h"
+
 static const enum nai_unit plain = NAI_UNIT_COUNT; /* fits every unit */
 enum { MAX_REGISTERS = 256 };
 
@@ -35,9 +37,8 @@ static enum nai_unit unit_of_parameter(const char *name) {
     enum nai_unit unit;
   } ends[] = {{"_per_s", NAI_UNIT_COUNT}, {"_ns", NAI_NS}, {"_us", NAI_US}, {"_ms", NAI_MS}, {"_s", NAI_S},
               {"_bytes", NAI_BYTES}};
-  size_t len = strlen(name);
   for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
-    if (len > strlen(ends[i].end) && strcmp(name + len - strlen(ends[i].end), ends[i].end) == 0)
+    if (nai_text_ends(name, ends[i].end) && strcmp(name, ends[i].end) != 0)
       return ends[i].unit;
   return plain;
 }

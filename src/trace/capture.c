@@ -3,6 +3,7 @@
  * single words are taken, and of the host's name a hash. Driver and options of the profiler are for comparisons: what
  * differs in these may explain a difference. */
 #include "trace/extraction.h"
+#include "base/sort.h"
 #include "trace/small.h"
 
 #include "base/hash.h"
@@ -196,8 +197,6 @@ static int on_option(void *ctx, const struct nai_cell *cells, struct nai_err *er
   return nai_strings_add(&o->texts, text, strlen(text)) == NAI_NO_STRING ? nai_err_nomem(err) : NAI_OK;
 }
 
-static int by_text(const void *a, const void *b) { return strcmp(*(const char *const *)a, *(const char *const *)b); }
-
 /* As many texts as `max` bytes have room for, in order: exporters promise none of rows. NULL for none. */
 static int join_sorted(const char **out, const struct nai_strings *texts, const char *between, size_t max,
                        struct nai_arena *arena, struct nai_err *err) {
@@ -207,7 +206,7 @@ static int join_sorted(const char **out, const struct nai_strings *texts, const 
   NAI_TRY(NAI_NEW(list, arena, count, err));
   for (uint32_t i = 0; i < count; i++)
     list[i] = nai_strings_get(texts, i);
-  qsort(list, count, sizeof *list, by_text);
+  qsort(list, count, sizeof *list, nai_by_text);
   for (uint32_t i = 0; i < count && text.len + strlen(list[i]) + 3 < max; i++)
     nai_buf_printf(&text, "%s%s", i ? between : "", list[i]);
   NAI_TRY(nai_buf_check(&text, err));

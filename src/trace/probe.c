@@ -97,12 +97,12 @@ static int check_plain(const struct nai_db_table *table, const int *columns, int
 }
 
 static int probe_feed(struct nai_table *capabilities, const struct nai_trace *trace, const struct nai_source *source,
-                      const struct nai_feed *feed, struct nai_err *err) {
+                      const struct nai_feed *feed, bool wanted, struct nai_err *err) {
   int8_t slot[NAI_MAX_FIELDS];
   int columns[NAI_MAX_FIELDS], column_count;
   char why[160], detail[1024] = "present", missing[512];
   const struct nai_db_table *table = nai_feed_resolve(slot, columns, &column_count, why, trace, feed);
-  if (!table && feed->quiet)
+  if (!table && (feed->quiet || !wanted))
     return NAI_OK;
   if (table) {
     NAI_TRY(check_plain(table, columns, column_count, trace, err));
@@ -154,10 +154,12 @@ int nai_probe_capabilities(struct nai_table **out, const struct nai_trace *trace
                            struct nai_err *err) {
   tables = tables ? tables : NAI_IN_DEFAULT;
   NAI_TRY(nai_table_new(out, &nai_capabilities_schema, err));
-  for (int i = 0; i < nai_source_count; i++)
-    if (tables & NAI_IN_BIT(nai_sources[i]->table) && nai_source_applies(nai_sources[i], trace))
-      for (const struct nai_feed *feed = nai_sources[i]->feeds; feed->row; feed++)
-        NAI_TRY(probe_feed(*out, trace, nai_sources[i], feed, err));
+  for (int i = 0; i < nai_source_count; i++) {
+    bool wanted = tables & NAI_IN_BIT(nai_sources[i]->table), told = wanted || tables == NAI_IN_DEFAULT;
+    for (const struct nai_feed *feed = nai_sources[i]->feeds; told && feed->row; feed++)
+      if (nai_source_applies(nai_sources[i], trace))
+        NAI_TRY(probe_feed(*out, trace, nai_sources[i], feed, wanted, err));
+  }
   for (size_t i = 0; i < sizeof plain_tables / sizeof *plain_tables; i++) {
     const struct nai_db_table *table = nai_trace_table(trace, plain_tables[i].table);
     char detail[256];

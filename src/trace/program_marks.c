@@ -85,11 +85,10 @@ static void see_command(struct marks *m, struct nai_arena *arena, const char *te
 /* Before the program's own arguments a path, a script or another starter goes on; a plain word is a flag's value. */
 static bool names_program(const struct marks *m, struct nai_arena *arena, const char *text) {
   static const char *const ends[] = {".py", ".jl", ".sh"};
-  size_t len = strlen(text);
   if (strchr(text, '='))
     return false;
   for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
-    if (len > 3 && strcmp(text + len - 3, ends[i]) == 0)
+    if (nai_text_ends(text, ends[i]) && text[3])
       return true;
   return strchr(text, '/') || starts(m, arena, text);
 }

@@ -147,11 +147,10 @@ static int generate(const struct arguments *args, struct nai_gen_err *err) {
 /* The generator has errors of its own: it shares nothing but the command line with the program it tests. */
 static int exit_code(int rc) { return rc == NAI_GEN_EUSAGE ? NAI_EUSAGE : rc == NAI_GEN_ENOMEM ? NAI_ELIMIT : NAI_EIO; }
 
-static int run(void *memory, const char *const *operands, size_t count, const struct nai_cli_program *program,
-               struct nai_err *err) {
+static int run(void *memory, const char *const *operands, size_t count, struct nai_err *err) {
   struct arguments *args = memory;
   struct nai_gen_err failure = {0};
-  (void)count, (void)program;
+  (void)count;
   args->plan.seed = (uint64_t)args->seed;
   args->plan.schema = schemas[args->schema].schema;
   args->output = operands[1];
@@ -167,9 +166,8 @@ static int run(void *memory, const char *const *operands, size_t count, const st
   return rc ? nai_err_set(err, exit_code(rc), "%s", failure.text) : NAI_OK;
 }
 
-static int list(void *memory, const char *const *operands, size_t count, const struct nai_cli_program *program,
-                struct nai_err *err) {
-  (void)memory, (void)operands, (void)count, (void)program, (void)err;
+static int list(void *memory, const char *const *operands, size_t count, struct nai_err *err) {
+  (void)memory, (void)operands, (void)count, (void)err;
   for (const struct nai_gen_scenario *s = nai_gen_scenarios; s->name; s++) {
     printf("  %-20s %s\n", s->name, s->summary);
   }

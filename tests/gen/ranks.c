@@ -265,11 +265,10 @@ static int write_all(const char *directory, const struct ranks_args *args, struc
   return rc;
 }
 
-static int run(void *memory, const char *const *operands, size_t count, const struct nai_cli_program *program,
-               struct nai_err *err) {
+static int run(void *memory, const char *const *operands, size_t count, struct nai_err *err) {
   struct ranks_args *args = memory;
   struct nai_gen_err failure = {0};
-  (void)count, (void)program;
+  (void)count;
   args->how.late_ns = args->late_us * 1000;
   args->how.offset_ns = args->together ? 0 : args->offset_us * 1000;
   int rc = read_pairs(args->missing, args->missing_words, args->missing_count, "missing", err);

@@ -297,11 +297,10 @@ static int write_all(const char *directory, const struct series_args *args, stru
   return rc;
 }
 
-static int run(void *memory, const char *const *operands, size_t count, const struct nai_cli_program *program,
-               struct nai_err *err) {
+static int run(void *memory, const char *const *operands, size_t count, struct nai_err *err) {
   struct series_args *args = memory;
   struct nai_gen_err failure = {0};
-  (void)count, (void)program;
+  (void)count;
   int rc = read_events(args->steps, args->step_words, args->step_count, "step", err);
   if (!rc) {
     rc = read_events(args->spikes, args->spike_words, args->spike_count, "spike", err);

@@ -8,6 +8,7 @@ import shutil
 import sqlite3
 import unittest
 
+from test_damage import damaged, long_header, no_rows, rows_twice
 from support import SHARED, analyze, artifacts, exports, fresh_dir, in_tier, report, run, tier, trace
 
 US = 1000
@@ -656,6 +657,58 @@ def one_thread(path):
                 put("CUPTI_ACTIVITY_KIND_KERNEL", kernel)
             free, now = [end + US] * 2, end + 10 * US
     return path
+
+
+WRONG = (  # of every 20th row
+    "UPDATE {table} SET start = start + 400000 WHERE rowid % 20 = 3",
+    "UPDATE {table} SET end = start - 5000 WHERE rowid % 20 = 3",
+    "UPDATE {table} SET start = end - 900000 WHERE rowid % 20 = 3",
+    "UPDATE {table} SET correlationId = correlationId + 7 WHERE rowid % 20 = 3",
+    "DELETE FROM {table} WHERE rowid % 20 = 3",
+)
+
+
+class Damaged(unittest.TestCase):
+    def check(self, path, what):
+        """Nothing crashes, and what is said still adds up."""
+        done = run("whatif", "--quiet", path, "--kernel", ".=0.5", "--format", "json")
+        self.assertIn(done.returncode, (0, 2, 3, 7), (what, done.stderr))
+        if done.returncode == 3:
+            self.assertIn("damaged", done.stderr)
+            return False
+        if done.returncode == 0:
+            self.assertGreater(json.loads(done.stdout)["together"]["after_ns"], 0, what)
+        error, off = sql_row(path, "select (select max(replay_error_ns) from dependency_graph), (select sum(abs(wall_ns - (select sum(duration_ns) from critical_path_causes c where "
+                                   "c.scope = s.scope and c.device_id is s.device_id and c.pid is s.pid))) from critical_path_summary s)")
+        self.assertEqual((error, off), (0, 0), what)
+        return done.returncode == 0
+
+    def test_rows(self):
+        said = 0
+        for table, wrong in itertools.product(("KERNEL", "RUNTIME", "SYNCHRONIZATION"), WRONG):
+            path = fresh_dir("whatif") / "trace.sqlite"
+            shutil.copy(trace("loop-waits"), path)
+            with contextlib.closing(sqlite3.connect(path)) as db, db:
+                db.execute(wrong.format(table=f"CUPTI_ACTIVITY_KIND_{table}"))
+            said += self.check(path, (table, wrong))
+        self.assertGreater(said, 10)
+
+    def test_clocks(self):
+        """Operations long before their launches, or behind what waits for them, are in no order: they are counted, many refuse the graph."""
+        for name, by, stream, refused in (("inference", 10 * US, 7, False), ("inference", 200 * US, 7, True), ("dependency", 200 * US, 13, True)):
+            path = fresh_dir("whatif") / "trace.sqlite"
+            shutil.copy(trace(name), path)
+            with contextlib.closing(sqlite3.connect(path)) as db, db:
+                db.execute("UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET start = start - ?, end = end - ? WHERE streamId = ?", (by, by, stream))
+            done = run("whatif", "--quiet", path, "--kernel", ".=0.5")
+            self.assertEqual((done.returncode, "contradict" in done.stdout), (7, True) if refused else (0, False), (name, by))
+            self.assertEqual(sql_row(path, "select dropped_count > 0 from dependency_graph"), [refused])
+
+    @tier("ci")
+    def test_pages(self):
+        source = trace("training")
+        for table, how in itertools.product(("CUPTI_ACTIVITY_KIND_KERNEL", "CUPTI_ACTIVITY_KIND_RUNTIME", "NVTX_EVENTS"), (no_rows, rows_twice, long_header)):
+            self.check(damaged(source, table, how), (table, how.__name__))
 
 
 class Commands(unittest.TestCase):

@@ -1,5 +1,6 @@
 /* How far can the numbers be trusted? Tables data_quality, run_info. */
 #include "analyses/analysis.h"
+#include "base/sort.h"
 #include "base/text.h"
 #include "model/calls/call_class.h"
 #include "model/comm/comm.h"
@@ -156,8 +157,6 @@ static bool find_unlisted(bool *unlisted, const struct nai_strings *names) {
   return any;
 }
 
-static int by_text(const void *a, const void *b) { return strcmp(*(const char *const *)a, *(const char *const *)b); }
-
 /* "cudaA, cudaB, cudaC and 2 others" */
 static int list_names(struct nai_buf *out, struct nai_arena *arena, const struct nai_strings *names,
                       const bool *unlisted, struct nai_err *err) {
@@ -168,7 +167,7 @@ static int list_names(struct nai_buf *out, struct nai_arena *arena, const struct
   for (uint32_t n = 0; n < names->count; n++)
     if (unlisted[n])
       found[count++] = nai_strings_get(names, n);
-  qsort(found, count, sizeof *found, by_text);
+  qsort(found, count, sizeof *found, nai_by_text);
   for (size_t i = 0; i < count && i < SHOWN; i++) {
     nai_buf_puts(out, i ? ", " : "");
     nai_text_cut(out, found[i], strlen(found[i]), MAX_CHARS);

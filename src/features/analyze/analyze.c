@@ -76,6 +76,7 @@ static const struct nai_cli_option options[] = {
         stretch, trim, "trim", "START END",
         "look at this stretch only, in seconds since session start (+0 +20ms: from the first event on); events are cut at its edges",
         NAI_CMD_SECONDS, .otherwise = "everything; nsys-ai probe TRACE prints the range"),
+    NAI_CLI_OPTION(stretch, trim, "window", "START END", "the same as --trim", NAI_CMD_SECONDS, .hidden = true),
     NAI_CLI_OPTION(int, run.top, "top", "N", "rows per table in report.md", NAI_CLI_RANGE(1, 1000)),
     NAI_CLI_OPTION(
         int, run.page_events, "page-events", "N",
@@ -242,14 +243,13 @@ static int write_known(const char *path, const struct nai_result *result, struct
   return nai_cmd_output_close(&output, NAI_OK, err);
 }
 
-static int run(void *memory, const char *const *operands, size_t count, const struct nai_cli_program *program,
-               struct nai_err *err) {
+static int run(void *memory, const char *const *operands, size_t count, struct nai_err *err) {
   struct analyze_args *args = memory;
   struct nai_options *o = &args->run;
   NAI_SCOPED(nai_result) result = {.worst = -1};
   char out[4096];
   bool show = !args->quiet && isatty(STDERR_FILENO);
-  (void)count, (void)program;
+  (void)count;
   tune_allocator();
   o->trim = args->trim.given;
   o->trim_start_ns = args->trim.start_ns;

@@ -226,15 +226,14 @@ static int print_schema(struct nai_buf *out, const struct nai_ingest *in, struct
 
 /* --- running ---------------------------------------------------------------------------------- */
 
-static int run(void *memory, const char *const *operands, size_t count, const struct nai_cli_program *program,
-               struct nai_err *err) {
+static int run(void *memory, const char *const *operands, size_t count, struct nai_err *err) {
   const struct probe_args *args = memory;
   NAI_SCOPED(nai_cmd_export) file = {0};
   NAI_OWNED(nai_trace) *trace = NULL;
   NAI_SCOPED(nai_ingest) in = {0};
   NAI_SCOPED(nai_overview) overview = {0};
   NAI_SCOPED(nai_buf) text = {0}, lines = {0};
-  (void)count, (void)program;
+  (void)count;
   NAI_TRY(nai_cmd_export_open(&file, operands[0], args->quiet ? NAI_CMD_EXPORT_QUIET : 0, err));
   nai_cmd_confine(NULL, NULL, NULL);
   NAI_TRY(nai_trace_open(&trace, file.path, &args->how, err));

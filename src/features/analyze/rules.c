@@ -144,8 +144,7 @@ static int print_answer(const struct nai_buf *text, const char *what, int format
   return nai_cmd_print(&out, err);
 }
 
-static int run(void *memory, const char *const *operands, size_t count, const struct nai_cli_program *program,
-               struct nai_err *err) {
+static int run(void *memory, const char *const *operands, size_t count, struct nai_err *err) {
   struct rules_args *args = memory;
   const char *what = count > 1 ? operands[1] : NULL;
   const struct nai_schema *schemas[NAI_REPORT_MAX_TABLES];
@@ -153,7 +152,6 @@ static int run(void *memory, const char *const *operands, size_t count, const st
   NAI_OWNED(nai_rule_set) *set = NULL;
   NAI_SCOPED(nai_buf) text = {0};
   enum verb verb = (enum verb)nai_cli_choice_index(verb_name, operands[0]);
-  (void)program;
   if (verb == TEST) {
     NAI_TRY(test_kernel_rules(&text, what, err));
     return print_answer(&text, what, args->format, err);

@@ -1,6 +1,7 @@
 #include "features/analyze/schema_only.h"
 
 #include "base/escape.h"
+#include "base/text.h"
 
 #include <strings.h>
 
@@ -24,16 +25,11 @@ struct reading {
   struct nai_lookup *strings; /* NULL for none */
 };
 
-static bool ends_in(const char *name, const char *end) {
-  size_t len = strlen(name), tail = strlen(end);
-  return len >= tail && strcmp(name + len - tail, end) == 0;
-}
-
 static bool is_enumeration(const char *name) {
   static const char *const ends[] = {"Type", "Kind", "Class", "kind", "type", "flag", "tag"};
   bool found = strncmp(name, "is", 2) == 0;
   for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
-    found |= ends_in(name, ends[i]);
+    found |= nai_text_ends(name, ends[i]);
   return found;
 }
 

@@ -122,8 +122,7 @@ static int print_answer(struct nai_buf *out, const char *question, const struct 
   return nai_buf_check(out, err);
 }
 
-static int run(void *memory, const char *const *operands, size_t count, const struct nai_cli_program *program,
-               struct nai_err *err) {
+static int run(void *memory, const char *const *operands, size_t count, struct nai_err *err) {
   const struct question_args *args = memory;
   struct nai_llm_options model = args->model;
   NAI_OWNED(nai_intents) *intents = NULL;
@@ -131,7 +130,6 @@ static int run(void *memory, const char *const *operands, size_t count, const st
   NAI_SCOPED(nai_arena) arena = NAI_ARENA(NULL);
   struct nai_answer answer;
   NAI_SCOPED(nai_buf) question = {0}, quoted = {0}, out = {0};
-  (void)program;
   model.url = getenv("NSYS_AI_LLM_URL");
   model.name = getenv("NSYS_AI_LLM_MODEL");
   model.key = getenv("NSYS_AI_LLM_KEY");

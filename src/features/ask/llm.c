@@ -1,6 +1,7 @@
 /* Asking a language model to put facts into words. */
 #include "features/ask/llm.h"
 
+#include "base/clock.h"
 #include "base/text.h"
 #include "features/ask/http.h"
 #include "features/ask/internal.h"
@@ -110,21 +111,15 @@ static void sleep_s(double seconds) {
   nanosleep(&rest, NULL);
 }
 
-static double now_s(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
-
 /* Posts, again when the server is busy, within the time there is. */
 static int post(struct nai_http_reply *reply, const char *url, const char *body, const struct nai_llm_options *options,
                 struct nai_err *err) {
-  double end = now_s() + options->timeout_s;
+  double end = nai_clock_s() + options->timeout_s;
   for (int i = 0; i < TRIES; i++) {
     const struct nai_http_request request = {.url = url,
                                              .body = body,
                                              .key = options->key && *options->key ? options->key : NULL,
-                                             .timeout_s = end - now_s(),
+                                             .timeout_s = end - nai_clock_s(),
                                              .insecure = options->insecure};
     nai_buf_free(&reply->body);
     if (request.timeout_s <= 0)
@@ -134,7 +129,7 @@ static int post(struct nai_http_reply *reply, const char *url, const char *body,
       return NAI_OK;
     bool busy = reply->status == 429 || reply->status >= 500;
     long wait = reply->retry_after_s >= 0 ? reply->retry_after_s : i + 1;
-    if (!busy || wait > LONGEST_WAIT_S || (double)wait > end - now_s())
+    if (!busy || wait > LONGEST_WAIT_S || (double)wait > end - nai_clock_s())
       break;
     if (i + 1 < TRIES)
       sleep_s((double)wait);

@@ -265,12 +265,10 @@ static int run_batch(struct nai_batch *b, const struct batch_args *a, const char
   return a->dry_run ? print_plan(b, todo, todo_count, err) : run_engine(b, a, todo, todo_count, err);
 }
 
-static int run(void *memory, const char *const *operands, size_t count, const struct nai_cli_program *program,
-               struct nai_err *err) {
+static int run(void *memory, const char *const *operands, size_t count, struct nai_err *err) {
   const struct batch_args *a = memory;
   NAI_SCOPED(nai_arena) arena = NAI_ARENA(NULL);
   struct nai_batch b = {.arena = &arena, .manifest = {.arena = &arena}};
-  (void)program;
   if (a->shard)
     return run_shard(&b, a, err);
   if (!a->rollup)

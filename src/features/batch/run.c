@@ -1,6 +1,7 @@
 /* One process per item: what goes wrong in one costs that one. */
 #include "features/batch/internal.h"
 
+#include "base/clock.h"
 #include "base/fs.h"
 #include "features/batch/scratch.h"
 #include "base/escape.h"
@@ -33,12 +34,6 @@ struct pool {
   int threads;
   sigset_t mask; /* the one children get back */
 };
-
-static int64_t now_ms(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
 
 /* --- in the child ----------------------------------------------------------------------------- */
 
@@ -89,7 +84,7 @@ static int start(struct pool *pool, struct worker *w, uint32_t item, struct nai_
   const struct nai_batch *b = pool->b;
   char log[PATH_MAX], out[PATH_MAX];
   pid_t self = getpid();
-  *w = (struct worker){.item = item, .started_ms = now_ms()};
+  *w = (struct worker){.item = item, .started_ms = nai_clock_ms()};
   nai_batch_path(log, sizeof log, b, "logs", b->manifest.items[item].id, ".log");
   nai_batch_path(out, sizeof out, b, "items", b->manifest.items[item].id, "");
   NAI_TRY(nai_batch_scratch_begin(&w->scratch, b, item, err));
@@ -163,7 +158,7 @@ static int record(struct nai_batch_status *out, const struct pool *pool, struct 
                                    .stamp = pool->b->manifest.items[w->item].stamp,
                                    .program = pool->b->program,
                                    .options = pool->b->options_hash,
-                                   .wall_ms = now_ms() - w->started_ms,
+                                   .wall_ms = nai_clock_ms() - w->started_ms,
                                    .max_rss_bytes = (int64_t)used->ru_maxrss * 1024};
   struct nai_err failed = {0};
   int rc = nai_batch_scratch_end(&w->scratch, pool->b, w->item, out->outcome == NAI_BATCH_OK, &failed);
@@ -178,7 +173,7 @@ static int record(struct nai_batch_status *out, const struct pool *pool, struct 
 
 /* Kills who has had his time; returns the ms until the next one has. */
 static int64_t enforce_limits(struct pool *pool) {
-  int64_t now = now_ms(), next = 60000;
+  int64_t now = nai_clock_ms(), next = 60000;
   for (int i = 0; i < pool->size && pool->b->time_limit_s; i++) {
     struct worker *w = &pool->workers[i];
     int64_t left = w->started_ms + pool->b->time_limit_s * 1000 - now;

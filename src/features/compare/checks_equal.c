@@ -1,5 +1,6 @@
 /* What all captures of a comparison have to share: GPUs, processes, how steps were found, versions, options. */
 #include "features/compare/internal.h"
+#include "base/sort.h"
 #include "rundir/run.h"
 #include "tables/capture.h"
 #include "tables/gpu_utilization.h"
@@ -9,8 +10,6 @@
 
 /* --- what a capture says ---------------------------------------------------------------------- */
 
-static int by_text(const void *a, const void *b) { return strcmp(*(const char *const *)a, *(const char *const *)b); }
-
 /* The different texts of a column, sorted: "a, b". */
 static void put_texts(struct nai_buf *out, const struct nai_table *table, int column) {
   enum { MAX_TEXTS = 64 };
@@ -19,7 +18,7 @@ static void put_texts(struct nai_buf *out, const struct nai_table *table, int co
   for (int64_t row = 0; row < table->rows && n < MAX_TEXTS; row++)
     if (*nai_get_str(table, row, column))
       texts[n++] = nai_get_str(table, row, column);
-  qsort(texts, n, sizeof *texts, by_text);
+  qsort(texts, n, sizeof *texts, nai_by_text);
   for (size_t i = 0; i < n; i++)
     if (i == 0 || strcmp(texts[i], texts[i - 1]) != 0)
       nai_buf_printf(out, "%s%s", out->len ? ", " : "", texts[i]);

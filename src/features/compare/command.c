@@ -71,12 +71,10 @@ static int check(const void *memory, const char *const *operands, size_t count, 
   return count == 2 || sides ? NAI_OK : nai_err_set(err, NAI_EUSAGE, "two runs or traces are missing");
 }
 
-static int run(void *memory, const char *const *operands, size_t count, const struct nai_cli_program *program,
-               struct nai_err *err) {
+static int run(void *memory, const char *const *operands, size_t count, struct nai_err *err) {
   struct compare_args *args = memory;
   NAI_SCOPED(nai_comparison) c = NAI_COMPARISON;
   struct nai_gate gate = {0};
-  (void)program;
   for (size_t s = 0; s < count; s++)
     args->sides[s][args->counts[s]++] = operands[s];
   for (int s = 0; s < NAI_SIDES; s++)

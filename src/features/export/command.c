@@ -1,5 +1,6 @@
 /* nsys-ai export: a run's events as flat rows, its ranges as a tree, stacks of both, all of it as timelines. */
 #include "features/read/read.h"
+#include "base/text.h"
 #include "features/export/command.h"
 
 struct export_args {
@@ -66,6 +67,7 @@ static const struct nai_cli_option options[] = {
         stretch, trim, "trim", "START END",
         "rows and timelines: this stretch only, in seconds since session start (+0 +20ms: from the first event on); events are cut at its edges",
         NAI_CMD_SECONDS, .otherwise = "everything; nsys-ai probe TRACE prints the range"),
+    NAI_CLI_OPTION(stretch, trim, "window", "START END", "the same as --trim", NAI_CMD_SECONDS, .hidden = true),
     NAI_CLI_OPTION(choice, names, "names", "FORM", "perfetto and chrome: how kernels are called",
                    .choices = names_name),
     NAI_CLI_OPTION(number, min_us, "min-duration", "US",
@@ -90,11 +92,6 @@ static enum format format_of(const char *word) {
   while (strcmp(formats[format].name, word) != 0) /* the parser let no other word through */
     format++;
   return format;
-}
-
-static bool ends_in_gz(const char *path) {
-  size_t len = path ? strlen(path) : 0;
-  return len > 3 && strcmp(path + len - 3, ".gz") == 0;
 }
 
 static int put_timeline(struct nai_buf *out, enum format format, const struct export_args *args, struct nai_run *run,
@@ -153,7 +150,7 @@ static int put(struct nai_buf *out, enum format format, const struct export_args
 static int put_file(struct nai_buf *out, enum format format, const struct export_args *args, struct nai_run *run,
                     struct nai_err *err) {
   struct nai_gzip compressed;
-  if (format == PARQUET || (!args->gzip && !ends_in_gz(args->out)))
+  if (format == PARQUET || (!args->gzip && !(args->out && nai_text_ends(args->out, ".gz"))))
     return put(out, format, args, run, err);
   NAI_TRY(nai_gzip_open(&compressed, out, err));
   return nai_gzip_close(&compressed, put(&compressed.text, format, args, run, err), err);
@@ -194,19 +191,18 @@ static int check(const void *memory, const char *const *operands, size_t count, 
   if (args->list && args->timeline.gpu != INT64_MIN && !nai_cmd_flat_has_gpu(args->list))
     return nai_err_set(err, NAI_EUSAGE, "--gpu and --list %s exclude each other: they are not of one GPU",
                        nai_cmd_flat_lists((size_t)args->list, NULL));
-  if (format == PARQUET && ends_in_gz(args->out))
+  if (format == PARQUET && args->out && nai_text_ends(args->out, ".gz"))
     return nai_err_set(err, NAI_EUSAGE, "a Parquet file is not compressed as a whole: --gzip compresses its pages");
   bool binary = format == PERFETTO || format == PARQUET || args->gzip;
   return binary ? nai_cmd_check_binary(operands[0], args->out, err) : NAI_OK;
 }
 
-static int run(void *memory, const char *const *operands, size_t count, const struct nai_cli_program *program,
-               struct nai_err *err) {
+static int run(void *memory, const char *const *operands, size_t count, struct nai_err *err) {
   struct export_args *args = memory;
   struct nai_export_options *o = &args->timeline;
   struct nai_cmd_output output;
   NAI_OWNED(nai_run) *source = NULL;
-  (void)count, (void)program;
+  (void)count;
   NAI_TRY(nai_cmd_source_open(&source, operands[1], &(struct nai_cmd_source){.quiet = args->quiet}, err));
   NAI_TRY(nai_cmd_check_gpu(o->gpu, source, err));
   NAI_TRY(nai_cmd_place_stretch(&args->trim, "--trim", source, err));

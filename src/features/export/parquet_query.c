@@ -1,6 +1,8 @@
 /* Rows of statements and tables as Parquet. */
 #include "features/export/command.h"
 
+#include "base/text.h"
+
 #include <unistd.h>
 
 struct writing {
@@ -18,9 +20,8 @@ static enum nai_type guess_type(const char *name) {
     enum nai_type type;
   } ends[] = {{"_ns", NAI_I64}, {"count", NAI_I64}, {"bytes", NAI_I64}, {"_id", NAI_I64},
               {"_ms", NAI_F64}, {"_us", NAI_F64},   {"_pct", NAI_F64},  {"_per_s", NAI_F64}};
-  size_t len = strlen(name);
   for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
-    if (len >= strlen(ends[i].end) && strcmp(name + len - strlen(ends[i].end), ends[i].end) == 0)
+    if (nai_text_ends(name, ends[i].end))
       return ends[i].type;
   return NAI_STR;
 }

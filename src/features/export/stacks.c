@@ -2,6 +2,7 @@
  * www.speedscope.app. */
 #include "features/export/stacks.h"
 
+#include "base/sort.h"
 #include "features/export/command.h"
 
 /* --- stacks of ranges -------------------------------------------------------------------------------- */
@@ -69,17 +70,13 @@ static void put_frame(struct nai_buf *out, const char *name) {
     nai_buf_putc(out, *name == ';' ? ':' : *name == '\n' ? ' ' : *name);
 }
 
-static int compare_lines(const void *a, const void *b) {
-  return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 static int put_sorted(struct nai_buf *out, struct nai_buf *lines, size_t count, struct nai_err *err) {
   NAI_FREED char **list = calloc(count + 1, sizeof *list);
   char *at = lines->data;
   NAI_TRY(nai_memory_check(list && !lines->oom, err));
   for (size_t i = 0; i < count; i++, at += strlen(at) + 1)
     list[i] = at;
-  qsort(list, count, sizeof *list, compare_lines);
+  qsort(list, count, sizeof *list, nai_by_text);
   for (size_t i = 0; i < count; i++) {
     nai_buf_puts(out, list[i]);
     nai_buf_putc(out, '\n');

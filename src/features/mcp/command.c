@@ -25,9 +25,8 @@ static const struct nai_cli_option options[] = {
     {0},
 };
 
-static int run(void *memory, const char *const *operands, size_t count, const struct nai_cli_program *program,
-               struct nai_err *err) {
-  (void)operands, (void)count, (void)program;
+static int run(void *memory, const char *const *operands, size_t count, struct nai_err *err) {
+  (void)operands, (void)count;
   return nai_agent_serve(memory, err);
 }
 

@@ -44,13 +44,12 @@ static const struct nai_cli_option options[] = {
     {0},
 };
 
-static int run(void *memory, const char *const *operands, size_t count, const struct nai_cli_program *program,
-               struct nai_err *err) {
+static int run(void *memory, const char *const *operands, size_t count, struct nai_err *err) {
   const struct guide_args *args = memory;
   const struct nai_asset *page = nai_asset_find("docs/llm-guide.md");
   NAI_SCOPED(nai_buf) out = {0}, text = {0};
   struct nai_json json;
-  (void)operands, (void)count, (void)program;
+  (void)operands, (void)count;
   if (args->config >= 0)
     nai_buf_puts(&text, clients[args->config].text);
   else if (page && !args->json && nai_cmd_terminal_width())

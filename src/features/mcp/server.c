@@ -2,6 +2,7 @@
  * waits bounded: a client that asks without reading is not read any further. */
 #include "features/mcp/internal.h"
 
+#include "base/clock.h"
 #include "base/fs.h"
 
 #include <poll.h>
@@ -37,12 +38,6 @@ struct server {
   uint64_t arrived;
   struct slot slots[SLOTS];
 };
-
-static int64_t now_ms(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
 
 /* --- calls ------------------------------------------------------------------------------------------ */
 
@@ -80,7 +75,7 @@ static void start(struct server *s, struct slot *slot) {
     return;
   }
   slot->running = true;
-  slot->deadline_ms = now_ms() + (int64_t)(seconds * 1000);
+  slot->deadline_ms = nai_clock_ms() + (int64_t)(seconds * 1000);
 }
 
 /* Starts those that wait, in the order they came. */
@@ -260,7 +255,7 @@ static int write_output(struct server *s, struct nai_err *err) {
   if (n < 0 && errno != EINTR && errno != EAGAIN)
     return nai_err_sys(err, NAI_EIO, errno, "cannot write to standard output");
   s->sent += n > 0 ? (size_t)n : 0;
-  s->moved_ms = n > 0 ? now_ms() : s->moved_ms;
+  s->moved_ms = n > 0 ? nai_clock_ms() : s->moved_ms;
   if (s->sent == s->out.len || s->sent > MAX_PENDING) {
     memmove(s->out.data, s->out.data + s->sent, s->out.len - s->sent);
     s->out.len -= s->sent;
@@ -273,7 +268,7 @@ static int write_output(struct server *s, struct nai_err *err) {
 
 /* Milliseconds to the first deadline, -1 when there is none. */
 static int time_left(const struct server *s) {
-  int64_t first = s->hung_up && is_blocked(s) ? s->moved_ms + FAREWELL_MS : INT64_MAX, now = now_ms();
+  int64_t first = s->hung_up && is_blocked(s) ? s->moved_ms + FAREWELL_MS : INT64_MAX, now = nai_clock_ms();
   for (int i = 0; i < SLOTS; i++)
     if (s->slots[i].running && s->slots[i].deadline_ms < first)
       first = s->slots[i].deadline_ms;
@@ -283,7 +278,7 @@ static int time_left(const struct server *s) {
 /* A client that has closed the input and reads no answers is gone. */
 static void see_the_end(struct server *s) {
   if (!s->hung_up)
-    s->moved_ms = now_ms();
+    s->moved_ms = nai_clock_ms();
   s->hung_up = true;
 }
 
@@ -305,13 +300,13 @@ static int turn(struct server *s, struct nai_err *err) {
     if (s->slots[i].running && (fds[2 + 2 * i].revents || fds[3 + 2 * i].revents))
       read_worker(s, &s->slots[i], fds[2 + 2 * i].revents != 0, fds[3 + 2 * i].revents != 0);
   for (int i = 0; i < SLOTS; i++)
-    if (s->slots[i].running && s->slots[i].deadline_ms <= now_ms())
+    if (s->slots[i].running && s->slots[i].deadline_ms <= nai_clock_ms())
       end_overdue(s, &s->slots[i]);
   if (fds[0].revents && may_read)
     NAI_TRY(read_input(s, err));
   else if (fds[0].revents)
     see_the_end(s);
-  s->ended |= s->hung_up && is_blocked(s) && s->moved_ms + FAREWELL_MS <= now_ms();
+  s->ended |= s->hung_up && is_blocked(s) && s->moved_ms + FAREWELL_MS <= nai_clock_ms();
   take_lines(s);
   start_waiting(s);
   return nai_buf_check(&s->out, err);
@@ -319,7 +314,7 @@ static int turn(struct server *s, struct nai_err *err) {
 
 /* What was answered before the end is still told, to a client that reads. */
 static int say_farewell(struct server *s, struct nai_err *err) {
-  for (int64_t until = now_ms() + FAREWELL_MS; s->out.len > s->sent && now_ms() < until;) {
+  for (int64_t until = nai_clock_ms() + FAREWELL_MS; s->out.len > s->sent && nai_clock_ms() < until;) {
     struct pollfd fd = {STDOUT_FILENO, POLLOUT, 0};
     if (poll(&fd, 1, FAREWELL_MS) > 0)
       NAI_TRY(write_output(s, err));

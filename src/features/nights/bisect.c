@@ -246,13 +246,11 @@ static int find_out(int *outcome, struct commit *c, const char *const *command, 
   return NAI_OK;
 }
 
-static int run(void *memory, const char *const *operands, size_t count, const struct nai_cli_program *program,
-               struct nai_err *err) {
+static int run(void *memory, const char *const *operands, size_t count, struct nai_err *err) {
   const struct bisect_args *args = memory;
   NAI_SCOPED(commit) c = {.args = args, .store = {.arena = NAI_ARENA(NULL)}};
   const char *command[NAI_CMD_MAX_CAPTURES + 1] = {NULL};
   int outcome;
-  (void)program;
   memcpy(command, operands, count * sizeof *command);
   NAI_TRY(find_commit(&c, err));
   NAI_TRY(find_out(&outcome, &c, command, err));

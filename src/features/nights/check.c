@@ -254,12 +254,10 @@ static int run_suite(const struct nai_check_args *args, struct nai_err *err) {
   return nai_suite_exit(&suite);
 }
 
-static int run(void *memory, const char *const *operands, size_t count, const struct nai_cli_program *program,
-               struct nai_err *err) {
+static int run(void *memory, const char *const *operands, size_t count, struct nai_err *err) {
   struct nai_check_args *args = memory;
   NAI_SCOPED(nai_comparison) c = NAI_COMPARISON;
   struct nai_gate gate = {0};
-  (void)program;
   if (args->suite || args->all)
     return run_suite(args, err);
   NAI_TRY(nai_check_runs(&gate, &c, args, operands, count, err));

@@ -1,6 +1,7 @@
 /* Putting a run into a store. */
 #include "base/fs.h"
 #include "base/hash.h"
+#include "base/sort.h"
 #include "base/temporary.h"
 #include "base/text.h"
 #include "features/nights/store_internal.h"
@@ -11,8 +12,6 @@
 
 /* --- environment ------------------------------------------------------------------------------ */
 
-static int by_text(const void *a, const void *b) { return strcmp(*(const char *const *)a, *(const char *const *)b); }
-
 /* "2 x NVIDIA H100, 1 x NVIDIA A100": models in order of their names. */
 static int put_gpus(struct nai_buf *out, const struct nai_table *gpus, struct nai_err *err) {
   NAI_SCOPED(nai_arena) arena = NAI_ARENA(NULL);
@@ -22,7 +21,7 @@ static int put_gpus(struct nai_buf *out, const struct nai_table *gpus, struct na
     names[i] = nai_get_str(gpus, i, GPUS_gpu_name);
     names[i] = *names[i] ? names[i] : "GPU";
   }
-  qsort(names, (size_t)gpus->rows, sizeof *names, by_text);
+  qsort(names, (size_t)gpus->rows, sizeof *names, nai_by_text);
   for (int64_t i = 0, j; i < gpus->rows; i = j) {
     for (j = i + 1; j < gpus->rows && strcmp(names[i], names[j]) == 0; j++)
       ;

@@ -3,6 +3,7 @@
 #include "base/fmt.h"
 #include "base/fs.h"
 #include "base/hash.h"
+#include "base/sort.h"
 #include "features/nights/store_command.h"
 #include "features/nights/store_internal.h"
 #include "features/nights/trend.h"
@@ -140,8 +141,6 @@ static int open_capture(struct night *night, const char *path, const struct stor
   return hash_file(&night->refused, path, err);
 }
 
-static int by_text(const void *a, const void *b) { return strcmp(*(const char *const *)a, *(const char *const *)b); }
-
 /* What GitHub, GitLab and Jenkins say that they test. */
 static const char *commit_of_environment(void) {
   static const char *const names[] = {"GITHUB_SHA", "CI_COMMIT_SHA", "GIT_COMMIT"};
@@ -163,7 +162,7 @@ static int add_night(struct nai_store *store, const struct store_args *a, const 
   enum nai_store_added added;
   for (size_t i = 0; i < count; i++)
     paths[i] = operands[i];
-  qsort(paths, count, sizeof *paths, by_text);
+  qsort(paths, count, sizeof *paths, nai_by_text);
   for (size_t i = 0; i < count; i++)
     NAI_TRY(open_capture(&night, paths[i], a, err));
   struct nai_store_add run = a->add;

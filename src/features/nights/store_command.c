@@ -216,11 +216,9 @@ static int read_runs(struct nai_store *store, const struct store_args *a, const 
   return of_runs || is(words[0], "add") || is(words[0], "get") ? NAI_OK : nai_store_read(store, a->add.name, err);
 }
 
-static int run(void *memory, const char *const *operands, size_t count, const struct nai_cli_program *program,
-               struct nai_err *err) {
+static int run(void *memory, const char *const *operands, size_t count, struct nai_err *err) {
   const struct store_args *a = memory;
   NAI_SCOPED(nai_store) store = {.arena = NAI_ARENA(NULL)};
-  (void)program;
   NAI_TRY(nai_store_open(&store, a->store, is(operands[0], "add"), err));
   NAI_TRY(read_runs(&store, a, operands, count, err));
   if (is(operands[0], "index") || ((is(operands[0], "prune") || is(operands[0], "upgrade")) && !a->dry_run))

@@ -177,8 +177,6 @@ int nai_store_read(struct nai_store *store, const char *series, struct nai_err *
   return nai_store_sort(store, err);
 }
 
-static int by_text(const void *a, const void *b) { return strcmp(*(const char *const *)a, *(const char *const *)b); }
-
 int nai_store_series(struct nai_strings *names, const struct nai_store *store, const char *series,
                      struct nai_err *err) {
   NAI_SCOPED(nai_strings) found = {0};
@@ -195,7 +193,7 @@ int nai_store_series(struct nai_strings *names, const struct nai_store *store, c
   NAI_TRY(NAI_NEW(sorted, &arena, found.count, err));
   for (uint32_t i = 0; i < found.count; i++)
     sorted[i] = nai_strings_get(&found, i);
-  qsort(sorted, found.count, sizeof *sorted, by_text);
+  qsort(sorted, found.count, sizeof *sorted, nai_by_text);
   for (uint32_t i = 0; i < found.count; i++)
     NAI_TRY(nai_store_list(names, sorted[i], err));
   return NAI_OK;

@@ -180,13 +180,12 @@ static int report_all(const char *store, const struct nai_store_baseline *anchor
   return a->gate && nai_fleet_has_failed(&fleet) ? 1 : NAI_OK;
 }
 
-static int run(void *memory, const char *const *operands, size_t count, const struct nai_cli_program *program,
-               struct nai_err *err) {
+static int run(void *memory, const char *const *operands, size_t count, struct nai_err *err) {
   const struct trend_args *a = memory;
   NAI_SCOPED(nai_store) store = {.arena = NAI_ARENA(NULL)};
   NAI_SCOPED(nai_store_baseline) anchor = {0};
   NAI_SCOPED(nai_strings) baselines = {0};
-  (void)operands, (void)count, (void)program;
+  (void)operands, (void)count;
   NAI_TRY(nai_store_open(&store, a->store, false, err));
   NAI_TRY(nai_store_baselines(&baselines, &store, err));
   bool has_anchor = a->anchor || nai_strings_find(&baselines, "release", strlen("release")) != NAI_NO_STRING;

@@ -192,14 +192,12 @@ static int check(const void *memory, const char *const *operands, size_t count, 
            : NAI_OK;
 }
 
-static int run(void *memory, const char *const *operands, size_t count, const struct nai_cli_program *program,
-               struct nai_err *err) {
+static int run(void *memory, const char *const *operands, size_t count, struct nai_err *err) {
   const struct ranks_args *args = memory;
   const struct nai_ranks_options how = {.clock_doubt_ns = args->clock_doubt_us * US,
                                         .number_follows = args->number_follows};
   NAI_SCOPED(nai_ranks) ranks = {.arena = NAI_ARENA(NULL)};
   NAI_SCOPED(nai_ranks_report) report = {0};
-  (void)program;
   for (size_t i = 0; i < count; i++)
     NAI_TRY(add(&ranks, operands[i], err));
   NAI_TRY(nai_ranks_compare(&ranks, &how, err));

@@ -136,12 +136,11 @@ int nai_cmd_explain_name(struct nai_buf *out, struct nai_run *run, const char *w
 /* "kernel NAME": no run is asked. A run called so is "./kernel". */
 static bool is_kernel_name(const char *const *operands) { return strcmp(operands[0], "kernel") == 0; }
 
-static int run(void *memory, const char *const *operands, size_t count, const struct nai_cli_program *program,
-               struct nai_err *err) {
+static int run(void *memory, const char *const *operands, size_t count, struct nai_err *err) {
   const struct explain_args *args = memory;
   NAI_OWNED(nai_run) *source = NULL;
   NAI_SCOPED(nai_buf) out = {0};
-  (void)count, (void)program;
+  (void)count;
   if (is_kernel_name(operands)) {
     NAI_TRY(nai_cmd_explain_kernel(&out, operands[1], args->kernel_classes, &args->ask, err));
     return nai_cmd_print(&out, err);

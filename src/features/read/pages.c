@@ -230,13 +230,11 @@ int nai_cmd_print_page(struct nai_buf *out, const char *id, struct nai_run *run,
   return print_page(&p, page, err);
 }
 
-static int run(void *memory, const char *const *operands, size_t count, const struct nai_cli_program *program,
-               struct nai_err *err) {
+static int run(void *memory, const char *const *operands, size_t count, struct nai_err *err) {
   struct page_args *args = memory;
   NAI_SCOPED(nai_skills) skills = {0};
   NAI_SCOPED(nai_buf) out = {0};
   const char *id = args->page ? args->page : operands[0];
-  (void)program;
   NAI_TRY(nai_cmd_load_skills(&skills, &args->ask, err));
   bool list = !args->page && count == 1;
   NAI_TRY(list ? list_pages(&out, &skills, err) : answer(&out, &skills, args, id, operands[count - 1], err));

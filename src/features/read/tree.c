@@ -287,10 +287,9 @@ static int answer(struct nai_buf *out, const void *memory, struct nai_run *run, 
   return nai_buf_check(out, err);
 }
 
-static int run(void *memory, const char *const *operands, size_t count, const struct nai_cli_program *program,
-               struct nai_err *err) {
+static int run(void *memory, const char *const *operands, size_t count, struct nai_err *err) {
   struct tree_args *args = memory;
-  (void)count, (void)program;
+  (void)count;
   return nai_cmd_answer(answer, args, &args->ask, operands, err);
 }
 

@@ -159,12 +159,10 @@ static int answer(struct nai_buf *out, const struct nai_skills *skills, struct s
 }
 
 /* Exit status 1: a test failed. */
-static int run(void *memory, const char *const *operands, size_t count, const struct nai_cli_program *program,
-               struct nai_err *err) {
+static int run(void *memory, const char *const *operands, size_t count, struct nai_err *err) {
   struct skill_args *args = memory;
   NAI_SCOPED(nai_skills) skills = {0};
   NAI_SCOPED(nai_buf) out = {0};
-  (void)program;
   NAI_TRY(nai_cmd_load_skills(&skills, &args->ask, err));
   int status = answer(&out, &skills, args, operands, count, err);
   if (status < 0)

@@ -237,11 +237,9 @@ static int print_reference(const struct sql_args *args, const char *path, struct
   return nai_cmd_output_close(&output, nai_cmd_put_reference(&output.sink.text, source, err), err);
 }
 
-static int run(void *memory, const char *const *operands, size_t count, const struct nai_cli_program *program,
-               struct nai_err *err) {
+static int run(void *memory, const char *const *operands, size_t count, struct nai_err *err) {
   struct sql_args *args = memory;
   NAI_OWNED(nai_run) *source = NULL;
-  (void)program;
   args->source = count && !args->store ? operands[0] : NULL;
   if (args->reference)
     return print_reference(args, count ? operands[0] : NULL, err);

@@ -99,8 +99,11 @@ static int print_text(struct nai_buf *out, const struct nai_table *table, struct
                           .count = schema->column_count};
   nai_rows_begin(&rows, out);
   for (int64_t row = 0; row < table->rows; row++) {
-    for (uint32_t i = 0; i < schema->column_count; i++)
+    for (uint32_t i = 0; i < schema->column_count; i++) {
       cells[i] = nai_table_value(table, row, (int)i);
+      if (cells[i].type == NAI_STR && !cells[i].null)
+        cells[i].s = nai_column_label(&schema->columns[i], cells[i].s);
+    }
     nai_rows_put(&rows, cells);
   }
   nai_rows_end(&rows, false);
@@ -212,14 +215,13 @@ static int print_run(const char *source, const char *name, const struct table_ar
     return nai_err_set(err, NAI_EUSAGE, "the run \"%s\" has no table \"%s\"%s%s%s", source, name,
                        near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
   }
-  NAI_TRY(nai_run_table(&table, run, name, NULL, err));
+  bool labeled = format_of(args) == TEXT || format_of(args) == JSON; /* which files do not hold */
+  NAI_TRY(nai_run_table(&table, run, name, labeled ? nai_book_find_named(name) : NULL, err));
   return print_table(nai_run_find_loaded(run, name), args, err);
 }
 
-static int run(void *memory, const char *const *operands, size_t count, const struct nai_cli_program *program,
-               struct nai_err *err) {
+static int run(void *memory, const char *const *operands, size_t count, struct nai_err *err) {
   struct table_args *args = memory;
-  (void)program;
   args->source = operands[0];
   if (nai_fs_is_dir(operands[0]) || nai_cmd_is_run(operands[0]) || nai_cmd_is_trace(operands[0]))
     return print_run(operands[0], count > 1 ? operands[1] : NULL, args, err);

@@ -181,8 +181,9 @@ static int put_report(struct job *job, const struct nai_stats_request *request, 
   NAI_TRY(print_report(job, n, request, &format, path, rows, err));
   say(job, path ? "PROCESSED" : "");
   end_line(job, path ? 2 : 0);
-  if (rows->note && !job->args->quiet)
-    nai_cmd_note(rows->note);
+  const char *note = rows->note ? rows->note : rows->count ? request->report->advice : NULL;
+  if (note && !job->args->quiet)
+    nai_cmd_note(note);
   return nai_arena_check(&job->arena, err);
 }
 
@@ -404,11 +405,9 @@ static int check(const void *memory, const char *const *operands, size_t count, 
 }
 
 /* Exit status 2: a report was refused. */
-static int run(void *memory, const char *const *operands, size_t count, const struct nai_cli_program *program,
-               struct nai_err *err) {
+static int run(void *memory, const char *const *operands, size_t count, struct nai_err *err) {
   const struct stats_args *args = memory;
   struct job job = {.args = args, .arena = NAI_ARENA(NULL)};
-  (void)program;
   if (args->help_reports)
     return nai_stats_list_reports(count ? operands[0] : NULL, err);
   if (args->help_formats)

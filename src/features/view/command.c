@@ -48,6 +48,7 @@ static const struct nai_cli_option options[] = {
     NAI_CLI_OPTION(stretch, trim, "trim", "START END",
                    "begin with this window, in seconds since session start; +0 +20ms: from the first event on",
                    NAI_CMD_SECONDS, .otherwise = "what the GPUs did"),
+    NAI_CLI_OPTION(stretch, trim, "window", "START END", "the same as --trim", NAI_CMD_SECONDS, .hidden = true),
     NAI_CLI_OPTION(number, at_s, "at", "SECOND", "begin with the cursor there", NAI_CMD_SECONDS,
                    .otherwise = "in the middle"),
     NAI_CLI_OPTION(text, view.range, "range", "NAME", "begin with the first NVTX range of this name as the window"),
@@ -165,12 +166,11 @@ static int open_and_show(struct view_args *args, const char *source, struct nai_
 }
 
 /* The tree as text is that of nsys-ai tree. */
-static int print_tree(const char *source, const struct view_args *args, const struct nai_cli_program *program,
-                      struct nai_err *err) {
+static int print_tree(const char *source, const struct view_args *args, struct nai_err *err) {
   struct tree_args tree = {0};
   nai_cmd_tree.init(&tree);
   tree.ask.quiet = args->ask.quiet;
-  return nai_cmd_tree.run(&tree, (const char *const[]){source, NULL}, 1, program, err);
+  return nai_cmd_tree.run(&tree, (const char *const[]){source, NULL}, 1, err);
 }
 
 /* Whether the terminal can be drawn on; says why not. */
@@ -183,8 +183,7 @@ static void choose_once(struct view_args *args) {
     fprintf(stderr, "nsys-ai: %s: printing the rows once, as --once does\n", trouble);
 }
 
-static int run(void *memory, const char *const *operands, size_t count, const struct nai_cli_program *program,
-               struct nai_err *err) {
+static int run(void *memory, const char *const *operands, size_t count, struct nai_err *err) {
   struct view_args *args = memory;
   NAI_SCOPED(nai_buf) keys = {0};
   if (args->keys) {
@@ -195,7 +194,7 @@ static int run(void *memory, const char *const *operands, size_t count, const st
   choose_once(args);
   args->view.tree = count > 1 && strcmp(operands[1], "tree") == 0;
   if (args->view.tree && args->once)
-    return print_tree(operands[0], args, program, err);
+    return print_tree(operands[0], args, err);
   int rc = open_and_show(args, operands[0], err);
   if (args->ended_by) {
     signal(args->ended_by, SIG_DFL);

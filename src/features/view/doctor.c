@@ -140,15 +140,13 @@ static const char statement[] =
     "(:c2, :s2, :d2), (:c3, :s3, :d3), (:c4, :s4, :d4), (:c5, :s5, :d5), (:c6, :s6, :d6), (:c7, :s7, :d7), "
     "(:c8, :s8, :d8), (:c9, :s9, :d9))";
 
-static int run(void *memory, const char *const *operands, size_t count, const struct nai_cli_program *program,
-               struct nai_err *err) {
+static int run(void *memory, const char *const *operands, size_t count, struct nai_err *err) {
   const struct doctor_args *args = memory;
   NAI_OWNED(nai_run) *empty = NULL;
   NAI_SCOPED(nai_arena) arena = NAI_ARENA(NULL);
   NAI_SCOPED(nai_buf) out = {0};
   struct nai_query_parameter parameters[3 * CHECKS];
   const struct visit visit = {&arena, count ? operands[0] : "."};
-  (void)program;
   for (int i = 0; i < CHECKS; i++) {
     struct finding found = checks[i].see(&visit);
     parameters[3 * i] = nai_query_string(nai_arena_printf(&arena, "c%d", i), checks[i].check);

@@ -1,5 +1,6 @@
 /* nsys-ai open: a run in a browser, as report.html or in ui.perfetto.dev. */
 #include "features/export/command.h"
+#include "base/clock.h"
 #include "features/nights/store.h"
 
 #include "base/threads.h"
@@ -194,17 +195,11 @@ static void server_free(struct server *serve) {
 
 /* --- requests ---------------------------------------------------------------------------------------- */
 
-static int64_t now_ms(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
-
 /* Whether the socket is ready before `end`. */
 static bool wait_for(int fd, short events, int64_t end) {
   struct pollfd ready = {.fd = fd, .events = events};
   for (;;) {
-    int64_t left = end - now_ms();
+    int64_t left = end - nai_clock_ms();
     int n = poll(&ready, 1, left > 0 ? (int)left : 0);
     if (n >= 0 || errno != EINTR)
       return n > 0;
@@ -213,7 +208,7 @@ static bool wait_for(int fd, short events, int64_t end) {
 
 static bool read_request(char request[MAX_REQUEST], int fd, int64_t end) {
   size_t len = 0;
-  int64_t head_end = now_ms() + HEAD_SECONDS * 1000;
+  int64_t head_end = nai_clock_ms() + HEAD_SECONDS * 1000;
   end = head_end < end ? head_end : end;
   while (len + 1 < MAX_REQUEST && wait_for(fd, POLLIN, end)) {
     ssize_t n = recv(fd, request + len, MAX_REQUEST - 1 - len, 0);
@@ -229,7 +224,7 @@ static bool read_request(char request[MAX_REQUEST], int fd, int64_t end) {
 
 static bool send_all(int fd, const void *bytes, size_t len, int64_t end) {
   for (size_t at = 0; at < len;) {
-    int64_t stall = now_ms() + STALL_SECONDS * 1000;
+    int64_t stall = nai_clock_ms() + STALL_SECONDS * 1000;
     if (!wait_for(fd, POLLOUT, stall < end ? stall : end))
       return false;
     ssize_t n = send(fd, (const char *)bytes + at, len - at, MSG_NOSIGNAL | MSG_DONTWAIT);
@@ -291,7 +286,7 @@ static bool answer(const struct server *serve, int fd, const struct nai_map *fil
  * Everything else is refused. */
 static int give_once(bool *served, const struct server *serve, const struct nai_map *file, int seconds,
                      struct nai_err *err) {
-  int64_t end = now_ms() + (int64_t)seconds * 1000;
+  int64_t end = nai_clock_ms() + (int64_t)seconds * 1000;
   *served = false;
   while (!*served && wait_for(serve->listener, POLLIN, end)) {
     int fd = accept4(serve->listener, NULL, NULL, SOCK_CLOEXEC);
@@ -358,19 +353,18 @@ static int check(const void *memory, const char *const *operands, size_t count, 
   return NAI_OK;
 }
 
-static int open_view(const char *const *operands, const struct nai_cli_program *program, struct nai_err *err) {
+static int open_view(const char *const *operands, struct nai_err *err) {
   NAI_FREED void *args = calloc(1, nai_cmd_view.args_size);
   NAI_TRY(nai_memory_check(args, err));
   nai_cmd_view.init(args);
-  return nai_cmd_view.run(args, operands, 1, program, err);
+  return nai_cmd_view.run(args, operands, 1, err);
 }
 
-static int run(void *memory, const char *const *operands, size_t count, const struct nai_cli_program *program,
-               struct nai_err *err) {
+static int run(void *memory, const char *const *operands, size_t count, struct nai_err *err) {
   const struct open_args *args = memory;
   (void)count;
   if (args->with == TUI)
-    return open_view(operands, program, err);
+    return open_view(operands, err);
   return args->with == PERFETTO ? open_perfetto(args, operands[0], err) : open_html(args, operands[0], err);
 }
 

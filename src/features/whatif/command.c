@@ -438,14 +438,12 @@ static int simulate_ranks(struct answer *a, const char *const *sources, size_t c
   return a->refused ? NAI_OK : simulate(&joined.model, a, err);
 }
 
-static int run(void *memory, const char *const *operands, size_t count, const struct nai_cli_program *program,
-               struct nai_err *err) {
+static int run(void *memory, const char *const *operands, size_t count, struct nai_err *err) {
   enum { UNDECIDED = 7 };
   const struct whatif_args *args = memory;
   NAI_SCOPED(nai_buf) out = {0};
   NAI_SCOPED(changes) changes = {.arena = NAI_ARENA(nai_temporary_place())};
   struct answer a = {.out = &out, .args = args, .changes = &changes, .of = args->asked};
-  (void)program;
   NAI_TRY(read_changes(&changes, args, err));
   a.of_findings = !changes.count;
   if (args->without_count && (!a.of_findings || count > 1))

@@ -121,13 +121,11 @@ static int answer_ranks(const char **refused, struct nai_buf *out, struct path_a
   return rc;
 }
 
-static int run(void *memory, const char *const *operands, size_t count, const struct nai_cli_program *program,
-               struct nai_err *err) {
+static int run(void *memory, const char *const *operands, size_t count, struct nai_err *err) {
   enum { UNDECIDED = 7 };
   struct path_args *args = memory;
   const char *refused = NULL;
   NAI_SCOPED(nai_buf) out = {0};
-  (void)program;
   NAI_TRY(count == 1 ? answer_trace(&out, args, operands[0], err)
                      : answer_ranks(&refused, &out, args, operands, count, err));
   if (refused)

@@ -177,7 +177,7 @@ static bool shares_gpu(const struct nai_model *m) {
 
 enum nai_path_state nai_path_state_of(const char **reason, const struct nai_model *m,
                                       const struct nai_path_sum *window) {
-  enum { UNLINKED_PCT = 10, UNEXPLAINED_PCT = 20, BOUND_PCT = 5, ASLEEP_PCT = 20 };
+  enum { UNLINKED_PCT = 10, DROPPED_PCT = 1, UNEXPLAINED_PCT = 20, BOUND_PCT = 5, ASLEEP_PCT = 20 };
   const struct nai_dependencies *d = m->dependencies;
   double unexplained = nai_percent((double)window->by_cause[NAI_PATH_UNEXPLAINED], (double)window->wall_ns);
   *reason = NULL;
@@ -187,6 +187,10 @@ enum nai_path_state nai_path_state_of(const char **reason, const struct nai_mode
   }
   if (d->quality.unlinked_behind * 100 > (int64_t)d->op_count * UNLINKED_PCT) {
     *reason = "more than a tenth of the operations have no recorded launch";
+    return NAI_PATH_REFUSED;
+  }
+  if (d->quality.kinds[NAI_DEP_DROPPED] * 100 > (int64_t)d->first[d->node_count] * DROPPED_PCT) {
+    *reason = "over a hundredth of the dependencies contradict each other: clocks or launches are wrong";
     return NAI_PATH_REFUSED;
   }
   if (unexplained > UNEXPLAINED_PCT) {

@@ -2,6 +2,7 @@
 #include "model/sampled/metric_series.h"
 
 #include "base/sort.h"
+#include "base/text.h"
 #include "model/build.h"
 #include "table/stats.h"
 #include "tables/gpu_metric_names.h"
@@ -47,14 +48,9 @@ static int new_series(struct nai_metric_series *s, uint32_t count, struct nai_ar
 
 /* --- GPUs ------------------------------------------------------------------------------------- */
 
-static bool ends(const char *text, const char *with) {
-  size_t a = strlen(text), b = strlen(with);
-  return a >= b && strcmp(text + a - b, with) == 0;
-}
-
 /* Of other metrics the scale is another, or they count something. What is called MHz may be Hz. */
 static const char *gpu_unit(const char *name) {
-  return ends(name, "[Throughput %]") ? "%" : ends(name, "Clock Frequency [MHz]") ? "MHz" : NULL;
+  return nai_text_ends(name, "[Throughput %]") ? "%" : nai_text_ends(name, "Clock Frequency [MHz]") ? "MHz" : NULL;
 }
 
 /* The GPU that a metric is of: by its number, else the only one. NULL: none, or it did nothing. */
