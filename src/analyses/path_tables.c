@@ -35,7 +35,8 @@ static void put_segment(const struct nai_path_tables *out, const struct nai_path
   char room[NAI_KIND_NAME_MAX];
   struct CRITICAL_PATH_row row =
       NAI_ROW(CRITICAL_PATH, .sequence = sequence, .start_ns = segment->start, .end_ns = segment->end,
-              .duration_ns = segment->end - segment->start, .cause = nai_path_cause_name(segment->cause));
+              .duration_ns = segment->end - segment->start, .margin_ns = nai_path_margin(m, segment),
+              .cause = nai_path_cause_name(segment->cause));
   put_place(&row, m, segment);
   if (segment->dep) {
     row.dependency = nai_dep_kind_name((enum nai_dep_kind)segment->dep->kind);
@@ -124,7 +125,7 @@ static void put_group(const struct nai_path_tables *out, const struct nai_path_s
           .category = group->category < 0 ? NULL : nai_kernel_classes_name(m->classes, group->category),
           .duration_ns = group->ns, .pct_of_wall = nai_percent((double)group->ns, (double)sum->wall_ns),
           .per_repetition_ns = (double)group->ns / scope->judged, .segment_count = group->segments,
-          .longest_ns = group->longest_ns, .longest_start_ns = group->longest_start,
+          .longest_ns = group->longest_ns, .near_critical_ns = group->near_ns, .longest_start_ns = group->longest_start,
           .longest_end_ns = group->longest_start + group->longest_ns, .what = group->what, .what_ns = group->what_ns);
 }
 
@@ -134,6 +135,7 @@ static int put_scope(const struct nai_path_tables *out, const struct nai_path_sc
   struct nai_path_sum other, *sum = is_first ? first : &other;
   const char *reason;
   nai_path_sum_begin(sum, out->arena);
+  sum->by = out->by;
   NAI_TRY(is_first ? walk(sum, out, scope, err) : nai_path_sum_scope(sum, scope, m, m->dependencies->time, NULL, err));
   NAI_TRY(nai_path_sum_end(sum, err));
   for (uint32_t i = 0; i < sum->count; i++)

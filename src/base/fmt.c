@@ -6,8 +6,11 @@ static char *put_digits(char *at, uint64_t *left, int count) {
   static const char pairs[] = "00010203040506070809101112131415161718192021222324252627282930313233343536373839"
                               "40414243444546474849505152535455565758596061626364656667686970717273747576777879"
                               "8081828384858687888990919293949596979899";
-  for (; count > 1; count -= 2, *left /= 100)
-    memcpy(at -= 2, pairs + 2 * (*left % 100), 2);
+  for (; count > 1; count -= 2, *left /= 100) {
+    const char *pair = pairs + 2 * (*left % 100);
+    *--at = pair[1];
+    *--at = pair[0];
+  }
   if (count == 1) {
     *--at = (char)('0' + *left % 10);
     *left /= 10;

@@ -5,7 +5,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-enum { WORD = 8, RECENT = 64 };
+enum { WORD = 8, RECENT = 256 };
 
 void nai_strings_free(struct nai_strings *strings) {
   if (!strings)

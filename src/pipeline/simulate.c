@@ -75,14 +75,16 @@ int nai_simulate_findings(void *ctx, struct nai_rules_simulated *out, const char
   for (uint32_t i = 0; i < count; i++) {
     const struct nai_simulated_change *c = find(s, changes[i]);
     if (c && !c->refused)
-      out[i] = (struct nai_rules_simulated){.now_ns = llround(s->whatif.now_ns),
-                                            .covered_ns = s->whatif.covered_ns,
-                                            .low_ns = saving(s, c, NAI_CASE_LOW),
-                                            .ns = saving(s, c, NAI_CASE_LIKELY),
-                                            .high_ns = saving(s, c, NAI_CASE_HIGH),
-                                            .most_ns = llround(s->whatif.now_ns - c->result.least_ns),
-                                            .of = nai_path_scope_name(s->whatif.kind),
-                                            .state = state_of(s, c)};
+      out[i] =
+          (struct nai_rules_simulated){.now_ns = llround(s->whatif.now_ns),
+                                       .covered_ns = s->whatif.covered_ns,
+                                       .low_ns = saving(s, c, NAI_CASE_LOW),
+                                       .ns = saving(s, c, NAI_CASE_LIKELY),
+                                       .high_ns = saving(s, c, NAI_CASE_HIGH),
+                                       .most_ns = llround(s->whatif.now_ns - fmin(c->result.case_ns[NAI_CASE_HIGH],
+                                                                                  c->result.case_ns[NAI_CASE_LIKELY])),
+                                       .of = nai_path_scope_name(s->whatif.kind),
+                                       .state = state_of(s, c)};
   }
   return NAI_OK;
 }
@@ -98,6 +100,8 @@ static void put_result(struct WHAT_IF_row *row, const struct nai_simulation *s, 
   row->saving_pct = nai_percent(s->whatif.now_ns - likely, s->whatif.now_ns);
   row->limited_by = nai_path_cause_name(c->result.limit);
   row->limited_by_pct = c->result.limit_pct;
+  row->cautious = nai_whatif_choice(&s->whatif, &c->change, &c->result, NULL, NAI_CASE_LOW);
+  row->favorable = nai_whatif_choice(&s->whatif, &c->change, &c->result, NULL, NAI_CASE_HIGH);
   row->state = state_of(s, c);
   row->reason = strcmp(row->state, "ok") == 0         ? NULL
               : strcmp(row->state, "bound_only") == 0 ? nai_whatif_bound(&s->whatif, &c->change)
@@ -169,7 +173,7 @@ static int put_plan(struct nai_table *plan, const struct nai_simulation *s, cons
   }
   if (!count)
     return NAI_OK;
-  NAI_TRY(nai_whatif_plan(steps, &chosen, &s->whatif, changes, alone, count, err));
+  NAI_TRY(nai_whatif_plan(steps, &chosen, &s->whatif, changes, alone, count, count, err));
   for (uint32_t i = 0; i < count && chosen; i++) /* without one chosen what_if says it of each */
     put_step(plan, s, &steps[i], numbers[steps[i].change], findings);
   return NAI_OK;

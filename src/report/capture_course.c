@@ -169,16 +169,16 @@ void nai_capture_course_bar(struct nai_buf *out, const struct nai_report *report
   nai_capture_course_of(&course, report);
   double until = 0;
   int drawn = 0;
-  bool other = false;
+  bool gpu = false, other = false;
   for (int phase = 0; course.recorded && phase < NAI_CAPTURE_PHASE_COUNT; phase++) {
     if (!nai_capture_phase_is_recorded(phase))
       continue;
     until += (double)course.ns[phase];
     for (; drawn + 0.5 < WIDTH * until / (double)course.recorded; drawn++) {
-      other |= phase != NAI_CAPTURE_GPU;
+      *(phase == NAI_CAPTURE_GPU ? &gpu : &other) = true;
       nai_buf_puts(out, blocks[phase]);
     }
   }
-  if (!other)
+  if (!gpu || !other) /* one shade says nothing */
     nai_buf_clear(out);
 }

@@ -145,12 +145,13 @@ int nai_group_stats(struct nai_stats *stats, uint32_t groups, const struct nai_v
   NAI_SCOPED(nai_arena) arena = NAI_ARENA(values->directory);
   uint32_t *group, *behind, rows = values->rows; /* behind: of each group's values */
   int64_t *value, *by_group;
-  struct buckets *b;
+  struct buckets *b = NULL; /* of a large group */
   NAI_TRY(NAI_NEW(group, &arena, rows, err));
   NAI_TRY(NAI_NEW(value, &arena, rows, err));
   NAI_TRY(NAI_NEW(by_group, &arena, rows, err));
   NAI_TRY(NAI_NEW(behind, &arena, (size_t)groups + 1, err));
-  NAI_TRY(NAI_NEW(b, &arena, 1, err));
+  if (rows > MANY)
+    NAI_TRY(NAI_NEW(b, &arena, 1, err));
   for (uint32_t first = 0; first < rows; first += NAI_VALUES_BLOCK)
     values->block(values->ctx, first, rows - first < NAI_VALUES_BLOCK ? rows - first : NAI_VALUES_BLOCK, group + first,
                   value + first);

@@ -6,6 +6,8 @@
   C(T, start_ns, START, "start")                                                                                      \
   C(T, end_ns, END, "end: where the segment before it in this table starts, unless one is left out between")          \
   C(T, duration_ns, LENGTH, "length", .sum = true)                                                                    \
+  C(T, margin_ns, NS,                                                                                                 \
+    "by how much what decided may get shorter until something else decides; NULL: nothing else would")                \
   C(T, cause, NAME, "what the time is: kernel, copy, host_bound, launch_call, ... (docs/analyses.md)",                \
     .labels = nai_path_labels)                                                                                        \
   C(T, dependency, NAME, "what decided when it ended: host, call, wait, launch, stream, ...; NULL: nothing recorded") \

@@ -17,6 +17,8 @@
   C(T, longest_ns, TIME, "longest of them")                                                                         \
   C(T, longest_start_ns, START, "its start")                                                                        \
   C(T, longest_end_ns, END, "its end")                                                                              \
+  C(T, near_critical_ns, TIME,                                                                                      \
+    "in segments with a margin of 5 \u00b5s or less: what is beside the path there is next", .sum = true)           \
   C(T, what, LABEL,                                                                                                 \
     "kernel, direction, function, or for host code the innermost NVTX range (without one the call behind it) "      \
     "that takes most of it")                                                                                        \

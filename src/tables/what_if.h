@@ -17,6 +17,8 @@
   C(T, saving_low_ns, NS, "cautious saving; at least 4 % of the new time below the likely one")                     \
   C(T, saving_ns, NS_MS, "likely saving")                                                                           \
   C(T, saving_high_ns, NS, "favorable saving; at least 4 % of the new time above the likely one")                   \
+  C(T, cautious, LABEL, "what saving_low_ns assumes; NULL: the likely case, less 4 % of the new time")              \
+  C(T, favorable, LABEL, "what saving_high_ns assumes; NULL: the likely case, and 4 % of the new time")             \
   C(T, saving_pct, PCT, "likely saving, of now_ns")                                                                 \
   C(T, limited_by, NAME, "largest cause of the critical path after the change, a word of critical_path_causes",     \
     .labels = nai_path_labels)                                                                                      \

@@ -3,6 +3,7 @@
 #include "trace/file_paths.h"
 #include "trace/small.h"
 #include "base/hash.h"
+#include "tables/cuda_streams.h"
 #include "tables/file_names.h"
 #include "tables/gpu_metric_names.h"
 #include "tables/kernel_configs.h"
@@ -109,6 +110,14 @@ static bool is_repeated(struct copied *c, const struct nai_cell *cells) {
   return at < before;
 }
 
+/* Exports hold priorities of streams, which are below 0 where one is set, as 32 bits without a sign. */
+static int64_t number_of(const struct copied *c, int column, int64_t value) {
+  if (value == NAI_NULL_I64)
+    return column == c->null_is_zero ? 0 : value;
+  return c->table->schema == &nai_cuda_streams_schema && column == CUDA_STREAMS_priority ? (int32_t)(uint32_t)value
+                                                                                         : value;
+}
+
 static int on_copied(void *ctx, const struct nai_cell *cells, struct nai_err *err) {
   (void)err;
   struct copied *c = ctx;
@@ -119,7 +128,7 @@ static int on_copied(void *ctx, const struct nai_cell *cells, struct nai_err *er
     if (c->table->schema->columns[i].type == NAI_STR)
       nai_small_put_text(c->table, row, i, &cells[i], TEXT_BYTES);
     else
-      nai_set_i64(c->table, row, i, nai_small_int(&cells[i], i == c->null_is_zero ? 0 : NAI_NULL_I64));
+      nai_set_i64(c->table, row, i, number_of(c, i, nai_small_int(&cells[i], NAI_NULL_I64)));
   }
   return NAI_OK;
 }

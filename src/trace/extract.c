@@ -20,7 +20,6 @@ static int feed_part(struct nai_part *p, int64_t rowid, const struct nai_cell *c
   int verdict = p->intake->feed->row(p, cells);
   if (p->failed)
     return p->failed;
-  NAI_TRY(nai_memory_check(!p->oom && !p->threads.oom && !p->devices.oom, err));
   if (verdict != NAI_KEEP) {
     if (verdict >= 0)
       p->dropped[verdict]++;

@@ -22,7 +22,8 @@ struct nai_ingest_options {
 };
 
 /* Stage probe: the tables up to NAI_IN_CAPABILITIES. `tables` (0: NAI_IN_DEFAULT) are those whose capabilities are
- * listed. NAI_EINPUT when the file is no Nsight Systems export (an nvprof database, some other SQLite file). */
+ * listed; with the default those of others, too, where the export has them. NAI_EINPUT when the file is no Nsight
+ * Systems export (an nvprof database, some other SQLite file). */
 NAI_MUST_CHECK int nai_probe(struct nai_ingest *out, struct nai_trace *trace, uint64_t tables, struct nai_err *err);
 /* Stage extract: the tables asked for. A table of the export that none of them comes from is not opened. Needs
  * nai_probe's tables. Where a damaged table can be done without, it has no rows, a note of the check NAI_CHECK_DAMAGE

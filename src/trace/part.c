@@ -26,6 +26,7 @@ static struct nai_extent extent_of(const int64_t *cells, uint32_t count) {
 int nai_part_pack(struct nai_part *p, struct nai_err *err) {
   const struct nai_schema *schema = nai_event_tables[p->source->table];
   bool has_devices = nai_source_column(p->source, NAI_DEVICES) >= 0;
+  NAI_TRY(nai_memory_check(!p->oom && !p->threads.oom && !p->devices.oom, err));
   if (!p->open_rows)
     return NAI_OK;
   NAI_TRY(NAI_ROOM(p->chunks, p->chunk_capacity, p->chunk_count, &p->rows_arena, err));

@@ -64,13 +64,20 @@ static const char *lost_without(const struct nai_source *source, const struct na
   return source->disables;
 }
 
-/* Tables whose rows no public export has: what is read of them follows NVIDIA's description. */
+/* What tables are called whose rows no public export has (docs/compatibility.md): what is read of them follows NVIDIA's
+ * description. */
 static const char *verified(const struct nai_db_table *table) {
-  static const char *const generated[] = {
-      "CUDA_CALLCHAINS",           "GPU_METRICS",        "CUPTI_ACTIVITY_KIND_MEM_DECOMPRESS",
-      "GPU_CONTEXT_SWITCH_EVENTS", "CUDA_HOST_CALLBACK", "CUPTI_ACTIVITY_KIND_GRAPH_HOST_NODE_AND_HOST_LAUNCH"};
+  static const char *const generated[] = {"CUDA_CALLCHAINS",
+                                          "GPU_METRICS",
+                                          "CUPTI_ACTIVITY_KIND_MEM_DECOMPRESS",
+                                          "GPU_CONTEXT_SWITCH_EVENTS",
+                                          "CUDA_HOST_CALLBACK",
+                                          "CUPTI_ACTIVITY_KIND_GRAPH_HOST_NODE_AND_HOST_LAUNCH",
+                                          "MPI_",
+                                          "CUPTI_ACTIVITY_KIND_OPENACC_",
+                                          "OPENMP_EVENT_KIND_"};
   for (size_t i = 0; i < sizeof generated / sizeof *generated; i++)
-    if (strcmp(table->name, generated[i]) == 0)
+    if (strncmp(table->name, generated[i], strlen(generated[i])) == 0)
       return "; verified on generated exports only";
   return "";
 }
@@ -90,12 +97,12 @@ static int check_plain(const struct nai_db_table *table, const int *columns, int
 }
 
 static int probe_feed(struct nai_table *capabilities, const struct nai_trace *trace, const struct nai_source *source,
-                      const struct nai_feed *feed, struct nai_err *err) {
+                      const struct nai_feed *feed, bool wanted, struct nai_err *err) {
   int8_t slot[NAI_MAX_FIELDS];
   int columns[NAI_MAX_FIELDS], column_count;
   char why[160], detail[1024] = "present", missing[512];
   const struct nai_db_table *table = nai_feed_resolve(slot, columns, &column_count, why, trace, feed);
-  if (!table && feed->quiet)
+  if (!table && (feed->quiet || !wanted))
     return NAI_OK;
   if (table) {
     NAI_TRY(check_plain(table, columns, column_count, trace, err));
@@ -147,10 +154,12 @@ int nai_probe_capabilities(struct nai_table **out, const struct nai_trace *trace
                            struct nai_err *err) {
   tables = tables ? tables : NAI_IN_DEFAULT;
   NAI_TRY(nai_table_new(out, &nai_capabilities_schema, err));
-  for (int i = 0; i < nai_source_count; i++)
-    if (tables & NAI_IN_BIT(nai_sources[i]->table) && nai_source_applies(nai_sources[i], trace))
-      for (const struct nai_feed *feed = nai_sources[i]->feeds; feed->row; feed++)
-        NAI_TRY(probe_feed(*out, trace, nai_sources[i], feed, err));
+  for (int i = 0; i < nai_source_count; i++) {
+    bool wanted = tables & NAI_IN_BIT(nai_sources[i]->table), told = wanted || tables == NAI_IN_DEFAULT;
+    for (const struct nai_feed *feed = nai_sources[i]->feeds; told && feed->row; feed++)
+      if (nai_source_applies(nai_sources[i], trace))
+        NAI_TRY(probe_feed(*out, trace, nai_sources[i], feed, wanted, err));
+  }
   for (size_t i = 0; i < sizeof plain_tables / sizeof *plain_tables; i++) {
     const struct nai_db_table *table = nai_trace_table(trace, plain_tables[i].table);
     char detail[256];

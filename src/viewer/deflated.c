@@ -105,11 +105,14 @@ static size_t deflate_bytes(unsigned char *out, size_t room, unsigned char *byte
 }
 
 /* Times are mostly noise, in which looking for matches takes four times as long as coding bytes by how often they
- * occur, and finds nothing. The beginning of a piece tells: matches are to save a twentieth. */
+ * occur, and finds nothing. The beginning of a piece tells: matches are to save a twentieth. A code has a bit at least.
+ */
 static int choose_strategy(unsigned char *out, size_t room, unsigned char *bytes, size_t known, size_t len) {
   size_t sample = len < SAMPLE_BYTES ? len : SAMPLE_BYTES;
   size_t matched = deflate_bytes(out, room, bytes, known, sample, Z_DEFAULT_STRATEGY, false);
-  size_t coded = deflate_bytes(out, room, bytes, known, sample, Z_HUFFMAN_ONLY, false);
+  if (matched + matched / 20 < sample / 8)
+    return Z_DEFAULT_STRATEGY;
+  size_t coded = deflate_bytes(out, room, bytes + known, 0, sample, Z_HUFFMAN_ONLY, false);
   return coded && coded <= matched + matched / 20 ? Z_HUFFMAN_ONLY : Z_DEFAULT_STRATEGY;
 }
 

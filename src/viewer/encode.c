@@ -32,12 +32,15 @@ static void find_launches(struct nai_encoder *e) {
 static void find_span(struct nai_encoder *e) {
   e->origin = e->m->window_start;
   e->end = e->m->window_end;
-  for (uint32_t i = 0; i < e->items.lane_count; i++)
-    for (uint32_t k = 0; k < e->items.lanes[i].count; k++) {
-      const struct nai_item item = nai_item_at(&e->items.lanes[i], k);
-      e->origin = item.start < e->origin ? item.start : e->origin;
-      e->end = item.end > e->end ? item.end : e->end;
+  for (uint32_t i = 0; i < e->items.lane_count; i++) {
+    const struct nai_lane_items *lane = &e->items.lanes[i];
+    int64_t start = lane->count ? nai_item_at(lane, 0).start : e->origin;
+    e->origin = start < e->origin ? start : e->origin;
+    for (uint32_t k = 0; k < lane->count; k++) {
+      int64_t end = nai_item_at(lane, k).end;
+      e->end = end > e->end ? end : e->end;
     }
+  }
 }
 
 enum { JSON, EVENTS, BLOCKS };

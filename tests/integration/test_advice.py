@@ -90,6 +90,14 @@ class Advice(unittest.TestCase):
                     self.assertTrue(fits(program), f"{path.name}: {rule}: {line}")
         return lines
 
+    def test_small_grids_of_openacc(self):
+        """Recorded OpenACC events tell the framework, whatever kernels are called; a gang is a block."""
+        small = "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET gridX = 1, gridY = 1, gridZ = 1, blockX = 128, blockY = 1, blockZ = 1"
+        for edit, told in ((), True), (("DROP TABLE CUPTI_ACTIVITY_KIND_OPENACC_OTHER",), False):
+            text = (artifacts(support.edited("openacc-waits", small, *edit)) / "report.md").read_text(encoding="utf-8")
+            self.assertIn("Grid too small: fewer blocks than SMs", text)
+            self.assertEqual("OpenACC: a gang is a block" in text, told)
+
     def test_generated(self):
         self.assertGreater(sum(self.check(trace(scenario)) for scenario in dict.fromkeys(NAMED)), 120)
 
@@ -119,6 +127,41 @@ class Advice(unittest.TestCase):
             self.assertLessEqual(graphs, repeats, scenario)
             seen[graphs] += 1
         self.assertTrue(all(seen.values()), seen)
+
+
+# Scenario, finding of it, and what its words must not claim, since the capture cannot tell. None: no finding may.
+UNSAID = (
+    ("host-functions", "host-function-stalls", r"function(s)? (is|are) slow|slow function"),
+    ("partitions", None, r"isolat|bandwidth of the partition|idle SMs are lost"),
+    ("time-sliced", "gpu-time-sliced", r"\bMPS (took|takes|shares)|user \d|process 0\b"),
+    ("call-sites", "wait-call-site", r"\bline is slow"),
+    ("call-sites", None, r"replay[^.\n]* (owns|runs) .*kernel"),
+    ("sampled", "kernel-bound-by-memory", r"at (its|the) (limit|peak)|cannot be faster"),
+    ("sampled", "gemm-tensor-low", r"potential saving|would save \d"),
+    ("sampled-coarse", "metrics-too-coarse", r"kernels? (is|are|was|were) idle|did nothing"),
+    ("files", "small-reads", r"disk is slow|slow disk|page cache|network file ?system|NFS|Lustre"),
+    ("files", "slow-opens", r"disk is slow|slow disk|page cache|network file ?system|NFS|Lustre"),
+    ("mpi", None, r"slow network|network is slow|late rank|rank \d+ is late|host buffer"),
+    ("mpi-ranks", "mpi-barriers", r"slow network|network is slow|useless"),
+    ("mpi-ranks", "mpi-small-messages", r"slow network|network is slow|latency of the network"),
+    ("openacc-data", "acc-data-each-iteration", r"implicit cop|the compiler (adds|added|copies)"),
+    ("openacc-data", "acc-alloc-each-iteration", r"cudaMalloc|leak"),
+    ("openmp-like", None, r"variable `|\.(c|f90|cpp):\d"),
+    ("grouped-sends", None, r"no communication|broken link|\b(ring|tree) algorithm|LL128"),
+    ("collectives-advanced", None, r"no communication|broken link|\b(ring|tree) algorithm|LL128"),
+    ("serving", None, r"time to first token|TTFT|requests per second|requests/s|accepted tokens|client"),
+    ("serving-guessing", None, r"accepted tokens per second|tokens accepted"),
+)
+
+
+class Unsaid(unittest.TestCase):
+    def test_findings_claim_no_more_than_a_capture_tells(self):
+        for scenario, finding, words in UNSAID:
+            found = [f for f in report(artifacts(trace(scenario))).json["findings"] if finding in (None, f["id"])]
+            self.assertTrue(found, (scenario, finding))
+            for told in found:
+                said = "\n".join([told["title"], told["why"], told["recommendation"] or "", *(e["text"] for e in told["evidence"])])
+                self.assertNotRegex(said, f"(?i){words}", (scenario, told["id"]))
 
 
 if __name__ == "__main__":

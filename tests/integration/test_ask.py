@@ -402,6 +402,13 @@ class Explain(unittest.TestCase):
         for kernel in raw_column(directory, "select kernel_name from kernels"):
             self.assertIn("Calls that launch it", self.explain(directory, kernel))
 
+    def test_facts_of_a_finding_are_whole(self):
+        directory = artifacts(trace("copy-bound"))
+        facts = json.loads(run("sql", directory, "select text from evidence where finding = 1", "--format", "json").stdout)["rows"]
+        shown = " ".join(run("explain", directory, "1").stdout.split())
+        for (text,) in facts:
+            self.assertIn(" ".join(text.split()), shown)
+
     def test_a_median_that_no_call_has(self):
         """Of a kernel with two modes both are said in its place: the middle of each half of its sorted durations."""
         path = trace("bimodal")

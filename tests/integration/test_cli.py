@@ -485,6 +485,16 @@ class Commands(unittest.TestCase):
         self.assertRegex(done.stderr, r"--trim: no GPU work, CUDA call or range lies in that time; the events of the trace go from [0-9.]+ s to [0-9.]+ s\n$")
         self.assertFalse(out.exists())
 
+    def test_a_window_is_a_trim(self):
+        """One word for a stretch of time, whatever command takes it."""
+        path, written = trace("training"), []
+        for option in ("--trim", "--window"):
+            out = fresh_dir() / "o"
+            self.assertEqual(run("analyze", path, "-q", option, "+0", "+20ms", "--out", out).returncode, 0)
+            written.append((out / "report.json").read_bytes())
+        self.assertEqual(*written)
+        self.assertEqual(*(run("view", path, "--once", option, "+0", "+20ms").stdout for option in ("--trim", "--window")))
+
     def test_findings_on_the_terminal_and_as_json(self):
         path = trace("copy-bound")
         done = run("analyze", path, "--out", fresh_dir() / "o")

@@ -94,6 +94,33 @@ class Generated(unittest.TestCase):
         self.assertEqual((capture["sized_count"], capture["refused_count"], capture["group_count"], capture["command"]),
                          ("72", "4", "24", ""))
 
+    def test_what_a_communicator_is_for(self):
+        """By ranges around its calls, or the name of its stream; two purposes, half of them, and what contradicts itself."""
+        def within(name, *functions, every=1):
+            listed = ", ".join(f"'{f}'" for f in functions)
+            return (f"INSERT INTO NVTX_EVENTS (start, end, eventType, text, domainId, globalTid) SELECT start - 100, end + 100, 59, '{name}', 0, globalTid FROM NVTX_EVENTS "
+                    f"WHERE textId IN (SELECT id FROM StringIds WHERE value IN ({listed})) AND end - start > 1000 AND rowid % {every} = 0")
+
+        def stream(name):
+            columns = "processId, contextId, streamId"
+            kernels = "SELECT DISTINCT (globalPid >> 24) & 0xffffff, contextId, streamId FROM CUPTI_ACTIVITY_KIND_KERNEL"
+            return ("CREATE TABLE IF NOT EXISTS TARGET_INFO_NVTX_CUDA_STREAM (name TEXT, hwId INTEGER, vmId INTEGER, processId INTEGER, deviceId INTEGER, contextId INTEGER, streamId INTEGER)",
+                    f"INSERT INTO TARGET_INFO_NVTX_CUDA_STREAM (name, hwId, vmId, deviceId, {columns}) SELECT '{name}', 0, 0, 0, * FROM ({kernels})")
+
+        every = ("ncclAllReduce", "ncclAllGather", "ncclGroupEnd")
+        for edits, wanted in (((), ("", "unknown")),
+                              ((within("layer.linear_proj", *every),), ("tensor", "likely")),  # sends and receives are not tensor parallelism
+                              ((within("DistributedDataParallel.forward", *every),), ("data", "called")),
+                              ((within("DistributedDataParallel.forward", "ncclAllReduce", "ncclAllGather"),), ("data", "likely")),
+                              ((within("FSDP::post_backward_reduce", "ncclAllReduce"),), ("", "unknown")),
+                              ((within("FSDP::post_backward_reduce", *every[:2]), within("send_forward", every[2])), ("data (replicas) and data (shards)", "likely")),
+                              (stream("TENSOR_MODEL_PARALLEL_GROUP"), ("tensor", "named")),
+                              (stream("my stream"), ("", "unknown")),
+                              ((*stream("TENSOR_MODEL_PARALLEL_GROUP"), within("send_forward", *every)), ("", "conflict"))):
+            found = rows(support.edited("collectives", *edits), "communicators")
+            self.assertEqual({(r["purpose"], r["confidence"]) for r in found}, {wanted}, edits)
+            self.assertEqual(all(r["evidence"] for r in found), wanted[1] != "unknown")
+
     def test_messages_by_size(self):
         """Each operation has one size, in the bin that the plan's bytes per message fall into."""
         path = trace("collectives")

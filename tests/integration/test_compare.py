@@ -301,6 +301,19 @@ class Pairs(unittest.TestCase):
         self.assertIsNone(merged[0]["count_term_ms"])
         self.assertEqual(verdicts(report)["kernels.per_step"], "improved")
 
+    def test_several_kernels_at_one_call_site(self):
+        """Two became two others, of other categories: they are one row, and none of them is gone, slower or new."""
+        sides = []
+        for name, moved, to in (("call-sites-mended", "relu_kernel", "infer_kernel"), ("call-sites-renamed", "activation", "engine_v2")):
+            calls = "SELECT k.correlationId FROM CUPTI_ACTIVITY_KIND_KERNEL k JOIN StringIds s ON s.id = k.shortName WHERE s.value LIKE '{}%'".format
+            sides.append([edited(trace(name, "--seed", 1), "UPDATE CUPTI_ACTIVITY_KIND_RUNTIME SET callchainId = (SELECT callchainId FROM CUPTI_ACTIVITY_KIND_RUNTIME "
+                                 f"WHERE callchainId > 0 AND correlationId IN ({calls(to)}) LIMIT 1) WHERE correlationId IN ({calls(moved)})")])
+        report, _, _ = compared(*sides)
+        row, = (k for k in report["kernels"] if "engine_v2" in (k["new_kernels"] or ""))
+        self.assertEqual((row["base_kernels"], row["new_kernels"], row["state"], row["level"], row["base_time_ms"], row["new_time_ms"]),
+                         ("infer_kernel | relu_kernel", "activation | engine_v2", "regrouped", "call site", 0.13, 0.13))
+        self.assertFalse([k for k in report["kernels"] if k["state"].startswith("only")])
+
     def test_other_kernels_at_the_same_call_site(self):
         """Lines moved, names are others: the function tells. Not of a graph of which not all launches have a captured stack."""
         sides = [analysed("call-sites-mended", 1)], [analysed("call-sites-renamed", 1)]

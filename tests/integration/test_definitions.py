@@ -35,6 +35,19 @@ class Definitions(unittest.TestCase):
         reference = sections(run("sql", "--reference", artifacts(trace("steps"))).stdout)
         self.assertEqual([name for name in self.tables if "Cannot know: " not in reference[name]], [])
 
+    def test_what_no_real_export_has_shown(self):
+        """Capabilities say so of each such table, and docs/compatibility.md says what is not known and what to send."""
+        section = (SOURCE / "docs/compatibility.md").read_text(encoding="utf-8").partition("\n## Not seen in a real export\n")[2]
+        listed = " ".join(line.split("|")[2] for line in section.splitlines() if line.startswith("| "))
+        for scenario, tables in (("mpi", "MPI_P2P_EVENTS"), ("openacc-data", "CUPTI_ACTIVITY_KIND_OPENACC_DATA"), ("call-sites", "CUDA_CALLCHAINS"),
+                                 ("host-functions", "CUDA_HOST_CALLBACK"), ("time-sliced", "GPU_CONTEXT_SWITCH_EVENTS"), ("sampled", "GPU_METRICS"),
+                                 ("decompression", "CUPTI_ACTIVITY_KIND_MEM_DECOMPRESS"), ("steps", "")):
+            found = {r["source"] for r in support.read_csv(artifacts(trace(scenario)), "capabilities") if "verified on generated exports only" in r["detail"]}
+            self.assertEqual(set(tables.split()) - found, set())
+            self.assertEqual([t for t in found if not any(name.rstrip("*") in t for name in re.findall(r"`(\w+\*?)`", listed))], [])
+            self.assertTrue(found or scenario == "steps")
+        self.assertEqual(found, set())
+
 
 if __name__ == "__main__":
     support.main()

@@ -184,6 +184,10 @@ def in_implicit_waits(e):
     return e.both(e.gaps, e.rows("OPENACC_OTHER", "eventKind = 8"))
 
 
+def in_allocations_of_directives(e):
+    return e.both(e.gaps, e.rows("OPENACC_DATA", "eventKind IN (15, 16)"))
+
+
 def in_calls_on(name):
     query = ("SELECT startedAt, endedAt FROM OSRT_FILE_ACCESS_EVENTS WHERE fileAccessId IN "
              f"(SELECT fileAccessId FROM OSRT_FILE_ACCESS_DESCRIPTORS WHERE filePath LIKE '%{name}%')")
@@ -434,6 +438,7 @@ PAIRS = [
     ("small-reads", "files", in_calls_on("shard"), 1.05),
     ("slow-opens", "files", in_calls_on("part"), 1.05),
     ("acc-implicit-waits", "openacc-waits", in_implicit_waits, 1.05),
+    ("acc-alloc-each-iteration", "openacc-data", in_allocations_of_directives, 1.05),
     ("acc-data-each-iteration", "openacc-data", exposed_of_size(4 << 20), 1.05),
     ("allocation-call-site", "call-sites", idle_in("Malloc|Free"), 1.05),
     ("allocation-in-steady-state", "alloc-churn", idle_in("Malloc|Free"), 1.05),

@@ -39,6 +39,16 @@ class Answers(unittest.TestCase):
             self.assertIn(json.loads(done.stdout)["rows"][0][0], several, value)
         self.assertEqual(json.loads(run("sql", directory, "select label(null), label(7)", "--format", "json").stdout)["rows"], [[None, 7]])
 
+    def test_a_table_has_labels_for_people(self):
+        """As text it says what reports say; as JSON it tells which label is of which value; as CSV it has the value."""
+        directory = artifacts(trace("training"))
+        shown = {kind: run("table", directory, "idle_causes", "--format", kind).stdout for kind in ("text", "json", "csv")}
+        self.assertIn("launch latency", shown["text"])
+        self.assertNotIn("launch_latency", shown["text"])
+        cause = next(c for c in json.loads(shown["json"])["columns"] if c["name"] == "cause")
+        self.assertEqual(cause["labels"]["launch_latency"], "launch latency")
+        self.assertIn(",launch_latency,", shown["csv"])
+
     def test_select_star_is_the_csv(self):
         for scenario in ("training", "hostile-values", "graphs-node", "empty"):
             directory = artifacts(trace(scenario))

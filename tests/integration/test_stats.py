@@ -779,6 +779,17 @@ class Rules(unittest.TestCase):
         self.assertTrue(want)
         self.assertEqual(rows(source, "cuda_api_sync")[1:], want)
 
+    def test_what_to_do(self):
+        """Rows come with an advice and the finding that says more; none with a sentence."""
+        for rule in ("cuda_memcpy_async", "cuda_memcpy_sync", "cuda_memset_sync", "cuda_api_sync", "gpu_gaps:gap=0", "gpu_time_util"):
+            for source in (trace("training"), trace("copy-bound")):
+                done = run("stats", "-r", rule, source)
+                found = re.search(r"explain SRC ([a-z-]+)\)", done.stderr)
+                self.assertNotEqual("No such problem was found." in done.stdout, bool(found), rule)
+                if found:
+                    self.assertEqual(run("explain", "-", found[1]).returncode, 0)
+                self.assertEqual(run("stats", "-q", "-r", rule, source).stderr, "")
+
 
 class Models(unittest.TestCase):
     """Reports whose tables no generated trace has, over a few rows each."""
@@ -1226,6 +1237,11 @@ class OwnArguments(unittest.TestCase):
         got = {row[-1]: (int(row[1]), int(row[2])) for row in rows(source, "nvtx_pushpop_sum:canonical")[1:]}
         self.assertEqual({name: ns for name, ns in got.items() if name in found}, {name: (sum(v), len(v)) for name, v in found.items()})
         self.assertGreater(len(rows(source, "nvtx_pushpop_sum")), 100)
+
+    def test_whole_graphs_are_said(self):
+        with sqlite3.connect(trace("graphs")) as db:
+            count, ns = db.execute("select count(*), sum(end - start) from CUPTI_ACTIVITY_KIND_GRAPH_TRACE").fetchone()
+        self.assertIn(f"{count} launches of CUDA graphs, {ns / 1e6:.1f} ms", run("stats", "-r", "cuda_gpu_kern_sum", trace("graphs")).stderr)
 
     def test_whole_graphs(self):
         source = trace("graphs")

@@ -169,7 +169,10 @@ class Perfetto(unittest.TestCase):
         return wanted
 
     def test_streams_have_their_names_and_priorities(self):
-        self.assertTrue(any(" (compute) \u00b7 priority -5" in name for name in self.check_streams(named_streams())))
+        path = named_streams()
+        self.assertTrue(any(" (compute) \u00b7 priority -5" in name for name in self.check_streams(path)))
+        done = run("sql", artifacts(path), "select min(priority), max(priority) from cuda_streams", "--format", "csv")
+        self.assertEqual(done.stdout.splitlines()[1], "-5,0")
 
     @unittest.skipUnless((support.SHARED / "traces").exists(), "no shared traces")
     def test_streams_of_a_real_export(self):

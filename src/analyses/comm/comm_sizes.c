@@ -1,5 +1,5 @@
 /* What does each communicator do, and how long do its messages take by their size? Tables communicators, comm_sizes. */
-#include "analyses/analysis.h"
+#include "analyses/comm/comm_purpose.h"
 #include "base/buf.h"
 #include "base/sort.h"
 #include "model/comm/comm.h"
@@ -84,12 +84,15 @@ static int put_communicator(const struct rows *r, uint32_t first, uint32_t end, 
   NAI_SCOPED(nai_buf) ops = {0};
   NAI_SCOPED(nai_keyset) streams = {0};
   char id[NAI_COMM_ID_MAX];
+  struct nai_comm_purpose is;
   say_ops(&ops, r, first, end);
+  nai_comm_purpose_of(&is, r->m, r->items + first, end - first, r->io->arena);
   struct COMMUNICATORS_row row =
       NAI_ROW(COMMUNICATORS, .device_id = nai_model_device(r->m, item->gpu),
               .pid = nai_model_pid(r->m, process_of(r->m, item)), .communicator = nai_comm_id(id, item->comm),
               .rank_count = item->ranks > 0 ? item->ranks : NAI_NULL_I64, .ops = nai_buf_str(&ops),
-              .kernel_count = end - first, .total_time_ns = 0, .exposed_ns = 0);
+              .kernel_count = end - first, .total_time_ns = 0, .exposed_ns = 0, .purpose = is.purpose,
+              .confidence = is.confidence, .evidence = is.evidence);
   for (uint32_t i = first; i < end; i++) {
     bool added;
     item = item_at(r, i);
@@ -101,7 +104,7 @@ static int put_communicator(const struct rows *r, uint32_t first, uint32_t end, 
     if (item->set != NAI_NO_ROW)
       row.wait_ns = add_nullable(row.wait_ns, item->wait);
   }
-  NAI_TRY(nai_memory_check(!streams.oom && !ops.oom, err));
+  NAI_TRY(nai_memory_check(!streams.oom && !ops.oom && !r->io->arena->oom, err));
   row.stream_count = streams.count;
   COMMUNICATORS_add(r->io->out[0], &row);
   return NAI_OK;
@@ -209,4 +212,7 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
 }
 
 NAI_ANALYSIS(comm_sizes, .outputs = NAI_SCHEMAS(&nai_communicators_schema, &nai_comm_sizes_schema),
-             .parts = NAI_PART(COMM), .tables = NAI_IN(KERNELS) | NAI_IN(GPUS) | NAI_IN(PROCESSES), .run = run)
+             .parts = NAI_PART(COMM) | NAI_PART(LAUNCHES) | NAI_PART(NVTX_TREE),
+             .tables = NAI_IN(KERNELS) | NAI_IN(GPUS) | NAI_IN(PROCESSES) | NAI_IN(NVTX) | NAI_IN(STREAMS) |
+                       NAI_IN(STREAM_NAMES),
+             .run = run)

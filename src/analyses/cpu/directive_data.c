@@ -1,10 +1,11 @@
-/* Which variables do OpenACC directives move, and does it cost the GPU time? Table directive_data. */
+/* Which variables do OpenACC directives move or make room for, and does it cost the GPU time? Table directive_data. */
 #include "analyses/analysis.h"
 #include "base/sort.h"
+#include "model/idle/process_gpu.h"
 #include "tables/directive_data.h"
 #include "tables/openacc_events.h"
 
-enum { UPLOAD = 5, DOWNLOAD = 6, LAUNCH = 4 }; /* CUpti_OpenAccEventKind */
+enum { LAUNCH = 4, UPLOAD, DOWNLOAD, ALLOCATION = 15, FREE }; /* CUpti_OpenAccEventKind */
 enum { MANY = 10, SAME_PCT = 90 };
 
 struct event {
@@ -39,7 +40,7 @@ static int collect(struct data *d, struct nai_err *err) {
   NAI_TRY(NAI_NEW(d->events, d->io->arena, (size_t)t->rows, err));
   for (int64_t i = 0; i < t->rows; i++) {
     int64_t kind = nai_get_i64(t, i, OPENACC_EVENTS_event_kind), line = nai_get_i64(t, i, OPENACC_EVENTS_line);
-    if (kind != UPLOAD && kind != DOWNLOAD && kind != LAUNCH)
+    if (kind != UPLOAD && kind != DOWNLOAD && kind != LAUNCH && kind != ALLOCATION && kind != FREE)
       continue;
     d->events[d->count++] = (struct event){.thread = nai_get_i64(t, i, OPENACC_EVENTS_thread),
                                            .start = nai_get_i64(t, i, OPENACC_EVENTS_start_ns),
@@ -76,7 +77,7 @@ static struct event *around(const struct data *d, uint32_t call) {
   const struct moment at = {d->events, nai_at_text(&d->m->apis.thread, call), nai_at(&d->m->apis.start_ns, call)};
   size_t i = nai_search(0, d->count, begins_before, &at);
   for (int n = 0; n < FARTHEST && i-- > 0 && d->events[i].thread == at.thread && d->events[i].until > at.time; n++)
-    if (d->events[i].end > at.time && d->events[i].kind != LAUNCH)
+    if (d->events[i].end > at.time && (d->events[i].kind == UPLOAD || d->events[i].kind == DOWNLOAD))
       return &d->events[i];
   return NULL;
 }
@@ -96,19 +97,42 @@ static void add_copies(struct data *d, const struct nai_gpu *gpu) {
   }
 }
 
+/* Active time in allocations in which the GPUs of the process do nothing. Events are by thread. */
+static int price_allocations(struct data *d, struct nai_err *err) {
+  NAI_SCOPED(nai_process_gpu) gpu = {0};
+  int64_t of = -1;
+  for (uint32_t i = 0; i < d->count; i++) {
+    struct event *event = &d->events[i];
+    int64_t process = event->thread < 0 ? -1 : d->m->thread_process[event->thread];
+    if ((event->kind != ALLOCATION && event->kind != FREE) || process < 0)
+      continue;
+    if (process != of) {
+      nai_process_gpu_free(&gpu);
+      gpu = (struct nai_process_gpu){0};
+      NAI_TRY(nai_process_gpu_find(&gpu, d->m, (int32_t)process, err));
+      of = process;
+    }
+    event->device = gpu.device_id == NAI_NULL_I64 ? -1 : gpu.device_id;
+    event->exposed_ns = nai_intervals_overlap_ns(&gpu.idle, event->start, event->end);
+  }
+  return NAI_OK;
+}
+
 static const char *text_of(const struct nai_table *t, int64_t text) {
   return text < t->strings.count ? nai_strings_get(&t->strings, (uint32_t)text) : NULL;
 }
 
 /* Events of one variable and place, by bytes. */
 static void put(const struct data *d, const struct event *v, uint32_t n) {
+  static const char *const directions[] = {
+      [UPLOAD] = "upload", [DOWNLOAD] = "download", [ALLOCATION] = "allocation", [FREE] = "free"};
   const struct nai_table *t = d->m->tables[NAI_IN_OPENACC];
   const struct event *longest = v;
   uint32_t same = 0, most = 0;
   struct DIRECTIVE_DATA_row row =
       NAI_ROW(DIRECTIVE_DATA, .device_id = v->device, .variable = text_of(t, v->variable), .file = text_of(t, v->file),
-              .line = v->line, .direction = v->kind == UPLOAD ? "upload" : "download", .event_count = n,
-              .copy_count = 0, .copy_ns = 0, .exposed_ns = 0);
+              .line = v->line, .direction = directions[v->kind], .event_count = n, .copy_count = 0, .copy_ns = 0,
+              .exposed_ns = 0);
   for (uint32_t i = 0; i < n; i++) {
     same = i && v[i].bytes == v[i - 1].bytes ? same + 1 : 1;
     most = v[i].bytes != NAI_NULL_I64 && same > most ? same : most;
@@ -134,6 +158,7 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
   NAI_TRY(collect(&d, err));
   for (uint32_t g = 0; g < d.m->gpu_count; g++)
     add_copies(&d, &d.m->gpus[g]);
+  NAI_TRY(price_allocations(&d, err));
   qsort(d.events, d.count, sizeof *d.events, by_place);
   for (uint32_t i = 0, j; i < d.count; i = j) { /* launches come first */
     for (j = i + 1; j < d.count && same_place(&d.events[i], &d.events[j]); j++)
@@ -147,5 +172,5 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
 }
 
 NAI_ANALYSIS(directive_data, .outputs = NAI_SCHEMAS(&nai_directive_data_schema),
-             .parts = NAI_PART(GPUS) | NAI_PART(LAUNCHES), .tables = NAI_IN(OPENACC) | NAI_IN(MEMOPS) | NAI_IN(APIS),
-             .run = run)
+             .parts = NAI_PART(GPUS) | NAI_PART(LAUNCHES) | NAI_PART(ACTIVE) | NAI_PART(PROCESS_GPUS),
+             .tables = NAI_IN(OPENACC) | NAI_IN(MEMOPS) | NAI_IN(APIS), .run = run)

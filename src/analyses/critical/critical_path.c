@@ -41,7 +41,11 @@ static int put_graph(const struct nai_node_io *io, struct nai_err *err) {
 }
 
 static int run(const struct nai_node_io *io, struct nai_err *err) {
-  const struct nai_path_tables out = {io->model, io->arena, io->out[PATH], io->out[CAUSES], io->out[SUMMARY]};
+  const struct nai_path_tables out = {.model = io->model,
+                                      .arena = io->arena,
+                                      .path = io->out[PATH],
+                                      .causes = io->out[CAUSES],
+                                      .summary = io->out[SUMMARY]};
   struct nai_path_scope *scopes;
   uint32_t count;
   NAI_TRY(nai_path_scopes(&scopes, &count, io->model, NULL, io->arena, err));

@@ -216,7 +216,9 @@ static bool counts(const struct workload *w, const struct PROGRAM_MARKS_row *mar
 }
 
 static void see_marks(struct workload *w) {
-  const struct nai_table *t = w->m->tables[NAI_IN_PROGRAM_MARKS];
+  const struct nai_table *t = w->m->tables[NAI_IN_PROGRAM_MARKS], *acc = w->m->tables[NAI_IN_OPENACC];
+  if (acc && acc->rows)
+    see(w, NAI_SIGN_MARKS, "recorded openacc", everyone(w), false);
   for (int64_t i = 0; t && i < t->rows; i++) {
     const struct PROGRAM_MARKS_row row = PROGRAM_MARKS_at(t, i);
     if (strcmp(row.source, "thread") == 0)
@@ -331,5 +333,5 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
 NAI_ANALYSIS(workload, .outputs = NAI_SCHEMAS(&nai_workload_schema, &nai_workload_evidence_schema),
              .parts = NAI_PART(KERNEL_GROUPS) | NAI_PART(CALLS) | NAI_PART(RANGES),
              .tables = NAI_IN(KERNELS) | NAI_IN(APIS) | NAI_IN(NVTX) | NAI_IN(NVTX_DOMAINS) | NAI_IN(THREADS) |
-                       NAI_IN(PROCESSES) | NAI_IN(CALLCHAINS) | NAI_IN(PROGRAM_MARKS),
+                       NAI_IN(PROCESSES) | NAI_IN(CALLCHAINS) | NAI_IN(PROGRAM_MARKS) | NAI_IN(OPENACC),
              .config = NAI_CONFIG(WORKLOAD), .run = run)

@@ -11,10 +11,18 @@
 
 enum { MIN_PCT = 1 };
 
+/* Moments of a call, in the order of launches. */
+struct moment {
+  int64_t launched, start;
+  uint32_t row;
+  int32_t process;
+};
+
 /* A kernel on a GPU. */
 struct target {
   uint32_t group, call;           /* index in kernel_groups; kernel_events row, NAI_NO_ROW for none yet */
   uint32_t function, next;        /* string of `functions`; the next target with that, + 1 */
+  struct moment at;               /* of the call */
   double squares;                 /* of durations */
   double usual, off;              /* ns; by how much the call is off that */
   int64_t skip, active_ns, until; /* until: end of its executions so far */
@@ -77,15 +85,15 @@ static struct target *target_of(const struct work *w, uint32_t kernel) {
 
 /* --- their calls ----------------------------------------------------------------------------------- */
 
-static int64_t launched(const struct nai_model *m, uint32_t kernel) {
+static struct moment moment_of(const struct nai_model *m, uint32_t kernel) {
   uint32_t api = m->kernel_api[kernel];
-  return nai_at(api == NAI_NO_ROW ? &m->kernels.start_ns : &m->apis.start_ns, api == NAI_NO_ROW ? kernel : api);
+  int64_t start = nai_at(&m->kernels.start_ns, kernel);
+  return (struct moment){api == NAI_NO_ROW ? start : nai_at(&m->apis.start_ns, api), start, kernel,
+                         nai_at_i32(&m->kernels.process, kernel)};
 }
 
-/* In the order of launches. */
-static bool is_before(const struct nai_model *m, uint32_t a, uint32_t b) {
-  return NAI_COMPARE({launched(m, a), launched(m, b)},
-                     {nai_at(&m->kernels.start_ns, a), nai_at(&m->kernels.start_ns, b)}, {a, b}) < 0;
+static bool is_before(const struct moment *a, const struct moment *b) {
+  return NAI_COMPARE({a->launched, b->launched}, {a->start, b->start}, {a->row, b->row}) < 0;
 }
 
 /* Where the time goes: of calls of two lengths the one that takes more of it. */
@@ -112,8 +120,12 @@ static void find_calls(struct work *w) {
     if (!t)
       continue;
     double off = fabs((double)nai_kernel_ns(m, i) - t->usual);
-    if (off < t->off || (off <= t->off && is_before(m, i, t->call))) {
+    if (off > t->off)
+      continue;
+    struct moment at = moment_of(m, i);
+    if (off < t->off || is_before(&at, &t->at)) {
       t->call = i;
+      t->at = at;
       t->off = off;
     }
   }
@@ -123,10 +135,10 @@ static void count_skipped(struct work *w) {
   const struct nai_model *m = w->m;
   for (uint32_t i = 0; i < m->kernels.n; i++) {
     uint32_t next = w->first[w->function_of[nai_at_text(&m->kernels.name, i)]];
+    struct moment at = next ? moment_of(m, i) : (struct moment){0};
     for (struct target *t; next; next = t->next) {
       t = &w->targets[next - 1];
-      t->skip +=
-          nai_at_i32(&m->kernels.process, i) == nai_at_i32(&m->kernels.process, t->call) && is_before(m, i, t->call);
+      t->skip += at.process == t->at.process && is_before(&at, &t->at);
     }
   }
 }

@@ -174,14 +174,10 @@ static void put_row(struct nai_table *table, const struct SYNC_CALLS_row *row, b
 
 /* --- groups ------------------------------------------------------------------------------------- */
 
-static int compare_calls(const void *pa, const void *pb, void *by_process) {
-  const struct call *a = pa, *b = pb;
-  int order = *(const bool *)by_process ? NAI_COMPARE({a->process, b->process}) : 0;
-  return order ? order : NAI_COMPARE({a->name, b->name}, {a->api, b->api});
-}
+NAI_ORDER(process_order, struct call, {a->process, b->process}, {a->name, b->name}, {a->api, b->api})
+NAI_ORDER(name_order, struct call, {a->name, b->name}, {a->api, b->api})
 
-static void fill(struct nai_table *table, struct context *x, struct call *calls, uint32_t n, bool by_process) {
-  qsort_r(calls, n, sizeof *calls, compare_calls, &by_process);
+static void fill(struct nai_table *table, struct context *x, const struct call *calls, uint32_t n, bool by_process) {
   for (uint32_t i = 0, j; i < n; i = j) {
     for (j = i + 1; j < n && calls[j].name == calls[i].name && (!by_process || calls[j].process == calls[i].process);
          j++)
@@ -191,11 +187,10 @@ static void fill(struct nai_table *table, struct context *x, struct call *calls,
   }
 }
 
-/* The calls that are listed, by process. */
+/* The calls that are listed, by process and name. */
 static int collect(struct call **out, uint32_t *n, const struct nai_node_io *io, struct nai_err *err) {
   const struct nai_model *m = io->model;
   struct nai_coverage *of_gpu;
-  bool by_process = true;
   *n = 0;
   for (uint32_t i = 0; i < m->apis.n; i++)
     *n += class_of(m, i) != NULL;
@@ -206,7 +201,7 @@ static int collect(struct call **out, uint32_t *n, const struct nai_node_io *io,
       int32_t thread = nai_at_i32(&m->apis.thread, i);
       (*out)[k++] = (struct call){i, nai_at_text(&m->apis.name, i), m->thread_process[thread], thread, 0};
     }
-  qsort_r(*out, *n, sizeof **out, compare_calls, &by_process);
+  qsort(*out, *n, sizeof **out, process_order);
   for (uint32_t i = 0, j; i < *n; i = j) {
     for (j = i + 1; j < *n && (*out)[j].process == (*out)[i].process; j++)
       ;
@@ -230,6 +225,7 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
   for (uint32_t t = 0; t < m->thread_count; t++)
     x.windows[t] = thread_window(m, t);
   fill(io->out[1], &x, calls, n, true);
+  qsort(calls, n, sizeof *calls, name_order);
   fill(io->out[0], &x, calls, n, false);
   return NAI_OK;
 }

@@ -19,9 +19,10 @@ struct group {
   int64_t until;             /* where those of that one's process end */
   bool disordered;
 };
+enum { ALL, ONE, KINDS }; /* of groups */
 struct span {
   int64_t start, end, lag_ns;
-  uint32_t group, range;
+  uint32_t group[KINDS], range; /* NAI_NO_GROUP: it is not the whole, or not on one of several GPUs */
   int32_t process;
 };
 
@@ -73,20 +74,29 @@ static bool is_longer(const struct work *w, const struct nai_projection *p, uint
   return !other || NAI_COMPARE({p->end - p->start, other->end - other->start}, {other->start, p->start}) > 0;
 }
 
-static int add_span(struct work *w, uint32_t number, const struct nai_projection *p, struct nai_err *err) {
+/* Adds a projection to its groups. */
+static int add_span(struct work *w, const uint32_t numbers[KINDS], const struct nai_projection *p,
+                    struct nai_err *err) {
   const struct NVTX_EVENTS_columns *ranges = &w->m->nvtx;
-  struct group *group = &w->groups[number];
-  group->with_work++;
+  for (int k = 0; k < KINDS; k++)
+    if (numbers[k] != NAI_NO_GROUP)
+      w->groups[numbers[k]].with_work++;
   if (p->inside)
     return NAI_OK;
   NAI_TRY(NAI_ROOM(w->spans, w->span_capacity, w->span_count, w->arena, err));
-  add_times(group, p, nai_range_ns(w->m, p->range));
-  if (is_longer(w, p, group->longest))
-    group->longest = w->span_count;
+  int64_t range_start = nai_at(&ranges->start_ns, p->range);
+  for (int k = 0; k < KINDS; k++) {
+    if (numbers[k] == NAI_NO_GROUP)
+      continue;
+    struct group *group = &w->groups[numbers[k]];
+    add_times(group, p, nai_at(&ranges->end_ns, p->range) - range_start);
+    if (is_longer(w, p, group->longest))
+      group->longest = w->span_count;
+  }
   w->spans[w->span_count++] = (struct span){.start = p->start,
                                             .end = p->end,
-                                            .lag_ns = p->start - nai_at(&ranges->start_ns, p->range),
-                                            .group = number,
+                                            .lag_ns = p->start - range_start,
+                                            .group = {numbers[ALL], numbers[ONE]},
                                             .range = p->range,
                                             .process = w->m->thread_process[nai_at_i32(&ranges->thread, p->range)]};
   return NAI_OK;
@@ -112,14 +122,16 @@ static int find_both(uint32_t *all, uint32_t *one, struct work *w, uint32_t name
 
 static int add(void *ctx, const struct nai_projection *p, struct nai_err *err) {
   struct work *w = ctx;
-  uint32_t all, one;
+  uint32_t numbers[KINDS];
   int64_t node = p->gpu == NAI_NO_ROW ? NAI_NULL_I64 : nai_projection_node(w->m, p);
   if (node != NAI_NULL_I64)
     w->node_ns[node] += p->end - p->start;
-  NAI_TRY(find_both(&all, &one, w, name_and_style(w->m, p->range), p->gpu, err));
-  if (p->gpu != NAI_NO_ROW && w->m->gpu_count > 1) /* of one, all is said with the whole */
-    NAI_TRY(add_span(w, one, p, err));
-  return p->whole ? add_span(w, all, p, err) : NAI_OK;
+  NAI_TRY(find_both(&numbers[ALL], &numbers[ONE], w, name_and_style(w->m, p->range), p->gpu, err));
+  if (!p->whole)
+    numbers[ALL] = NAI_NO_GROUP;
+  if (p->gpu == NAI_NO_ROW || w->m->gpu_count == 1) /* of one, all is said with the whole */
+    numbers[ONE] = NAI_NO_GROUP;
+  return add_span(w, numbers, p, err);
 }
 
 static int count_instances(struct work *w, struct nai_err *err) {
@@ -144,41 +156,51 @@ static void cover(struct group *group, const struct span *span) {
 }
 
 /* Per group and process the time that spans cover: of most groups in the order in which they were found. */
-static int sum_unions(struct work *w, struct nai_err *err) {
+static int sum_unions(struct work *w, int kind, struct nai_err *err) {
   struct nai_key *keys;
   uint32_t count = 0;
   for (uint32_t i = 0; i < w->span_count; i++)
-    cover(&w->groups[w->spans[i].group], &w->spans[i]);
+    if (w->spans[i].group[kind] != NAI_NO_GROUP)
+      cover(&w->groups[w->spans[i].group[kind]], &w->spans[i]);
   NAI_TRY(NAI_NEW(keys, w->arena, w->span_count, err));
   for (uint32_t i = 0; i < w->span_count; i++)
-    if (w->groups[w->spans[i].group].disordered)
+    if (w->spans[i].group[kind] != NAI_NO_GROUP && w->groups[w->spans[i].group[kind]].disordered)
       keys[count++] = (struct nai_key){nai_key_from_i64(w->spans[i].start), i};
   NAI_TRY(nai_sort_keys(keys, count, err));
   for (uint32_t i = 0; i < count; i++)
     keys[i].key = nai_key_from_i64(w->spans[keys[i].value].process);
   NAI_TRY(nai_sort_keys(keys, count, err));
-  for (uint32_t g = 0; g < w->known.count; g++)
-    if (w->groups[g].disordered) {
-      w->groups[g].before = NULL;
-      w->groups[g].union_ns = 0;
+  for (uint32_t i = 0; i < count; i++) {
+    struct group *group = &w->groups[w->spans[keys[i].value].group[kind]];
+    if (group->disordered) {
+      group->disordered = false;
+      group->before = NULL;
+      group->union_ns = 0;
     }
-  for (uint32_t i = 0; i < count; i++)
-    cover(&w->groups[w->spans[keys[i].value].group], &w->spans[keys[i].value]);
+    cover(group, &w->spans[keys[i].value]);
+  }
   return NAI_OK;
 }
 
-static void span_block(const void *spans, uint32_t first, uint32_t count, uint32_t *group, int64_t *value) {
-  const struct span *v = (const struct span *)spans + first;
+struct told {
+  const struct span *spans;
+  int kind;
+};
+
+static void span_block(const void *ctx, uint32_t first, uint32_t count, uint32_t *group, int64_t *value) {
+  const struct told *told = ctx;
+  const struct span *v = told->spans + first;
   for (uint32_t i = 0; i < count; i++) {
-    group[i] = v[i].group;
+    group[i] = v[i].group[told->kind];
     value[i] = v[i].end - v[i].start;
   }
 }
 
-static void lag_block(const void *spans, uint32_t first, uint32_t count, uint32_t *group, int64_t *value) {
-  const struct span *v = (const struct span *)spans + first;
+static void lag_block(const void *ctx, uint32_t first, uint32_t count, uint32_t *group, int64_t *value) {
+  const struct told *told = ctx;
+  const struct span *v = told->spans + first;
   for (uint32_t i = 0; i < count; i++) {
-    group[i] = v[i].group;
+    group[i] = v[i].group[told->kind];
     value[i] = v[i].lag_ns;
   }
 }
@@ -215,16 +237,19 @@ static uint32_t group_of_all(const struct work *w, const struct group *group) {
 }
 
 static int put_groups(struct nai_table *table, struct work *w, struct nai_err *err) {
-  const struct nai_values spans = {w->span_count, span_block, w->spans, w->m->scratch_dir},
-                          lags = {w->span_count, lag_block, w->spans, w->m->scratch_dir};
   uint32_t count = w->known.count;
-  struct nai_stats *of_spans, *of_lags;
+  struct nai_stats *of_spans[KINDS], *of_lags[KINDS];
   uint32_t *only; /* per group of all: a GPU of it */
-  NAI_TRY(NAI_NEW(of_spans, w->arena, count, err));
-  NAI_TRY(NAI_NEW(of_lags, w->arena, count, err));
   NAI_TRY(NAI_NEW(only, w->arena, count, err));
-  NAI_TRY(nai_group_stats(of_spans, count, &spans, err));
-  NAI_TRY(nai_group_stats(of_lags, count, &lags, err));
+  for (int k = 0; k < KINDS; k++) {
+    const struct told told = {w->spans, k};
+    NAI_TRY(NAI_NEW(of_spans[k], w->arena, count, err));
+    NAI_TRY(NAI_NEW(of_lags[k], w->arena, count, err));
+    NAI_TRY(nai_group_stats(of_spans[k], count,
+                            &(struct nai_values){w->span_count, span_block, &told, w->m->scratch_dir}, err));
+    NAI_TRY(nai_group_stats(of_lags[k], count, &(struct nai_values){w->span_count, lag_block, &told, w->m->scratch_dir},
+                            err));
+  }
   for (uint32_t i = 0; i < count; i++)
     if (w->groups[i].gpu != NAI_NO_ROW)
       only[group_of_all(w, &w->groups[i])] = w->groups[i].gpu;
@@ -232,9 +257,9 @@ static int put_groups(struct nai_table *table, struct work *w, struct nai_err *e
     const struct group *group = &w->groups[i];
     bool all = group->gpu == NAI_NO_ROW;
     if (all)
-      put_group(table, w, group, group->gpus > 1 ? NAI_NO_ROW : only[i], &of_spans[i], &of_lags[i]);
+      put_group(table, w, group, group->gpus > 1 ? NAI_NO_ROW : only[i], &of_spans[ALL][i], &of_lags[ALL][i]);
     else if (w->groups[group_of_all(w, group)].gpus > 1)
-      put_group(table, w, group, group->gpu, &of_spans[i], &of_lags[i]);
+      put_group(table, w, group, group->gpu, &of_spans[ONE][i], &of_lags[ONE][i]);
   }
   return NAI_OK;
 }
@@ -243,7 +268,8 @@ static int project(struct nai_table *table, struct work *w, struct nai_err *err)
   NAI_TRY(NAI_NEW(w->all_of, w->arena, 2 * (size_t)w->m->tables[NAI_IN_NVTX]->strings.count, err));
   NAI_TRY(nai_project_ranges(w->m, NULL, add, w, err));
   NAI_TRY(count_instances(w, err));
-  NAI_TRY(sum_unions(w, err));
+  for (int k = 0; k < KINDS; k++)
+    NAI_TRY(sum_unions(w, k, err));
   return put_groups(table, w, err);
 }
 

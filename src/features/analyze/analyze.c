@@ -76,6 +76,7 @@ static const struct nai_cli_option options[] = {
         stretch, trim, "trim", "START END",
         "look at this stretch only, in seconds since session start (+0 +20ms: from the first event on); events are cut at its edges",
         NAI_CMD_SECONDS, .otherwise = "everything; nsys-ai probe TRACE prints the range"),
+    NAI_CLI_OPTION(stretch, trim, "window", "START END", "the same as --trim", NAI_CMD_SECONDS, .hidden = true),
     NAI_CLI_OPTION(int, run.top, "top", "N", "rows per table in report.md", NAI_CLI_RANGE(1, 1000)),
     NAI_CLI_OPTION(
         int, run.page_events, "page-events", "N",

@@ -153,8 +153,7 @@ int nai_findings_add(const struct nai_asking *asking, const struct nai_intent *c
   if (found.rows)
     return add_evidence(asking, nai_query_cell_int(&found, 0, F_NUMBER), err);
   if (known)
-    nai_answer_say(asking, &asking->answer->said, NULL,
-                   "No finding about it: no rule sees a loss of this kind that is worth a report.");
+    nai_answer_say(asking, &asking->answer->said, NULL, "No finding is about it.");
   return NAI_OK;
 }
 

@@ -83,6 +83,15 @@ static bool are_lengths(const struct nai_question *q) {
   return q->time_count == 2 && !q->from_start && !q->from_end && q->time_ns[0] < SHORT_NS && q->time_ns[1] < SHORT_NS;
 }
 
+/* "the three slowest". One is mostly no number: "is it the slow one". */
+static int64_t of_word(const char *word) {
+  static const char *const words[] = {"two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"};
+  for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+    if (strcmp(word, words[i]) == 0)
+      return (int64_t)i + 2;
+  return INT64_MIN;
+}
+
 /* Durations and points of time: "5 us", "between 0.2 and 0.3 s"; and the first number that is none of those. */
 void nai_question_read_numbers(struct nai_question *q, const char *text) {
   enum { MAX_JOIN = 5, MAX_PLAIN = 1000000 }; /* " and " */
@@ -109,5 +118,7 @@ void nai_question_read_numbers(struct nai_question *q, const char *text) {
     if (plain_or_share && place && number.value < MAX_PLAIN)
       *place = (int64_t)number.value;
   }
+  for (size_t i = 0; i < q->count && q->number == INT64_MIN; i++)
+    q->number = of_word(q->words[i].text);
   q->lengths = are_lengths(q);
 }

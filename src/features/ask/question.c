@@ -279,15 +279,19 @@ static int place_window(const struct nai_asking *asking, struct nai_question *q,
   return NAI_OK;
 }
 
-static bool is_plural(const struct nai_question_word *word) {
-  size_t len = strlen(word->meant);
-  return strncasecmp(word->typed, word->meant, len) == 0 && strcasecmp(word->typed + len, "s") == 0;
+/* "kernels", "moved": another form of the word needs no notice. */
+static bool is_inflected(const struct nai_question_word *word) {
+  const char *typed = word->typed, *meant = word->meant;
+  for (; *typed && tolower((unsigned char)*typed) == *meant; typed++)
+    meant++;
+  const char *rest = *typed ? typed : meant;
+  return (!*typed || !*meant) && !rest[strspn(rest, "sde")];
 }
 
 static void say_corrections(const struct nai_asking *asking) {
   const struct nai_question *q = asking->question;
   for (size_t i = 0; i < q->count; i++)
-    if (q->words[i].meant[0] && !is_plural(&q->words[i]))
+    if (q->words[i].meant[0] && !is_inflected(&q->words[i]))
       nai_answer_say(asking, &asking->answer->said, NULL,
                      nai_arena_printf(asking->arena, "Read \"%s\" as \"%s\".", q->words[i].typed, q->words[i].meant));
 }
@@ -421,7 +425,12 @@ static int choose(const struct nai_intent **chosen, size_t *count, struct nai_as
   if (!about && unknown)
     return NAI_OK;
   /* A word that is used for much else says nothing beside words that are not understood. */
-  size_t matches = nai_question_match(matched, q, asking->intents, !about && nai_question_is_clear(q));
+  size_t matches = nai_question_match(matched, q, asking->intents, false);
+  if (!matches && !about && nai_question_is_clear(q) &&
+      (matches = nai_question_match(matched, q, asking->intents, true)))
+    nai_answer_say(asking, &asking->answer->said, NULL,
+                   nai_arena_printf(asking->arena, "Taken as a question about %s.",
+                                    nai_intent_text(matched[0]->doc, matched[0]->node, "about")));
   take_chosen(chosen, count, asking, q, about, matched, matches);
   if (about)
     return NAI_OK;

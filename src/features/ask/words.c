@@ -408,7 +408,7 @@ size_t nai_question_whole_names(const char **out, const struct nai_question *q) 
   for (size_t i = 0; i < q->count && count < NAI_QUESTION_MAX_NAMES; i++) {
     const struct nai_question_word *w = &q->words[i];
     bool numbered = isalpha((unsigned char)*w->text) && strpbrk(w->text, digits) && strpbrk(w->text, letters);
-    if (numbered || nai_question_is_strange(w))
+    if (numbered || (is_camel(w->typed) && !is_call(w->typed)) || nai_question_is_strange(w))
       out[count++] = w->text;
   }
   return count;

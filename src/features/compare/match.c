@@ -154,17 +154,17 @@ static bool each_agrees(const struct work *w, struct item *const *many, uint32_t
 }
 
 /* Names that fit make a block whatever they hold. At the same place (L3, L4) one kernel for one or for several is a
- * block, several for several only with as many launches. Of a category alone (L5) only what is launched equally often
- * is. */
-static bool is_block(const struct work *w, enum nai_match_level level, struct item *const *items, uint32_t base,
+ * block, several for several only with as many launches. So are those of one category at a call site: the others there
+ * may be what one has become. Of a category alone (L5) only what is launched equally often is. */
+static bool is_block(const struct work *w, struct pass pass, struct item *const *items, uint32_t base,
                      uint32_t candidate) {
-  if (level <= NAI_LEVEL_TUNING)
+  if (pass.level <= NAI_LEVEL_TUNING)
     return true;
   struct item *const *others = items + base;
   uint32_t a = count_names(items, base), b = count_names(others, candidate);
   double in_base = launches(w, items, base), in_candidate = launches(w, others, candidate);
-  if (level < NAI_LEVEL_CATEGORY)
-    return (a == 1) != (b == 1) || agree(in_base, in_candidate);
+  if (pass.level < NAI_LEVEL_CATEGORY)
+    return ((a == 1) != (b == 1) && !(pass.level == NAI_LEVEL_SITE && pass.narrow)) || agree(in_base, in_candidate);
   return b == 1 ? each_agrees(w, items, base, in_candidate) : a == 1 && each_agrees(w, others, candidate, in_base);
 }
 
@@ -187,7 +187,7 @@ static int run_pass(struct work *w, struct pass pass) {
     for (end = i; end < left && compare_keys(w->order[i], w->order[end], &order) == 0; end++)
       base += w->order[end]->side == NAI_BASE;
     uint32_t candidate = end - i - base;
-    if (base && candidate && is_block(w, pass.level, w->order + i, base, candidate))
+    if (base && candidate && is_block(w, pass, w->order + i, base, candidate))
       NAI_TRY(add_row(w, pass.level, w->order + i, end - i));
   }
   return NAI_OK;

@@ -67,6 +67,7 @@ static const struct nai_cli_option options[] = {
         stretch, trim, "trim", "START END",
         "rows and timelines: this stretch only, in seconds since session start (+0 +20ms: from the first event on); events are cut at its edges",
         NAI_CMD_SECONDS, .otherwise = "everything; nsys-ai probe TRACE prints the range"),
+    NAI_CLI_OPTION(stretch, trim, "window", "START END", "the same as --trim", NAI_CMD_SECONDS, .hidden = true),
     NAI_CLI_OPTION(choice, names, "names", "FORM", "perfetto and chrome: how kernels are called",
                    .choices = names_name),
     NAI_CLI_OPTION(number, min_us, "min-duration", "US",

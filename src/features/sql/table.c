@@ -91,8 +91,11 @@ static int print_text(struct nai_buf *out, const struct nai_table *table, struct
                           .count = schema->column_count};
   nai_rows_begin(&rows, out);
   for (int64_t row = 0; row < table->rows; row++) {
-    for (uint32_t i = 0; i < schema->column_count; i++)
+    for (uint32_t i = 0; i < schema->column_count; i++) {
       cells[i] = nai_table_value(table, row, (int)i);
+      if (cells[i].type == NAI_STR && !cells[i].null)
+        cells[i].s = nai_column_label(&schema->columns[i], cells[i].s);
+    }
     nai_rows_put(&rows, cells);
   }
   nai_rows_end(&rows, false);
@@ -204,7 +207,8 @@ static int print_run(const char *source, const char *name, const struct table_ar
     return nai_err_set(err, NAI_EUSAGE, "the run \"%s\" has no table \"%s\"%s%s%s", source, name,
                        near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
   }
-  NAI_TRY(nai_run_table(&table, run, name, NULL, err));
+  bool labeled = format_of(args) == TEXT || format_of(args) == JSON; /* which files do not hold */
+  NAI_TRY(nai_run_table(&table, run, name, labeled ? nai_book_find_named(name) : NULL, err));
   return print_table(nai_run_find_loaded(run, name), args, err);
 }
 

@@ -3,15 +3,16 @@
 
 int nai_stats_load_calls(struct nai_stats_events *out, struct nai_stats_source *source, uint32_t wanted,
                          struct nai_err *err) {
-  static const char *const all[] = {"start", "end", "nameId", "globalTid", "correlationId", "returnValue", "-"};
+  static const char *const all[] = {"start", "end", "nameId", "globalTid", "correlationId", "returnValue"};
   const char *columns[NAI_STATS_CALL_COLUMNS + 1] = {0};
+  const bool whole = wanted & 1u << NAI_STATS_CALL_WHOLE;
+  wanted |= 1u << NAI_STATS_CALL_START | 1u << NAI_STATS_CALL_END | (uint32_t)whole << NAI_STATS_CALL_NAME;
   for (int c = 0; c < NAI_STATS_CALL_COLUMNS; c++)
-    columns[c] = c <= NAI_STATS_CALL_NAME || wanted & 1u << c ? all[c] : "";
+    columns[c] = wanted & 1u << c ? all[c] : "";
   NAI_TRY(nai_stats_load(out, source, "CUPTI_ACTIVITY_KIND_RUNTIME", columns, err));
-  for (uint32_t i = 0; i < out->count && wanted & 1u << NAI_STATS_CALL_WHOLE; i++)
-    NAI_TRY(nai_stats_name(&out->at[NAI_STATS_CALL_WHOLE][i], source, out->at[NAI_STATS_CALL_NAME][i], err));
-  for (uint32_t i = 0; i < out->count; i++)
-    NAI_TRY(nai_stats_function(&out->at[NAI_STATS_CALL_NAME][i], source, out->at[NAI_STATS_CALL_NAME][i], err));
+  int64_t *name = out->at[NAI_STATS_CALL_NAME];
+  for (uint32_t i = 0; i < out->count && name; i++)
+    NAI_TRY((whole ? nai_stats_name : nai_stats_function)(&name[i], source, name[i], err));
   return NAI_OK;
 }
 
@@ -21,11 +22,12 @@ static bool has_key(int64_t *key, int64_t global, int64_t correlation) {
   return correlation >= INT32_MIN && correlation <= UINT32_MAX;
 }
 
-int nai_stats_index_calls(struct nai_stats_calls *out, struct nai_stats_source *source, struct nai_err *err) {
-  const uint32_t wanted = 1u << NAI_STATS_CALL_THREAD | 1u << NAI_STATS_CALL_CORRELATION | 1u << NAI_STATS_CALL_WHOLE;
+int nai_stats_index_calls(struct nai_stats_calls *out, struct nai_stats_source *source, uint32_t wanted,
+                          struct nai_err *err) {
   const bool filtered = source->filter.on;
   *out = (struct nai_stats_calls){.known = {.arena = &source->arena}};
   source->filter.on = false; /* an operation inside has its call, even outside */
+  wanted |= 1u << NAI_STATS_CALL_THREAD | 1u << NAI_STATS_CALL_CORRELATION;
   int rc = nai_stats_load_calls(&out->events, source, wanted, err);
   source->filter.on = filtered;
   NAI_TRY(rc);

@@ -16,6 +16,9 @@
 #define GRAPHICS(old_, name_, title_, lacks_) \
   { .old = old_, .name = name_, .title = title_, .lacks = lacks_ }
 
+/* A rule of nsys analyze, with what to do, and the finding that says more. */
+#define RULE(words, finding) .rows = 50, .window = true, .advice = words " (nsys-ai explain SRC " finding ")"
+
 const struct nai_stats_report nai_stats_reports[] = {
     {.old = "apigpusum",
      .name = "cuda_api_gpu_sum",
@@ -236,8 +239,7 @@ const struct nai_stats_report nai_stats_reports[] = {
      .tables = {COPIES},
      .second = CALLS,
      .columns = nai_stats_copy_rule_columns,
-     .rows = 50,
-     .window = true,
+     RULE("Copies of pageable memory block their caller: pin the host buffers", "pageable-copies"),
      .make = nai_stats_make_async_copies},
     {.old = "cuda-sync-memcpy",
      .name = "cuda_memcpy_sync",
@@ -246,8 +248,7 @@ const struct nai_stats_report nai_stats_reports[] = {
      .tables = {COPIES},
      .second = CALLS,
      .columns = nai_stats_copy_rule_columns,
-     .rows = 50,
-     .window = true,
+     RULE("cudaMemcpy blocks its caller: use cudaMemcpyAsync on a stream, with pinned memory", "idle-blocking-call"),
      .make = nai_stats_make_sync_copies},
     {.old = "cuda-sync-memset",
      .name = "cuda_memset_sync",
@@ -256,8 +257,7 @@ const struct nai_stats_report nai_stats_reports[] = {
      .tables = {SETS},
      .second = CALLS,
      .columns = nai_stats_set_rule_columns,
-     .rows = 50,
-     .window = true,
+     RULE("A memset of host memory blocks its caller: use cudaMemsetAsync", "idle-blocking-call"),
      .make = nai_stats_make_sync_sets},
     {.old = "cuda-sync-api",
      .name = "cuda_api_sync",
@@ -265,8 +265,7 @@ const struct nai_stats_report nai_stats_reports[] = {
      .lacks = "CUDA API trace",
      .tables = {CALLS},
      .columns = nai_stats_call_rule_columns,
-     .rows = 50,
-     .window = true,
+     RULE("Synchronization blocks the host: wait for an event, or wait less often", "idle-blocking-call"),
      .make = nai_stats_make_sync_calls},
     {.old = "gpu-starv",
      .name = "gpu_gaps",
@@ -274,9 +273,8 @@ const struct nai_stats_report nai_stats_reports[] = {
      .lacks = "GPU trace",
      .tables = {KERNELS, COPIES, SETS},
      .columns = nai_stats_gap_columns,
-     .rows = 50,
      .arguments = {{"gap", 500, 0, 1000000000}},
-     .window = true,
+     RULE("The GPU is idle in these gaps: see what the CPU does there", "idle-host-code"),
      .make = nai_stats_make_gaps},
     {.old = "gpu-low-util",
      .name = "gpu_time_util",
@@ -284,9 +282,8 @@ const struct nai_stats_report nai_stats_reports[] = {
      .lacks = "GPU trace",
      .tables = {KERNELS, COPIES, SETS},
      .columns = nai_stats_utilization_columns,
-     .rows = 50,
      .arguments = {{"chunks", 30, 1, 1000}, {"threshold", 50, 0, 100}},
-     .window = true,
+     RULE("The GPU is mostly idle here: launch more work ahead, or overlap CPU and GPU", "idle-host-code"),
      .make = nai_stats_make_utilization},
     {.name = "mpi_event_trace",
      .title = "MPI Event Trace",

@@ -181,8 +181,9 @@ static int put_report(struct job *job, const struct nai_stats_request *request, 
   NAI_TRY(print_report(job, n, request, &format, path, rows, err));
   say(job, path ? "PROCESSED" : "");
   end_line(job, path ? 2 : 0);
-  if (rows->note && !job->args->quiet)
-    nai_cmd_note(rows->note);
+  const char *note = rows->note ? rows->note : rows->count ? request->report->advice : NULL;
+  if (note && !job->args->quiet)
+    nai_cmd_note(note);
   return nai_arena_check(&job->arena, err);
 }
 

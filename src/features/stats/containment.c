@@ -5,50 +5,69 @@
 
 /* --- order --------------------------------------------------------------------------------------------- */
 
-enum order { BY_START, BY_THREAD };
-
-static uint64_t key_of(int64_t start, int64_t thread, enum order order) {
-  return nai_key_from_i64(order == BY_START ? start : thread);
-}
-
 /* Those that begin together on a thread: the longest first. */
-static int order_equals(struct nai_key *keys, uint32_t count, const struct nai_stats_ranges *ranges,
-                        struct nai_err *err) {
-  for (uint32_t first = 0, behind; first < count; first = behind) {
-    const struct nai_stats_range *range = &ranges->at[keys[first].value], *next;
-    for (behind = first + 1; behind < count; behind++) {
-      next = &ranges->at[keys[behind].value];
+static int order_equals(const struct nai_stats_ranges *ranges, struct nai_key *keys, struct nai_err *err) {
+  uint32_t *at = ranges->ordered;
+  for (uint32_t first = 0, behind; first < ranges->ordered_count; first = behind) {
+    const struct nai_stats_range *range = &ranges->at[at[first]], *next;
+    for (behind = first + 1; behind < ranges->ordered_count; behind++) {
+      next = &ranges->at[at[behind]];
       if (next->start != range->start || next->thread != range->thread)
         break;
     }
-    for (uint32_t k = first; k < behind && behind > first + 1; k++)
-      keys[k].key = ~nai_key_from_i64(ranges->at[keys[k].value].end);
-    if (behind > first + 1)
-      NAI_TRY(nai_sort_keys(keys + first, behind - first, err));
+    const uint32_t count = behind - first;
+    for (uint32_t k = 0; k < count && count > 1; k++)
+      keys[k] = (struct nai_key){~nai_key_from_i64(ranges->at[at[first + k]].end), at[first + k]};
+    if (count > 1)
+      NAI_TRY(nai_sort_keys(keys, count, err));
+    for (uint32_t k = 0; k < count && count > 1; k++)
+      at[first + k] = keys[k].value;
   }
   return NAI_OK;
 }
 
+/* Where the ranges of each thread begin, which are in the order of their numbers. */
+static int place_threads(uint32_t **out, const struct nai_stats_ranges *ranges, struct nai_keyset *threads,
+                         struct nai_arena *arena, struct nai_err *err) {
+  struct nai_key *sorted;
+  uint32_t *counts, *next, before = 0;
+  bool added;
+  for (uint32_t i = 0; i < ranges->count; i++)
+    nai_keyset_add(threads, ranges->at[i].thread, &added);
+  NAI_TRY(nai_memory_check(!threads->oom, err));
+  NAI_TRY(NAI_NEW(sorted, arena, threads->count, err));
+  NAI_TRY(NAI_NEW(counts, arena, threads->count, err));
+  NAI_TRY(NAI_NEW(next, arena, threads->count, err));
+  for (uint32_t i = 0; i < ranges->count; i++)
+    counts[nai_keyset_add(threads, ranges->at[i].thread, &added)] += !ranges->at[i].crosses;
+  for (uint32_t t = 0; t < threads->count; t++)
+    sorted[t] = (struct nai_key){nai_key_from_i64(threads->keys[t]), t};
+  NAI_TRY(nai_sort_keys(sorted, threads->count, err));
+  for (uint32_t t = 0; t < threads->count; before += counts[sorted[t++].value])
+    next[sorted[t].value] = before;
+  *out = next;
+  return NAI_OK;
+}
+
 /* Ranges that can hold something by thread, start, the longest first, then as in the file. */
-static int order_ranges(struct nai_stats_ranges *ranges, struct nai_arena *arena, struct nai_err *err) {
-  uint32_t count = 0;
-  struct nai_key *keys = NULL;
+static int order_ranges(struct nai_stats_ranges *ranges, struct nai_arena *kept, struct nai_err *err) {
+  NAI_SCOPED(nai_arena) arena = NAI_ARENA(NULL);
+  struct nai_keyset threads = {.arena = &arena};
+  struct nai_key *keys;
+  uint32_t *next;
+  bool added;
   if (ranges->ordered)
     return NAI_OK;
-  NAI_TRY(NAI_NEW(keys, arena, ranges->count, err));
+  NAI_TRY(NAI_NEW(keys, &arena, ranges->count, err));
+  NAI_TRY(NAI_NEW(ranges->ordered, kept, ranges->count, err));
   for (uint32_t i = 0; i < ranges->count; i++)
     if (!ranges->at[i].crosses)
-      keys[count++].value = i;
-  for (int order = BY_START; order <= BY_THREAD; order++) {
-    for (uint32_t k = 0; k < count; k++) {
-      const struct nai_stats_range *range = &ranges->at[keys[k].value];
-      keys[k].key = key_of(range->start, range->thread, (enum order)order);
-    }
-    NAI_TRY(nai_sort_keys(keys, count, err));
-  }
-  ranges->ordered = keys;
-  ranges->ordered_count = count;
-  return order_equals(keys, count, ranges, err);
+      keys[ranges->ordered_count++] = (struct nai_key){nai_key_from_i64(ranges->at[i].start), i};
+  NAI_TRY(nai_sort_keys(keys, ranges->ordered_count, err));
+  NAI_TRY(place_threads(&next, ranges, &threads, &arena, err));
+  for (uint32_t k = 0; k < ranges->ordered_count; k++)
+    ranges->ordered[next[nai_keyset_add(&threads, ranges->at[keys[k].value].thread, &added)]++] = keys[k].value;
+  return order_equals(ranges, keys, err);
 }
 
 int nai_stats_order_items(struct nai_key **out, struct nai_stats_ranges *ranges, const struct nai_stats_item *items,
@@ -56,15 +75,11 @@ int nai_stats_order_items(struct nai_key **out, struct nai_stats_ranges *ranges,
   NAI_TRY(order_ranges(ranges, arena, err));
   NAI_TRY(NAI_NEW(*out, arena, count, err));
   for (uint32_t k = 0; k < count; k++)
-    (*out)[k].value = k;
-  for (int order = BY_START; order <= BY_THREAD; order++) {
-    for (uint32_t k = 0; k < count; k++) {
-      const struct nai_stats_item *item = &items[(*out)[k].value];
-      (*out)[k].key = key_of(item->start, item->thread, (enum order)order);
-    }
-    NAI_TRY(nai_sort_keys(*out, count, err));
-  }
-  return NAI_OK;
+    (*out)[k] = (struct nai_key){nai_key_from_i64(items[k].start), k};
+  NAI_TRY(nai_sort_keys(*out, count, err));
+  for (uint32_t k = 0; k < count; k++)
+    (*out)[k].key = nai_key_from_i64(items[(*out)[k].value].thread);
+  return nai_sort_keys(*out, count, err);
 }
 
 /* --- sweep --------------------------------------------------------------------------------------------- */
@@ -106,7 +121,7 @@ struct around {
 };
 
 static const struct nai_stats_range *turn_of(const struct around *all, uint32_t turn) {
-  return &all->ranges->at[all->ranges->ordered[turn].value];
+  return &all->ranges->at[all->ranges->ordered[turn]];
 }
 
 static int begin_many(struct around *all, uint32_t turn, struct nai_arena *arena, struct nai_err *err) {
@@ -149,7 +164,7 @@ static uint32_t closest_of_many(struct around *all, uint32_t turn) {
   }
   for (uint32_t i = ends_from(all, turn_of(all, turn)->end); i; i -= i & -i)
     take_shorter(&best, all->tree[i]);
-  return best.turn == UINT32_MAX ? best.turn : all->ranges->ordered[best.turn].value;
+  return best.turn == UINT32_MAX ? best.turn : all->ranges->ordered[best.turn];
 }
 
 static uint32_t closest(const struct sweep *sweep, const struct nai_stats_range *range) {
@@ -172,14 +187,14 @@ int nai_stats_find_parents(struct nai_stats_place **out, struct nai_stats_ranges
   struct nai_stats_place *places = NULL;
   uint32_t first = 0; /* of those with the same times */
   NAI_TRY(order_ranges(ranges, arena, err));
-  const struct nai_key *ordered = ranges->ordered;
+  const uint32_t *ordered = ranges->ordered;
   const uint32_t count = ranges->ordered_count;
   NAI_TRY(NAI_NEW(places, arena, ranges->count, err));
   NAI_TRY(NAI_NEW(sweep.open, arena, count, err));
   for (uint32_t i = 0; i < ranges->count; i++)
     places[i] = (struct nai_stats_place){UINT32_MAX, 0, UINT32_MAX};
   for (uint32_t k = 0; k < count; k++) {
-    uint32_t at = ordered[k].value;
+    uint32_t at = ordered[k];
     const struct nai_stats_range *range = &ranges->at[at];
     if (k >= many.behind)
       close_ranges(&sweep, range->thread, range->start);
@@ -192,13 +207,13 @@ int nai_stats_find_parents(struct nai_stats_place **out, struct nai_stats_ranges
       places[at].level = places[places[at].parent].level + 1;
     if (k >= many.behind)
       sweep.open[sweep.depth++] = at;
-    if (k == 0 || !same_times(range, &ranges->at[ordered[first].value])) {
+    if (k == 0 || !same_times(range, &ranges->at[ordered[first]])) {
       first = k;
       continue;
     }
-    places[at].twin = ordered[first].value;
+    places[at].twin = ordered[first];
     if (k == first + 1)
-      places[ordered[first].value].twin = at;
+      places[ordered[first]].twin = at;
   }
   *out = places;
   return NAI_OK;

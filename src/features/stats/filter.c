@@ -74,8 +74,9 @@ static int read_range(struct wanted *out, const char *text, struct nai_arena *ar
 }
 
 static bool is_wanted(const struct wanted *wanted, const struct nai_stats_range *range,
-                      const struct nai_stats_source *source) {
-  const char *text = nai_stats_text_of(source, range->text), *domain = nai_stats_text_of(source, range->domain);
+                      const struct nai_stats_ranges *ranges, const struct nai_stats_source *source) {
+  const struct nai_stats_words *words = &ranges->words[range->words];
+  const char *text = nai_stats_text_of(source, words->text), *domain = nai_stats_text_of(source, words->domain);
   return text && strcmp(text, wanted->text) == 0 &&
          (strcmp(wanted->domain, "*") == 0 || strcmp(wanted->domain, domain ? domain : "") == 0);
 }
@@ -91,7 +92,7 @@ static int find_range(struct nai_stats_filter *out, const char *text, bool proje
   NAI_TRY(read_range(&wanted, text, &source->arena, err));
   NAI_TRY(nai_stats_load_ranges(&ranges, source, false, NAI_STATS_BOTH_STYLES, err));
   for (uint32_t i = 0; i < ranges.count; i++)
-    if (is_wanted(&wanted, &ranges.at[i], source))
+    if (is_wanted(&wanted, &ranges.at[i], &ranges, source))
       ranges.at[count++] = ranges.at[i];
   if (!count || wanted.index >= count)
     return nai_err_set(err, NAI_EUSAGE, "--filter-nvtx %.200s: the export has %u such ranges", text, count);

@@ -5,38 +5,42 @@
 
 enum { RECENT = 1 << 16 };
 
+int nai_stats_keys_begin(struct nai_stats_keys *keys, struct nai_arena *arena, struct nai_err *err) {
+  *keys = (struct nai_stats_keys){.known = {.arena = arena}};
+  return NAI_NEW(keys->recent, arena, RECENT, err);
+}
+
+uint32_t nai_stats_key_find(struct nai_stats_keys *keys, const int64_t *key, int count) {
+  const size_t bytes = (size_t)count * sizeof *key;
+  uint64_t mixed = 0;
+  for (int k = 0; k < count; k++) {
+    mixed = (mixed ^ (uint64_t)key[k]) * UINT64_C(0x9e3779b97f4a7c15);
+    mixed ^= mixed >> 32;
+  }
+  uint32_t *recent = &keys->recent[mixed % RECENT];
+  if (!*recent || memcmp(nai_strings_get(&keys->known, *recent - 1), key, bytes) != 0)
+    *recent = nai_strings_add(&keys->known, (const char *)key, bytes) + 1; /* 0 when out of memory */
+  return *recent - 1;
+}
+
 int nai_stats_groups_begin(struct nai_stats_groups *groups, struct nai_stats_source *source, int keys, uint64_t rows,
                            struct nai_err *err) {
-  *groups = (struct nai_stats_groups){.keys = keys, .known = {.arena = &source->arena}};
+  *groups = (struct nai_stats_groups){.keys = keys};
   if (rows >= UINT32_MAX)
     return nai_err_set(err, NAI_ELIMIT, "the report has more events than it can hold");
   groups->capacity = (uint32_t)rows;
-  NAI_TRY(NAI_NEW(groups->recent, &source->arena, RECENT, err));
+  NAI_TRY(nai_stats_keys_begin(&groups->of, &source->arena, err));
   NAI_TRY(NAI_NEW(groups->group, &source->arena, rows, err));
   return NAI_NEW(groups->value, &source->arena, rows, err);
 }
 
-/* Most rows are of groups that came before: they are found by a few instructions. */
-static uint32_t group_of(struct nai_stats_groups *groups, const int64_t *key) {
-  const size_t bytes = (size_t)groups->keys * sizeof *key;
-  uint64_t mixed = 0;
-  for (int k = 0; k < groups->keys; k++) {
-    mixed = (mixed ^ (uint64_t)key[k]) * UINT64_C(0x9e3779b97f4a7c15);
-    mixed ^= mixed >> 32;
-  }
-  uint32_t *recent = &groups->recent[mixed % RECENT];
-  if (!*recent || memcmp(nai_strings_get(&groups->known, *recent - 1), key, bytes) != 0)
-    *recent = nai_strings_add(&groups->known, (const char *)key, bytes) + 1; /* 0 when out of memory */
-  return *recent - 1;
-}
-
 int nai_stats_groups_add(struct nai_stats_groups *groups, const int64_t *key, int64_t value, struct nai_err *err) {
-  const uint32_t group = group_of(groups, key);
+  const uint32_t group = nai_stats_key_find(&groups->of, key, groups->keys);
   NAI_TRY(nai_memory_check(group != NAI_NO_STRING, err));
   if (groups->rows == groups->capacity) {
     uint32_t capacity = groups->capacity;
-    NAI_TRY(NAI_ROOM(groups->group, capacity, groups->rows, groups->known.arena, err));
-    NAI_TRY(NAI_ROOM(groups->value, groups->capacity, groups->rows, groups->known.arena, err));
+    NAI_TRY(NAI_ROOM(groups->group, capacity, groups->rows, groups->of.known.arena, err));
+    NAI_TRY(NAI_ROOM(groups->value, groups->capacity, groups->rows, groups->of.known.arena, err));
   }
   groups->group[groups->rows] = group;
   groups->value[groups->rows++] = value;
@@ -45,7 +49,7 @@ int nai_stats_groups_add(struct nai_stats_groups *groups, const int64_t *key, in
 
 int nai_stats_groups_add_some(struct nai_stats_groups *groups, const int64_t *key, int64_t value, uint32_t count,
                               struct nai_err *err) {
-  NAI_TRY(NAI_ROOM(groups->weight, groups->weight_capacity, groups->rows, groups->known.arena, err));
+  NAI_TRY(NAI_ROOM(groups->weight, groups->weight_capacity, groups->rows, groups->of.known.arena, err));
   groups->weight[groups->rows] = count;
   return nai_stats_groups_add(groups, key, value, err);
 }
@@ -122,7 +126,7 @@ static int sort_groups(struct nai_stats_groups *groups, enum nai_stats_ties ties
     struct nai_stats_group *group = &groups->sorted[i];
     group->id = keys[i].value;
     group->stats = groups->stats[group->id];
-    memcpy(group->key, nai_strings_get(&groups->known, group->id), (size_t)groups->keys * sizeof *group->key);
+    memcpy(group->key, nai_strings_get(&groups->of.known, group->id), (size_t)groups->keys * sizeof *group->key);
     if (name_key >= 0)
       group->name = nai_stats_text_of(source, group->key[name_key]);
   }
@@ -186,7 +190,7 @@ static int weigh(struct nai_stats_groups *groups, struct nai_arena *arena, struc
 int nai_stats_groups_finish(struct nai_stats_groups *groups, struct nai_stats_source *source, int name_key,
                             enum nai_stats_ties ties, struct nai_err *err) {
   const struct nai_values values = {.rows = groups->rows, .block = tell_values, .ctx = groups};
-  groups->count = groups->known.count;
+  groups->count = groups->of.known.count;
   NAI_TRY(NAI_NEW(groups->stats, &source->arena, groups->count, err));
   NAI_TRY(NAI_NEW(groups->sorted, &source->arena, groups->count, err));
   if (groups->weight)

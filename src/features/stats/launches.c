@@ -16,7 +16,7 @@ static int join(struct launches *out, struct nai_stats_rows *rows, const struct 
   struct nai_arena *arena = &rows->source->arena;
   const uint32_t wanted = 1u << NAI_STATS_OP_CORRELATION | 1u << NAI_STATS_OP_PROCESS | 1u << NAI_STATS_OP_DEVICE |
                           0x3f << NAI_STATS_OP_GRID;
-  NAI_TRY(nai_stats_index_calls(&out->calls, rows->source, err));
+  NAI_TRY(nai_stats_index_calls(&out->calls, rows->source, 1u << NAI_STATS_CALL_NAME, err));
   NAI_TRY(nai_stats_load_operations(&out->kernels, rows->source, NAI_STATS_KERNELS, wanted, options, err));
   NAI_TRY(NAI_NEW(out->call, arena, out->kernels.count, err));
   NAI_TRY(NAI_NEW(out->order, arena, out->kernels.count, err));
@@ -110,12 +110,8 @@ static void put_sizes(struct nai_stats_cell *out, struct nai_stats_rows *rows, u
   int64_t *const *at = all->kernels.at + column;
   nai_stats_put_text(out, nai_stats_sizes(rows, at[0][kernel], at[1][kernel], at[2][kernel]));
 }
-static void grid(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
-  put_sizes(out, rows, row, NAI_STATS_OP_GRID);
-}
-static void block(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
-  put_sizes(out, rows, row, NAI_STATS_OP_BLOCK);
-}
+NAI_STATS_CELL(grid, put_sizes(out, rows, row, NAI_STATS_OP_GRID))
+NAI_STATS_CELL(block, put_sizes(out, rows, row, NAI_STATS_OP_BLOCK))
 
 const struct nai_stats_column nai_stats_launch_columns[] = {{"API Start", NAI_STATS_STAMP, call_start},
                                                             {"API Dur", NAI_STATS_TIME, call_duration},
@@ -197,12 +193,9 @@ KEY(sum_process, KEY_PID)
 KEY(sum_thread, KEY_TID)
 KEY(sum_device, KEY_DEVICE)
 
-static void sum_call(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
-  nai_stats_put_text(out, nai_stats_text_of(rows->source, nai_stats_group_of(rows, row)->key[KEY_CALL]));
-}
-static void queue_count(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
-  nai_stats_put_int(out, times_of(rows, row, QUEUE)->count);
-}
+NAI_STATS_CELL(sum_call,
+               nai_stats_put_text(out, nai_stats_text_of(rows->source, nai_stats_group_of(rows, row)->key[KEY_CALL])))
+NAI_STATS_CELL(queue_count, nai_stats_put_int(out, times_of(rows, row, QUEUE)->count))
 
 /* Statistics of one of the times; of none they are missing, but for the deviation, as with NVIDIA. */
 #define STATISTIC(function, time, put, member, none)                                            \

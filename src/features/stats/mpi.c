@@ -177,9 +177,7 @@ CELL(root, event_of(rows, row)->at[ROOT])
 CELL(size, size_of(rows, row, false))
 CELL(sent, size_of(rows, row, true))
 CELL(received, event_of(rows, row)->at[RECEIVED_SIZE])
-static void name(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
-  nai_stats_put_text(out, nai_stats_text_of(rows->source, event_of(rows, row)->at[TEXT]));
-}
+NAI_STATS_CELL(name, nai_stats_put_text(out, nai_stats_text_of(rows->source, event_of(rows, row)->at[TEXT])))
 
 const struct nai_stats_column nai_stats_mpi_trace_columns[] = {{"Start", NAI_STATS_STAMP, start},
                                                                {"End", NAI_STATS_STAMP, end},

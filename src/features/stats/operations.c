@@ -114,15 +114,19 @@ int nai_stats_load_operations(struct nai_stats_events *out, struct nai_stats_sou
       [NAI_STATS_DEMANGLED] = "demangledName", [NAI_STATS_BASE] = "shortName", [NAI_STATS_MANGLED] = "mangledName"};
   const char *columns[NAI_STATS_OP_COLUMNS + 1] = {0};
   bool by_range = options->nvtx_name && what == NAI_STATS_KERNELS;
-  wanted |= 1u << NAI_STATS_OP_START | 1u << NAI_STATS_OP_END | 1u << NAI_STATS_OP_NAME | 1u << NAI_STATS_OP_DEMANGLED;
+  wanted |= 1u << NAI_STATS_OP_START | 1u << NAI_STATS_OP_END;
+  if (!(wanted & 1u << NAI_STATS_OP_UNNAMED))
+    wanted |= 1u << NAI_STATS_OP_NAME | 1u << NAI_STATS_OP_DEMANGLED;
   wanted |= by_range ? 1u << NAI_STATS_OP_CORRELATION | 1u << NAI_STATS_OP_PROCESS : 0;
   for (int c = 0; c < NAI_STATS_OP_COLUMNS; c++) {
     const char *column = tables[what].columns[c] ? tables[what].columns[c] : common[c];
     columns[c] = wanted & 1u << c ? column ? column : "-" : "";
   }
-  if (what == NAI_STATS_KERNELS)
+  if (what == NAI_STATS_KERNELS && *columns[NAI_STATS_OP_NAME])
     columns[NAI_STATS_OP_NAME] = namings[options->naming];
   NAI_TRY(nai_stats_load(out, source, tables[what].table, columns, err));
+  if (wanted & 1u << NAI_STATS_OP_UNNAMED)
+    return NAI_OK;
   if (what == NAI_STATS_COPIES)
     return name_copies(out, source, options->old, err);
   if (what == NAI_STATS_SETS)

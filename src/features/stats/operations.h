@@ -24,10 +24,12 @@ enum {
   NAI_STATS_OP_PROCESS,
   NAI_STATS_OP_NAME, /* of source->texts, NAI_NO_STRING for none */
   NAI_STATS_OP_DEMANGLED,
-  NAI_STATS_OP_COLUMNS
+  NAI_STATS_OP_COLUMNS,
+  NAI_STATS_OP_UNNAMED = NAI_STATS_OP_COLUMNS
 };
 enum nai_stats_what { NAI_STATS_KERNELS, NAI_STATS_COPIES, NAI_STATS_SETS };
-/* Times, names, and the columns whose bits are in `wanted`. Copies of a kind that reports do not know have no name. */
+/* Times, names unless _UNNAMED is wanted, and the columns whose bits are in `wanted`. Copies of a kind that reports do
+ * not know have no name. */
 NAI_MUST_CHECK int nai_stats_load_operations(struct nai_stats_events *out, struct nai_stats_source *source,
                                              enum nai_stats_what what, uint32_t wanted,
                                              const struct nai_stats_options *options, struct nai_err *err);
@@ -39,14 +41,14 @@ NAI_MUST_CHECK int nai_stats_name_by_range(struct nai_stats_events *kernels, str
 enum {
   NAI_STATS_CALL_START,
   NAI_STATS_CALL_END,
-  NAI_STATS_CALL_NAME, /* of source->texts, the version cut */
+  NAI_STATS_CALL_NAME, /* of source->texts, the version cut, unless _WHOLE is wanted */
   NAI_STATS_CALL_THREAD,
   NAI_STATS_CALL_CORRELATION,
   NAI_STATS_CALL_RESULT,
-  NAI_STATS_CALL_WHOLE, /* the name with its version */
-  NAI_STATS_CALL_COLUMNS
+  NAI_STATS_CALL_COLUMNS,
+  NAI_STATS_CALL_WHOLE = NAI_STATS_CALL_COLUMNS
 };
-/* Likewise. */
+/* Times, and the columns whose bits are in `wanted`. */
 NAI_MUST_CHECK int nai_stats_load_calls(struct nai_stats_events *out, struct nai_stats_source *source, uint32_t wanted,
                                         struct nai_err *err);
 
@@ -56,7 +58,7 @@ struct nai_stats_calls {
   struct nai_keyset known;
   uint32_t *row; /* of each known pair: its first call */
 };
-NAI_MUST_CHECK int nai_stats_index_calls(struct nai_stats_calls *out, struct nai_stats_source *source,
+NAI_MUST_CHECK int nai_stats_index_calls(struct nai_stats_calls *out, struct nai_stats_source *source, uint32_t wanted,
                                          struct nai_err *err);
 /* The call that launched an operation; UINT32_MAX for none. */
 uint32_t nai_stats_call_of(const struct nai_stats_calls *calls, int64_t process, int64_t correlation);

@@ -19,7 +19,7 @@ int nai_stats_find_innermost(uint32_t **out, struct nai_stats_ranges *ranges, co
   for (uint32_t k = 0; k < count; k++) {
     const struct nai_stats_item *item = &items[turns[k].value];
     for (; next < ranges->ordered_count; next++) {
-      const struct nai_stats_range *range = &ranges->at[ranges->ordered[next].value], *last;
+      const struct nai_stats_range *range = &ranges->at[ranges->ordered[next]], *last;
       if (is_before(item, range->thread, range->start))
         break;
       for (; depth; depth--) { /* what ends no later than one that begins later is never the innermost */
@@ -27,7 +27,7 @@ int nai_stats_find_innermost(uint32_t **out, struct nai_stats_ranges *ranges, co
         if (last->thread == range->thread && last->end > range->end)
           break;
       }
-      open[depth++] = ranges->ordered[next].value;
+      open[depth++] = ranges->ordered[next];
     }
     uint32_t around = 0, most = depth;
     while (around < most) {
@@ -90,12 +90,12 @@ static int keep_ranges(struct nai_key **begins, struct nai_key **ends, uint32_t 
   *count = 0;
   NAI_TRY(NAI_NEW(*begins, arena, ranges->ordered_count, err));
   for (uint32_t i = 0; i < ranges->ordered_count; i++) {
-    const struct nai_stats_range *range = &ranges->at[ranges->ordered[i].value];
+    const struct nai_stats_range *range = &ranges->at[ranges->ordered[i]];
     while (next < item_count && is_before(&items[turns[next].value], range->thread, range->start))
       next++;
     const struct nai_stats_item *item = next < item_count ? &items[turns[next].value] : NULL;
     if (item && item->thread == range->thread && item->start <= range->end)
-      (*begins)[(*count)++].value = ranges->ordered[i].value;
+      (*begins)[(*count)++].value = ranges->ordered[i];
   }
   NAI_TRY(NAI_NEW(*ends, arena, *count, err));
   for (uint32_t i = 0; i < *count; i++)
@@ -187,14 +187,14 @@ int nai_stats_contain_kinds(struct nai_stats_ranges *ranges, const struct nai_st
   NAI_TRY(NAI_NEW(kinds.next, arena, (size_t)kind_count + 1, err));
   NAI_TRY(NAI_NEW(kinds.listed, arena, kind_count, err));
   for (uint32_t i = ranges->ordered_count, next = count; i-- > 0;) {
-    const struct nai_stats_range *range = &ranges->at[ranges->ordered[i].value];
-    if (i + 1 < ranges->ordered_count && ranges->at[ranges->ordered[i + 1].value].thread != range->thread)
+    const struct nai_stats_range *range = &ranges->at[ranges->ordered[i]];
+    if (i + 1 < ranges->ordered_count && ranges->at[ranges->ordered[i + 1]].thread != range->thread)
       forget_kinds(&kinds);
     for (; next && !is_before(&items[turns[next - 1].value], range->thread, range->start); next--)
       if (items[turns[next - 1].value].thread == range->thread)
         meet(&kinds, kind[turns[next - 1].value], items[turns[next - 1].value].end);
     for (uint32_t at = kinds.next[0]; at && kinds.end[at - 1] <= range->end; at = kinds.next[at])
-      NAI_TRY(put(ctx, ranges->ordered[i].value, at - 1, err));
+      NAI_TRY(put(ctx, ranges->ordered[i], at - 1, err));
   }
   return NAI_OK;
 }
@@ -264,8 +264,8 @@ int nai_stats_contain_extents(struct nai_stats_extent **out, struct nai_stats_ra
   for (uint32_t i = 0; i < ranges->count; i++)
     (*out)[i] = NAI_STATS_NO_EXTENT;
   for (uint32_t i = ranges->ordered_count, next = count; i-- > 0;) {
-    const struct nai_stats_range *range = &ranges->at[ranges->ordered[i].value];
-    struct nai_stats_extent *sum = &(*out)[ranges->ordered[i].value];
+    const struct nai_stats_range *range = &ranges->at[ranges->ordered[i]];
+    struct nai_stats_extent *sum = &(*out)[ranges->ordered[i]];
     while (behind && items[turns[behind - 1].value].thread > range->thread)
       behind--;
     next = next < behind ? next : behind;

@@ -121,9 +121,7 @@ int nai_stats_make_mpi_quartiles(struct nai_stats_rows *rows, const struct nai_s
   return nai_stats_make_mpi(rows, options, err);
 }
 
-static void mpi_source(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
-  nai_stats_put_text(out, mpi_sources[nai_stats_group_of(rows, row)->key[1]]);
-}
+NAI_STATS_CELL(mpi_source, nai_stats_put_text(out, mpi_sources[nai_stats_group_of(rows, row)->key[1]]))
 
 const struct nai_stats_column nai_stats_mpi_columns[] = {
     NAI_STATS_SUMS("Instances"), {"Source", 0, mpi_source}, {"Name", 0, nai_stats_cell_name}, {0}};

@@ -78,7 +78,7 @@ static int count_range(void *ctx, uint32_t at, uint32_t kind, struct nai_err *er
   struct range_kernels *all = ctx;
   const int64_t key[KEYS] = GROUP_OF(&all->ranges.at[at], all->kinds.keys[kind]);
   (void)err;
-  all->range_instances[nai_strings_find(&all->groups.known, (const char *)key, sizeof key)]++;
+  all->range_instances[nai_strings_find(&all->groups.of.known, (const char *)key, sizeof key)]++;
   return NAI_OK;
 }
 
@@ -125,14 +125,14 @@ int nai_stats_make_range_kernels(struct nai_stats_rows *rows, const struct nai_s
   all->once = options->flag[0];
   all->kinds.arena = arena;
   NAI_TRY(nai_stats_load_ranges(&all->ranges, source, options->old, NAI_STATS_BOTH_STYLES, err));
-  NAI_TRY(nai_stats_index_calls(&all->calls, source, err));
+  NAI_TRY(nai_stats_index_calls(&all->calls, source, 0, err));
   NAI_TRY(nai_stats_load_operations(&all->kernels, source, NAI_STATS_KERNELS,
                                     1u << NAI_STATS_OP_CORRELATION | 1u << NAI_STATS_OP_PROCESS, options, err));
   NAI_TRY(find_items(all, source, err));
   NAI_TRY(nai_stats_groups_begin(&all->groups, source, KEYS, all->kernels.count, err));
   NAI_TRY(nai_stats_contain_names(&all->ranges, all->items, all->item_count, add_name, all, arena, err));
   NAI_TRY(add_others(all, err));
-  NAI_TRY(NAI_NEW(all->range_instances, arena, all->groups.known.count, err));
+  NAI_TRY(NAI_NEW(all->range_instances, arena, all->groups.of.known.count, err));
   NAI_TRY(nai_stats_contain_kinds(&all->ranges, all->items, all->item_count, all->item_kind, all->kinds.count,
                                   count_range, all, arena, err));
   NAI_TRY(nai_stats_show_groups(rows, &all->groups, KEY_KERNEL, NAI_STATS_BY_NAME, err));
@@ -144,19 +144,13 @@ int nai_stats_make_range_kernels(struct nai_stats_rows *rows, const struct nai_s
 
 /* --- columns -------------------------------------------------------------------------------------------- */
 
-static void range(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
-  nai_stats_put_text(out, range_text(rows, nai_stats_group_of(rows, row)));
-}
+NAI_STATS_CELL(range, nai_stats_put_text(out, range_text(rows, nai_stats_group_of(rows, row))))
 static void style(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
   int64_t style = nai_stats_group_of(rows, row)->key[KEY_STYLE];
   nai_stats_put_text(out, style == NO_STYLE ? NULL : nai_stats_style_name((enum nai_stats_style)style));
 }
-static void process(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
-  nai_stats_put_int(out, nai_stats_group_of(rows, row)->key[KEY_PID]);
-}
-static void thread(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
-  nai_stats_put_int(out, nai_stats_group_of(rows, row)->key[KEY_TID]);
-}
+NAI_STATS_CELL(process, nai_stats_put_int(out, nai_stats_group_of(rows, row)->key[KEY_PID]))
+NAI_STATS_CELL(thread, nai_stats_put_int(out, nai_stats_group_of(rows, row)->key[KEY_TID]))
 static void ranges(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
   const struct range_kernels *all = rows->state;
   nai_stats_put_int(out, all->range_instances[nai_stats_group_of(rows, row)->id]);

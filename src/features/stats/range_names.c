@@ -2,7 +2,7 @@
 #include "features/stats/operations.h"
 #include "features/stats/ranges.h"
 
-static int join_names(int64_t *out, struct nai_stats_source *source, const struct nai_stats_range *range,
+static int join_names(int64_t *out, struct nai_stats_source *source, const struct nai_stats_words *range,
                       int64_t kernel, struct nai_err *err) {
   const char *domain = nai_stats_text_of(source, range->domain), *text = nai_stats_text_of(source, range->text),
              *name = nai_stats_text_of(source, kernel);
@@ -30,7 +30,7 @@ static int rename_kernels(struct nai_stats_events *kernels, struct nai_stats_sou
     NAI_TRY(nai_memory_check(!known.oom, err));
     NAI_TRY(NAI_ROOM(names, capacity, slot, &source->arena, err));
     if (added)
-      NAI_TRY(join_names(&names[slot], source, range, *name, err));
+      NAI_TRY(join_names(&names[slot], source, &ranges->words[range->words], *name, err));
     *name = names[slot];
   }
   return NAI_OK;
@@ -43,7 +43,7 @@ int nai_stats_name_by_range(struct nai_stats_events *kernels, struct nai_stats_s
   struct nai_stats_item *items;
   uint32_t *kernel, *inner, count = 0;
   NAI_TRY(nai_stats_load_ranges(&ranges, source, false, NAI_STATS_BOTH_STYLES, err));
-  NAI_TRY(nai_stats_index_calls(&calls, source, err));
+  NAI_TRY(nai_stats_index_calls(&calls, source, 0, err));
   NAI_TRY(NAI_NEW(items, arena, kernels->count, err));
   NAI_TRY(NAI_NEW(kernel, arena, kernels->count, err));
   for (uint32_t i = 0; i < kernels->count; i++) {

@@ -46,13 +46,11 @@ int nai_stats_make_start_end(struct nai_stats_rows *rows, const struct nai_stats
   return sum(rows, options, false, true, err);
 }
 
-static void style(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
-  nai_stats_put_text(out, nai_stats_style_name((enum nai_stats_style)nai_stats_group_of(rows, row)->key[1]));
-}
+NAI_STATS_CELL(style,
+               nai_stats_put_text(out,
+                                  nai_stats_style_name((enum nai_stats_style)nai_stats_group_of(rows, row)->key[1])))
 
-static void range_name(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
-  nai_stats_put_text(out, nai_stats_group_of(rows, row)->name);
-}
+NAI_STATS_CELL(range_name, nai_stats_put_text(out, nai_stats_group_of(rows, row)->name))
 
 const struct nai_stats_column nai_stats_range_columns[] = {
     NAI_STATS_SUMS("Instances"), {"Style", 0, style}, {"Range", 0, range_name}, {0}};

@@ -37,38 +37,21 @@ static uint32_t index_of(const struct nai_stats_rows *rows, uint32_t row) {
 /* Whether a range has a level and a stack. */
 static bool has_place(const struct range_trace *all, uint32_t range) { return !all->lost || !all->lost[range]; }
 
-static void name(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
-  nai_stats_put_text(out, nai_stats_text_of(rows->source, range_of(rows, row)->name));
-}
-static void start(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
-  nai_stats_put_int(out, range_of(rows, row)->start);
-}
-static void end(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
-  nai_stats_put_int(out, range_of(rows, row)->end);
-}
-static void duration(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
-  nai_stats_put_int(out, range_of(rows, row)->end - range_of(rows, row)->start);
-}
-static void style(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
-  nai_stats_put_text(out, nai_stats_style_name(nai_stats_style_of(range_of(rows, row))));
-}
-static void process(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
-  nai_stats_put_int(out, nai_stats_pid(range_of(rows, row)->thread));
-}
-static void thread(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
-  nai_stats_put_int(out, nai_stats_tid(range_of(rows, row)->thread));
-}
+NAI_STATS_CELL(name, nai_stats_put_text(out, nai_stats_text_of(rows->source, range_of(rows, row)->name)))
+NAI_STATS_CELL(start, nai_stats_put_int(out, range_of(rows, row)->start))
+NAI_STATS_CELL(end, nai_stats_put_int(out, range_of(rows, row)->end))
+NAI_STATS_CELL(duration, nai_stats_put_int(out, range_of(rows, row)->end - range_of(rows, row)->start))
+NAI_STATS_CELL(style, nai_stats_put_text(out, nai_stats_style_name(nai_stats_style_of(range_of(rows, row)))))
+NAI_STATS_CELL(process, nai_stats_put_int(out, nai_stats_pid(range_of(rows, row)->thread)))
+NAI_STATS_CELL(thread, nai_stats_put_int(out, nai_stats_tid(range_of(rows, row)->thread)))
 static void level(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
   const struct range_trace *all = rows->state;
   uint32_t range = index_of(rows, row);
   nai_stats_put_int(out, has_place(all, range) ? all->places[range].level : NAI_STATS_NULL);
 }
-static void children(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
-  nai_stats_put_int(out, ((const struct range_trace *)rows->state)->children[index_of(rows, row)]);
-}
-static void id(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
-  nai_stats_put_int(out, range_of(rows, row)->rowid);
-}
+NAI_STATS_CELL(children,
+               nai_stats_put_int(out, ((const struct range_trace *)rows->state)->children[index_of(rows, row)]))
+NAI_STATS_CELL(id, nai_stats_put_int(out, range_of(rows, row)->rowid))
 static void parent(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
   const struct range_trace *all = rows->state;
   uint32_t range = index_of(rows, row), parent = has_place(all, range) ? all->places[range].parent : UINT32_MAX;
@@ -119,7 +102,7 @@ static int find_places(struct range_trace *all, struct nai_arena *arena, struct 
 static int find_lost(struct range_trace *all, struct nai_arena *arena, struct nai_err *err) {
   NAI_TRY(NAI_NEW(all->lost, arena, all->ranges.count, err));
   for (uint32_t i = 0; i < all->ranges.ordered_count; i++) {
-    uint32_t range = all->ranges.ordered[i].value, parent = all->places[range].parent;
+    uint32_t range = all->ranges.ordered[i], parent = all->places[range].parent;
     all->lost[range] = all->places[range].twin != UINT32_MAX || (parent != UINT32_MAX && all->lost[parent]);
   }
   return NAI_OK;
@@ -175,9 +158,8 @@ int nai_stats_make_push_pop_trace(struct nai_stats_rows *rows, const struct nai_
   return order_tree(all, options, arena, err);
 }
 
-static void child_time(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
-  nai_stats_put_int(out, ((const struct range_trace *)rows->state)->child_ns[index_of(rows, row)]);
-}
+NAI_STATS_CELL(child_time,
+               nai_stats_put_int(out, ((const struct range_trace *)rows->state)->child_ns[index_of(rows, row)]))
 static void own_time(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
   const struct nai_stats_range *range = range_of(rows, row);
   int64_t own = range->end - range->start;
@@ -214,145 +196,6 @@ const struct nai_stats_column nai_stats_push_pop_trace_columns[] = {{"Start", NA
 
 /* --- nvtx_gpu_proj_trace --------------------------------------------------------------------------------- */
 
-struct launched {
-  struct nai_stats_item *items;
-  struct nai_stats_extent *times; /* of the operation; its call counts with one of them */
-  int64_t *device;
-  uint32_t count;
-};
-
-enum { WHOLE_GRAPHS = NAI_STATS_SETS + 1, OPERATIONS };
-
-/* CUDA graphs that were traced as a whole. */
-static int load_graphs(struct nai_stats_events *out, struct nai_stats_source *source, struct nai_err *err) {
-  static const char *const columns[NAI_STATS_OP_COLUMNS + 1] = {[NAI_STATS_OP_START] = "start",
-                                                                "end",
-                                                                "correlationId",
-                                                                [NAI_STATS_OP_DEVICE] = "deviceId",
-                                                                [NAI_STATS_OP_PROCESS] = "globalPid"};
-  const char *all[NAI_STATS_OP_COLUMNS + 1] = {0};
-  for (int c = 0; c < NAI_STATS_OP_COLUMNS; c++)
-    all[c] = columns[c] ? columns[c] : "";
-  return nai_stats_load(out, source, "CUPTI_ACTIVITY_KIND_GRAPH_TRACE", all, err);
-}
-
-/* Operations with their calls; whole graphs where they are asked for. */
-static int find_launched(struct launched *out, struct nai_stats_source *source, const struct nai_stats_options *options,
-                         struct nai_err *err) {
-  struct nai_stats_events events[OPERATIONS] = {0};
-  struct nai_stats_calls calls;
-  bool *counted; /* by call */
-  uint64_t count = 0;
-  const uint32_t wanted = 1u << NAI_STATS_OP_CORRELATION | 1u << NAI_STATS_OP_PROCESS | 1u << NAI_STATS_OP_DEVICE;
-  NAI_TRY(nai_stats_index_calls(&calls, source, err));
-  for (int what = 0; what < WHOLE_GRAPHS; what++)
-    NAI_TRY(nai_stats_load_operations(&events[what], source, (enum nai_stats_what)what, wanted, options, err));
-  if (options->flag[0])
-    NAI_TRY(load_graphs(&events[WHOLE_GRAPHS], source, err));
-  for (int what = 0; what < OPERATIONS; what++)
-    count += events[what].count;
-  NAI_TRY(NAI_NEW(out->items, &source->arena, count, err));
-  NAI_TRY(NAI_NEW(out->times, &source->arena, count, err));
-  NAI_TRY(NAI_NEW(out->device, &source->arena, count, err));
-  NAI_TRY(NAI_NEW(counted, &source->arena, calls.events.count, err));
-  for (int what = 0; what < OPERATIONS; what++)
-    for (uint32_t i = 0; i < events[what].count; i++) {
-      uint32_t call = nai_stats_call_of(&calls, events[what].at[NAI_STATS_OP_PROCESS][i],
-                                        events[what].at[NAI_STATS_OP_CORRELATION][i]);
-      int64_t start = events[what].at[NAI_STATS_OP_START][i], end = events[what].at[NAI_STATS_OP_END][i];
-      if (call == UINT32_MAX || !nai_stats_has_times(start, end))
-        continue;
-      out->times[out->count] = (struct nai_stats_extent){start, end, !counted[call]};
-      counted[call] = true;
-      out->device[out->count] = events[what].at[NAI_STATS_OP_DEVICE][i];
-      out->items[out->count++] = (struct nai_stats_item){calls.events.at[NAI_STATS_CALL_START][call],
-                                                         calls.events.at[NAI_STATS_CALL_END][call],
-                                                         calls.events.at[NAI_STATS_CALL_THREAD][call]};
-    }
-  return NAI_OK;
-}
-
-int nai_stats_project(int64_t *start, int64_t *end, const struct nai_stats_range *range,
-                      struct nai_stats_source *source, struct nai_err *err) {
-  struct launched launched = {0};
-  NAI_TRY(find_launched(&launched, source, &(struct nai_stats_options){0}, err));
-  *start = INT64_MAX;
-  *end = INT64_MIN;
-  for (uint32_t i = 0; i < launched.count; i++) {
-    const struct nai_stats_item *call = &launched.items[i];
-    if (call->thread != range->thread || call->start < range->start || call->end > range->end)
-      continue;
-    *start = launched.times[i].start < *start ? launched.times[i].start : *start;
-    *end = launched.times[i].end > *end ? launched.times[i].end : *end;
-  }
-  return *start <= *end && !range->crosses
-           ? NAI_OK
-           : nai_err_set(err, NAI_EUSAGE, "--filter-projected-nvtx: the range launched nothing on a GPU");
-}
-
-int nai_stats_project_all(struct nai_stats_moment **out, struct nai_stats_ranges *ranges,
-                          struct nai_stats_source *source, struct nai_err *err) {
-  struct nai_arena *arena = &source->arena;
-  struct nai_stats_extent *extents;
-  struct launched launched = {0};
-  NAI_TRY(find_launched(&launched, source, &(struct nai_stats_options){0}, err));
-  NAI_TRY(nai_stats_contain_extents(&extents, ranges, launched.items, launched.times, launched.count, arena, err));
-  NAI_TRY(NAI_NEW(*out, arena, ranges->count, err));
-  for (uint32_t i = 0; i < ranges->count; i++)
-    (*out)[i] = extents[i].calls ? (struct nai_stats_moment){extents[i].start, extents[i].end}
-                                 : (struct nai_stats_moment){0, -1};
-  return NAI_OK;
-}
-
-/* Of what one GPU ran. */
-struct by_gpu {
-  struct nai_stats_instance *at;
-  uint32_t count, capacity;
-};
-static int project_one_gpu(struct by_gpu *out, struct nai_stats_ranges *ranges, const struct launched *launched,
-                           int64_t device, struct nai_arena *kept, struct nai_err *err) {
-  NAI_SCOPED(nai_arena) arena = NAI_ARENA(NULL);
-  struct nai_stats_item *items;
-  struct nai_stats_extent *times, *extents;
-  uint32_t some = 0;
-  NAI_TRY(NAI_NEW(items, &arena, launched->count, err));
-  NAI_TRY(NAI_NEW(times, &arena, launched->count, err));
-  for (uint32_t i = 0; i < launched->count; i++)
-    if (launched->device[i] == device) {
-      items[some] = launched->items[i];
-      times[some++] = launched->times[i];
-    }
-  NAI_TRY(nai_stats_contain_extents(&extents, ranges, items, times, some, &arena, err));
-  for (uint32_t i = 0; i < ranges->count; i++) {
-    if (extents[i].start == INT64_MAX)
-      continue;
-    NAI_TRY(NAI_ROOM(out->at, out->capacity, out->count, kept, err));
-    out->at[out->count++] = (struct nai_stats_instance){extents[i].start, extents[i].end, device, ranges->at[i].name};
-  }
-  return NAI_OK;
-}
-
-int nai_stats_project_by_gpu(struct nai_stats_instance **out, uint32_t *count, struct nai_stats_source *source,
-                             struct nai_err *err) {
-  struct nai_stats_ranges ranges;
-  struct launched launched = {0};
-  struct nai_keyset devices = {.arena = &source->arena};
-  struct by_gpu all = {0};
-  struct nai_key *unused; /* ranges are ordered once, in the source's arena */
-  bool added;
-  NAI_TRY(nai_stats_load_ranges(&ranges, source, false, NAI_STATS_BOTH_STYLES, err));
-  NAI_TRY(find_launched(&launched, source, &(struct nai_stats_options){0}, err));
-  NAI_TRY(nai_stats_order_items(&unused, &ranges, NULL, 0, &source->arena, err));
-  for (uint32_t i = 0; i < launched.count; i++)
-    nai_keyset_add(&devices, launched.device[i], &added);
-  NAI_TRY(nai_memory_check(!devices.oom, err));
-  for (uint32_t d = 0; d < devices.count; d++)
-    NAI_TRY(project_one_gpu(&all, &ranges, &launched, devices.keys[d], &source->arena, err));
-  *out = all.at;
-  *count = all.count;
-  return NAI_OK;
-}
-
 /* Direct children that are projected themselves; of ranges of equal times each is the other's. */
 static void count_children(struct range_trace *all) {
   for (uint32_t i = 0; i < all->ranges.count; i++) {
@@ -364,7 +207,10 @@ static void count_children(struct range_trace *all) {
 
 /* Of 2022 in the order of the file, since by projected start, the longest first. */
 static int order_projections(struct nai_stats_rows *rows, struct range_trace *all, bool old, struct nai_err *err) {
-  NAI_TRY(NAI_NEW(all->order, &rows->source->arena, all->ranges.count, err));
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < all->ranges.count; i++)
+    count += all->extents[i].calls != 0;
+  NAI_TRY(NAI_NEW(all->order, &rows->source->arena, count, err));
   for (uint32_t i = 0; i < all->ranges.count; i++)
     if (all->extents[i].calls)
       all->order[rows->count++] = (struct nai_key){~nai_key_from_i64(all->extents[i].end - all->extents[i].start), i};
@@ -376,59 +222,48 @@ static int order_projections(struct nai_stats_rows *rows, struct range_trace *al
   return nai_sort_keys(all->order, rows->count, err);
 }
 
-/* What both sides of a projection are made from: ranges, and operations with their calls, which have a source of their
- * own, because they are read side by side. */
+/* What both sides of a projection are made from, which are read side by side: ranges, and operations with their calls.
+ */
 struct sides {
   struct range_trace *all;
-  struct launched launched;
-  struct nai_stats_source *ranges, operations;
+  struct nai_stats_launched launched;
+  struct nai_stats_source *source;
   const struct nai_stats_options *options;
 };
 
 static int read_side(void *ctx, int side, struct nai_err *err) {
   struct sides *sides = ctx;
-  struct nai_arena *arena = &sides->ranges->arena;
+  struct nai_arena *arena = &sides->source->arena;
   if (side)
-    return find_launched(&sides->launched, &sides->operations, sides->options, err);
-  NAI_TRY(nai_stats_load_ranges(&sides->all->ranges, sides->ranges, sides->options->old, NAI_STATS_BOTH_STYLES, err));
+    return nai_stats_find_launched(&sides->launched, sides->source, sides->options->flag[0], arena, err);
+  NAI_TRY(nai_stats_load_ranges(&sides->all->ranges, sides->source, sides->options->old, NAI_STATS_BOTH_STYLES, err));
   NAI_TRY(find_places(sides->all, arena, err));
   return find_lost(sides->all, arena, err);
 }
 
-static int project_sides(struct sides *sides, struct nai_err *err) {
-  struct range_trace *all = sides->all;
-  struct nai_arena *arena = &sides->ranges->arena;
-  NAI_TRY(nai_stats_source_open(&sides->operations, sides->ranges->trace, err));
-  sides->operations.filter = sides->ranges->filter;
-  NAI_TRY(nai_parallel(2, 2, read_side, sides, err));
-  NAI_TRY(NAI_NEW(all->children, arena, all->ranges.count, err));
-  return nai_stats_contain_extents(&all->extents, &all->ranges, sides->launched.items, sides->launched.times,
-                                   sides->launched.count, arena, err);
-}
-
 int nai_stats_make_projections(struct nai_stats_rows *rows, const struct nai_stats_options *options,
                                struct nai_err *err) {
-  struct sides sides = {.ranges = rows->source, .operations = {.arena = NAI_ARENA(NULL)}, .options = options};
-  NAI_TRY(NAI_NEW(sides.all, &rows->source->arena, 1, err));
-  int rc = project_sides(&sides, err);
-  nai_stats_source_free(&sides.operations);
-  if (rc)
-    return rc;
-  count_children(sides.all);
-  rows->state = sides.all;
-  return order_projections(rows, sides.all, options->old, err);
+  struct nai_arena *arena = &rows->source->arena;
+  struct sides sides = {.source = rows->source, .options = options};
+  struct range_trace *all = NULL;
+  NAI_TRY(NAI_NEW(all, arena, 1, err));
+  sides.all = rows->state = all;
+  NAI_TRY(nai_parallel(2, 2, read_side, &sides, err));
+  NAI_TRY(NAI_NEW(all->children, arena, all->ranges.count, err));
+  NAI_TRY(nai_stats_contain_extents(&all->extents, &all->ranges, sides.launched.items, sides.launched.times,
+                                    sides.launched.count, arena, err));
+  count_children(all);
+  return order_projections(rows, all, options->old, err);
 }
 
-static void projected_start(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
-  nai_stats_put_int(out, ((const struct range_trace *)rows->state)->extents[index_of(rows, row)].start);
-}
+NAI_STATS_CELL(projected_start,
+               nai_stats_put_int(out, ((const struct range_trace *)rows->state)->extents[index_of(rows, row)].start))
 static void projected_time(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
   const struct nai_stats_extent *extent = &((const struct range_trace *)rows->state)->extents[index_of(rows, row)];
   nai_stats_put_int(out, extent->end - extent->start);
 }
-static void operations(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
-  nai_stats_put_int(out, ((const struct range_trace *)rows->state)->extents[index_of(rows, row)].calls);
-}
+NAI_STATS_CELL(operations,
+               nai_stats_put_int(out, ((const struct range_trace *)rows->state)->extents[index_of(rows, row)].calls))
 
 const struct nai_stats_column nai_stats_projection_columns[] = {{"Name", 0, name},
                                                                 {"Projected Start", NAI_STATS_STAMP, projected_start},
@@ -490,27 +325,16 @@ static void put_mean(struct nai_stats_cell *out, int64_t total, int64_t count) {
   nai_stats_put_rounded(out, count ? (double)total / (double)count : (double)INFINITY);
 }
 
-static void sum_name(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
-  nai_stats_put_text(out, nai_stats_group_of(rows, row)->name);
-}
-static void sum_style(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
-  nai_stats_put_text(out, nai_stats_style_name((enum nai_stats_style)nai_stats_group_of(rows, row)->key[KEY_STYLE]));
-}
-static void sum_range_time(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
-  nai_stats_put_int(out, sum_of(rows, row)->range_ns);
-}
-static void sum_operations(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
-  nai_stats_put_int(out, sum_of(rows, row)->operations);
-}
-static void mean_operations(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
-  put_mean(out, sum_of(rows, row)->operations, nai_stats_group_of(rows, row)->stats.count);
-}
-static void mean_level(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
-  put_mean(out, sum_of(rows, row)->levels, sum_of(rows, row)->placed);
-}
-static void mean_children(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
-  put_mean(out, sum_of(rows, row)->children, nai_stats_group_of(rows, row)->stats.count);
-}
+NAI_STATS_CELL(sum_name, nai_stats_put_text(out, nai_stats_group_of(rows, row)->name))
+NAI_STATS_CELL(
+    sum_style,
+    nai_stats_put_text(out, nai_stats_style_name((enum nai_stats_style)nai_stats_group_of(rows, row)->key[KEY_STYLE])))
+NAI_STATS_CELL(sum_range_time, nai_stats_put_int(out, sum_of(rows, row)->range_ns))
+NAI_STATS_CELL(sum_operations, nai_stats_put_int(out, sum_of(rows, row)->operations))
+NAI_STATS_CELL(mean_operations,
+               put_mean(out, sum_of(rows, row)->operations, nai_stats_group_of(rows, row)->stats.count))
+NAI_STATS_CELL(mean_level, put_mean(out, sum_of(rows, row)->levels, sum_of(rows, row)->placed))
+NAI_STATS_CELL(mean_children, put_mean(out, sum_of(rows, row)->children, nai_stats_group_of(rows, row)->stats.count))
 
 const struct nai_stats_column nai_stats_projection_sum_columns[] = {
     {"Range", 0, sum_name},

@@ -4,6 +4,8 @@
 #include "base/array.h"
 #include "base/threads.h"
 
+#include <string.h>
+
 enum { START, END, TYPE, TEXT, TEXT_ID, THREAD, END_THREAD, DOMAIN, ROW };
 static const char *const columns[] = {"start",     "end",          "eventType", "$text", "textId",
                                       "globalTid", "endGlobalTid", "domainId",  "#",     NULL};
@@ -20,10 +22,16 @@ static bool is_wanted(int64_t type, enum nai_stats_styles styles) {
 }
 enum { DOMAIN_CREATE = 75 };
 
-/* What a part of the rows has. Parts are read side by side, texts and names put in afterwards. */
+/* What ranges are called by: a key of numbers, the text one of the part. */
+enum { WORDS_PROCESS, WORDS_DOMAIN, WORDS_TEXT, WORDS_ID, WORDS };
+enum { MAX_WORDS = 1 << NAI_STATS_WORDS_BITS };
+
+/* What a part of the rows has. Parts are read and filled in side by side, words named in between. */
 struct range_part {
   uint32_t first, count; /* of the ranges, with room behind them */
   int64_t last;          /* until when a range without end lasts */
+  struct nai_stats_keys words;
+  uint32_t *names; /* of the words: of nai_stats_ranges.words */
   struct domain_row {
     int64_t thread, text, text_id;
     uint32_t domain;
@@ -37,9 +45,9 @@ struct naming {
   struct nai_stats_ranges *out;
   enum nai_stats_styles styles;
   struct nai_keyset processes, domains, pairs; /* domains: process and domain; pairs: domain's name and text */
-  int64_t *domain_names, *names;
+  int64_t *domain_names;
   uint32_t domain_capacity, capacity;
-  int64_t *text_ids;        /* of each range */
+  int64_t last;
   struct range_part *parts; /* as many as may be read side by side */
   int64_t **texts;          /* of each part */
   bool old;
@@ -55,8 +63,7 @@ static int own_text(int64_t *text, const struct naming *n, int64_t id, int64_t o
 }
 
 /* Slot of a domain, UINT32_MAX for none. */
-static uint32_t find_domain(struct naming *n, int64_t thread, uint32_t domain, bool add) {
-  int64_t process = thread >> NAI_STATS_PROCESS_SHIFT;
+static uint32_t find_domain(struct naming *n, int64_t process, uint32_t domain, bool add) {
   bool added;
   uint32_t of = add ? nai_keyset_add(&n->processes, process, &added) : nai_keyset_find(&n->processes, process);
   if (of == UINT32_MAX || domain == UINT32_MAX)
@@ -82,29 +89,31 @@ static int read_domain(struct range_part *part, const struct nai_stats_events *r
   return NAI_OK;
 }
 
-/* A range whose end may be open, with the number of its domain and that of its text in the part. */
-static void read_range(struct naming *n, struct range_part *part, const struct nai_stats_events *rows, uint32_t row) {
-  uint32_t at = part->first + part->count++;
-  n->text_ids[at] = rows->at[TEXT_ID][row];
-  n->out->at[at] =
+/* A range whose end may be open, with words of the part. */
+static int read_range(struct naming *n, struct range_part *part, const struct nai_stats_events *rows, uint32_t row,
+                      struct nai_err *err) {
+  const int64_t thread = rows->at[THREAD][row], text = rows->at[TEXT][row];
+  const int64_t key[WORDS] = {thread >> NAI_STATS_PROCESS_SHIFT, domain_of(rows, row), text, rows->at[TEXT_ID][row]};
+  const uint32_t words = nai_stats_key_find(&part->words, key, WORDS);
+  NAI_TRY(nai_memory_check(words != NAI_NO_STRING, err));
+  if (words >= MAX_WORDS)
+    return nai_err_set(err, NAI_ELIMIT, "table \"NVTX_EVENTS\" has more names than a report can hold");
+  n->out->at[part->first + part->count++] =
       (struct nai_stats_range){.start = rows->at[START][row],
                                .end = rows->at[END][row],
-                               .thread = rows->at[THREAD][row],
+                               .thread = thread,
                                .rowid = rows->at[ROW][row],
-                               .domain = domain_of(rows, row),
-                               .text = rows->at[TEXT][row] == NAI_STATS_NULL ? NAI_NO_STRING
-                                                                             : (uint32_t)rows->at[TEXT][row],
+                               .words = words & (MAX_WORDS - 1),
                                .push_pop = is_push_pop(rows->at[TYPE][row]),
                                .crosses = rows->at[END_THREAD][row] != NAI_STATS_NULL};
+  return NAI_OK;
 }
 
 static int read_rows(void *ctx, const struct nai_stats_events *rows, int number, uint32_t first, struct nai_err *err) {
   struct naming *n = ctx;
   struct range_part *part = &n->parts[number];
-  if (!rows) {
-    NAI_TRY(NAI_NEW(n->text_ids, &n->source->arena, first, err));
+  if (!rows)
     return NAI_NEW(n->out->at, &n->source->arena, first, err);
-  }
   part->first = first;
   for (uint32_t row = 0; row < rows->count; row++) {
     bool wanted = is_wanted(rows->at[TYPE][row], n->styles);
@@ -115,14 +124,14 @@ static int read_rows(void *ctx, const struct nai_stats_events *rows, int number,
     if (rows->at[TYPE][row] == DOMAIN_CREATE)
       NAI_TRY(read_domain(part, rows, row, err));
     else if (wanted)
-      read_range(n, part, rows, row);
+      NAI_TRY(read_range(n, part, rows, row, err));
   }
   return NAI_OK;
 }
 
 /* Of 2019 a missing id is 0: the text counts first. */
 static int name_domain(struct naming *n, const struct domain_row *row, const int64_t *texts, struct nai_err *err) {
-  uint32_t slot = find_domain(n, row->thread, row->domain, true);
+  uint32_t slot = find_domain(n, row->thread >> NAI_STATS_PROCESS_SHIFT, row->domain, true);
   NAI_TRY(nai_memory_check(!n->processes.oom && !n->domains.oom, err));
   if (slot == UINT32_MAX)
     return NAI_OK;
@@ -144,17 +153,31 @@ static int join(int64_t *name, struct naming *n, int64_t domain, int64_t text, s
   return nai_stats_text(name, n->source, whole, err);
 }
 
-static int name_range(struct nai_stats_range *range, struct naming *n, struct nai_err *err) {
-  uint32_t slot = n->domains.count ? find_domain(n, range->thread, range->domain, false) : UINT32_MAX;
+static int name_words(uint32_t *name, struct naming *n, const int64_t *key, const int64_t *texts, struct nai_err *err) {
+  uint32_t slot =
+      n->domains.count ? find_domain(n, key[WORDS_PROCESS], (uint32_t)key[WORDS_DOMAIN], false) : UINT32_MAX;
+  int64_t text, domain = slot != UINT32_MAX ? n->domain_names[slot] : NAI_NO_STRING, whole;
   bool added;
-  range->domain = slot != UINT32_MAX ? (uint32_t)n->domain_names[slot] : NAI_NO_STRING;
-  uint32_t known = nai_keyset_add(&n->pairs, nai_key_pair(range->domain, range->text), &added);
+  NAI_TRY(own_text(&text, n, key[WORDS_ID], key[WORDS_TEXT] == NAI_STATS_NULL ? NAI_STATS_NULL : texts[key[WORDS_TEXT]],
+                   err));
+  *name = nai_keyset_add(&n->pairs, nai_key_pair(domain, (uint32_t)text), &added);
   NAI_TRY(nai_memory_check(!n->pairs.oom, err));
-  if (added) {
-    NAI_TRY(NAI_ROOM(n->names, n->capacity, known, &n->source->arena, err));
-    NAI_TRY(join(&n->names[known], n, range->domain, range->text, err));
+  if (!added)
+    return NAI_OK;
+  NAI_TRY(NAI_ROOM(n->out->words, n->capacity, *name, &n->source->arena, err));
+  NAI_TRY(join(&whole, n, domain, text, err));
+  n->out->words[*name] = (struct nai_stats_words){(uint32_t)domain, (uint32_t)text, (uint32_t)whole};
+  return NAI_OK;
+}
+
+static int name_part(struct naming *n, int p, struct nai_err *err) {
+  struct range_part *part = &n->parts[p];
+  NAI_TRY(NAI_NEW(part->names, &n->source->arena, part->words.known.count, err));
+  for (uint32_t w = 0; w < part->words.known.count; w++) {
+    int64_t key[WORDS];
+    memcpy(key, nai_strings_get(&part->words.known, w), sizeof key);
+    NAI_TRY(name_words(&part->names[w], n, key, n->texts[p], err));
   }
-  range->name = (uint32_t)n->names[known];
   return NAI_OK;
 }
 
@@ -165,27 +188,42 @@ static bool is_kept(const struct nai_stats_filter *filter, const struct nai_stat
                          (filter->process == NAI_STATS_NULL || filter->process == process));
 }
 
-/* Names ranges, ends those that are open, and moves those that are kept together. */
+/* Ends ranges that are open, and moves those that are kept together. */
+static int fill_part(void *ctx, int p, struct nai_err *err) {
+  struct naming *n = ctx;
+  struct range_part *part = &n->parts[p];
+  struct nai_stats_range *at = n->out->at + part->first;
+  uint32_t kept = 0;
+  (void)err;
+  for (uint32_t i = 0; i < part->count; i++) {
+    struct nai_stats_range range = at[i];
+    range.end = range.end == NAI_STATS_NULL ? n->last : range.end;
+    if (!nai_stats_has_times(range.start, range.end) || !is_kept(&n->source->filter, &range))
+      continue;
+    range.words = part->names[range.words] & (MAX_WORDS - 1);
+    range.name = n->out->words[range.words].name;
+    at[kept++] = range;
+  }
+  part->count = kept;
+  return NAI_OK;
+}
+
 static int finish_ranges(struct naming *n, int parts, struct nai_err *err) {
   struct nai_stats_ranges *out = n->out;
-  int64_t last = INT64_MIN, text;
+  n->last = INT64_MIN;
   for (int p = 0; p < parts; p++) {
-    last = n->parts[p].last > last ? n->parts[p].last : last;
+    n->last = n->parts[p].last > n->last ? n->parts[p].last : n->last;
     for (uint32_t d = 0; d < n->parts[p].domain_count; d++)
       NAI_TRY(name_domain(n, &n->parts[p].domains[d], n->texts[p], err));
   }
   for (int p = 0; p < parts; p++)
-    for (uint32_t i = n->parts[p].first; i < n->parts[p].first + n->parts[p].count; i++) {
-      struct nai_stats_range *range = &out->at[i];
-      range->end = range->end == NAI_STATS_NULL ? last : range->end;
-      if (!nai_stats_has_times(range->start, range->end) || !is_kept(&n->source->filter, range))
-        continue;
-      NAI_TRY(own_text(&text, n, n->text_ids[i],
-                       range->text == NAI_NO_STRING ? NAI_STATS_NULL : n->texts[p][range->text], err));
-      range->text = (uint32_t)text;
-      NAI_TRY(name_range(range, n, err));
-      out->at[out->count++] = *range;
-    }
+    NAI_TRY(name_part(n, p, err));
+  NAI_TRY(nai_parallel(parts, parts, fill_part, n, err));
+  for (int p = 0; p < parts; p++) {
+    if (out->count != n->parts[p].first)
+      memmove(out->at + out->count, out->at + n->parts[p].first, n->parts[p].count * sizeof *out->at);
+    out->count += n->parts[p].count;
+  }
   return NAI_OK;
 }
 
@@ -202,8 +240,10 @@ int nai_stats_load_ranges(struct nai_stats_ranges *out, struct nai_stats_source 
   *out = (struct nai_stats_ranges){0};
   NAI_TRY(NAI_NEW(n.parts, &source->arena, (size_t)parts, err));
   NAI_TRY(NAI_NEW(n.texts, &source->arena, (size_t)parts, err));
-  for (int p = 0; p < parts; p++)
+  for (int p = 0; p < parts; p++) {
     n.parts[p].last = INT64_MIN;
+    NAI_TRY(nai_stats_keys_begin(&n.parts[p].words, &source->arena, err));
+  }
   int rc = nai_stats_load_blocks(source, "NVTX_EVENTS", columns, read_rows, &n, n.texts, parts, err);
   rc = rc ? rc : finish_ranges(&n, parts, err);
   for (int p = 0; p < parts; p++)

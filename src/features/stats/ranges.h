@@ -7,13 +7,14 @@
 
 enum nai_stats_style { NAI_STATS_PUSH_POP, NAI_STATS_START_END };
 const char *nai_stats_style_name(enum nai_stats_style style);
+enum { NAI_STATS_WORDS_BITS = 30 };
 /* There are millions of them: they are small. */
 struct nai_stats_range {
-  int64_t start, end, thread, rowid; /* thread: globalTid */
-  uint32_t domain, text;             /* of source->texts, NAI_NO_STRING: none */
-  uint32_t name;                     /* of source->texts, the domain included; NAI_NO_STRING: none */
-  bool push_pop;
-  bool crosses; /* it is ended by a thread that the export names: it holds nothing */
+  int64_t start, end, thread, rowid;     /* thread: globalTid */
+  uint32_t name;                         /* of source->texts, the domain included; NAI_NO_STRING: none */
+  uint32_t words : NAI_STATS_WORDS_BITS; /* of nai_stats_ranges.words */
+  bool push_pop : 1;
+  bool crosses : 1; /* it is ended by a thread that the export names: it holds nothing */
 };
 static inline enum nai_stats_style nai_stats_style_of(const struct nai_stats_range *range) {
   return range->push_pop ? NAI_STATS_PUSH_POP : NAI_STATS_START_END;
@@ -21,7 +22,10 @@ static inline enum nai_stats_style nai_stats_style_of(const struct nai_stats_ran
 struct nai_stats_ranges {
   uint32_t count;
   struct nai_stats_range *at; /* in the order of the file */
-  struct nai_key *ordered;    /* containment.c: those that can hold something, by thread and start; NULL: not yet */
+  struct nai_stats_words {
+    uint32_t domain, text, name; /* of source->texts, NAI_NO_STRING: none */
+  } * words;
+  uint32_t *ordered; /* containment.c: those that can hold something, by thread and start; NULL: not yet */
   uint32_t ordered_count;
 };
 enum nai_stats_styles { NAI_STATS_BOTH_STYLES, NAI_STATS_ONLY_PUSH_POP };
@@ -36,16 +40,6 @@ struct nai_stats_moment {
 struct nai_stats_instance {
   int64_t start, end, device, name; /* device: as in the export */
 };
-/* range_traces.c: each range on each GPU where it launched something. */
-NAI_MUST_CHECK int nai_stats_project_by_gpu(struct nai_stats_instance **out, uint32_t *count,
-                                            struct nai_stats_source *source, struct nai_err *err);
-/* range_traces.c: when what each range launched ran on GPUs; nothing: end before start. */
-NAI_MUST_CHECK int nai_stats_project_all(struct nai_stats_moment **out, struct nai_stats_ranges *ranges,
-                                         struct nai_stats_source *source, struct nai_err *err);
-/* range_traces.c: from the first start to the last end of what calls in the range launched. NAI_EUSAGE for nothing. */
-NAI_MUST_CHECK int nai_stats_project(int64_t *start, int64_t *end, const struct nai_stats_range *range,
-                                     struct nai_stats_source *source, struct nai_err *err);
-
 /* --- containment.c: what lies inside which range --------------------------------------------------------- */
 
 /* Something that happens on a thread, as the call that launched an operation. */
@@ -95,3 +89,25 @@ struct nai_stats_place {
 };
 NAI_MUST_CHECK int nai_stats_find_parents(struct nai_stats_place **out, struct nai_stats_ranges *ranges,
                                           struct nai_arena *arena, struct nai_err *err);
+
+/* --- projection.c: ranges on the GPU's clock --------------------------------------------------------------- */
+
+/* Operations with their calls. */
+struct nai_stats_launched {
+  struct nai_stats_item *items;   /* the calls */
+  struct nai_stats_extent *times; /* of the operation; its call counts with one of them */
+  int64_t *device;
+  uint32_t count;
+};
+/* `graphs`: with CUDA graphs that were traced as a whole. `source` is only asked for its trace and its filter. */
+NAI_MUST_CHECK int nai_stats_find_launched(struct nai_stats_launched *out, const struct nai_stats_source *source,
+                                           bool graphs, struct nai_arena *arena, struct nai_err *err);
+/* each range on each GPU where it launched something. */
+NAI_MUST_CHECK int nai_stats_project_by_gpu(struct nai_stats_instance **out, uint32_t *count,
+                                            struct nai_stats_source *source, struct nai_err *err);
+/* when what each range launched ran on GPUs; nothing: end before start. */
+NAI_MUST_CHECK int nai_stats_project_all(struct nai_stats_moment **out, struct nai_stats_ranges *ranges,
+                                         struct nai_stats_source *source, struct nai_err *err);
+/* from the first start to the last end of what calls in the range launched. NAI_EUSAGE for nothing. */
+NAI_MUST_CHECK int nai_stats_project(int64_t *start, int64_t *end, const struct nai_stats_range *range,
+                                     struct nai_stats_source *source, struct nai_err *err);

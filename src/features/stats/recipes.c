@@ -262,7 +262,7 @@ static int note_no_range(struct nai_stats_rows *rows, const struct nai_stats_ran
   struct names names;
   NAI_TRY(names_begin(&names, rows->source, err));
   for (uint32_t i = 0; i < ranges->count; i++) {
-    names_add(&names, rows->source, ranges->at[i].text, wanted);
+    names_add(&names, rows->source, ranges->words[ranges->at[i].words].text, wanted);
     names_add(&names, rows->source, ranges->at[i].name, wanted);
   }
   return note_absence(rows, "range is named", nai_stats_text_of(rows->source, wanted), &names, err);
@@ -304,7 +304,7 @@ static int range_pace(struct nai_stats_rows *rows, const struct nai_stats_option
     NAI_TRY(nai_stats_project_all(&on_gpu, &ranges, rows->source, err));
   for (uint32_t i = 0; i < ranges.count; i++) {
     const struct nai_stats_range *range = &ranges.at[i];
-    if (range->text != wanted && range->name != wanted)
+    if (ranges.words[range->words].text != wanted && range->name != wanted)
       continue;
     named++;
     if (projected && on_gpu[i].end < on_gpu[i].start)
@@ -356,9 +356,8 @@ const struct nai_stats_column nai_stats_pace_columns[] = {{"Index", 0, number},
                                                           {"Cumulated", NAI_STATS_TIME, cumulated},
                                                           {0}};
 
-static void pace_of_what(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
-  nai_stats_put_text(out, nai_stats_group_of(rows, row)->key[0] == DURATIONS ? "Duration" : "Delta");
-}
+NAI_STATS_CELL(pace_of_what,
+               nai_stats_put_text(out, nai_stats_group_of(rows, row)->key[0] == DURATIONS ? "Duration" : "Delta"))
 
 const struct nai_stats_column nai_stats_pace_sum_columns[] = {{"Of", 0, pace_of_what},
                                                               {"Count", 0, nai_stats_cell_count},

@@ -78,7 +78,7 @@ static int find_operations(struct nai_stats_rows *rows, const struct nai_stats_o
   struct rule *rule = NULL;
   uint32_t count = 0;
   NAI_TRY(NAI_NEW(rule, &rows->source->arena, 1, err));
-  NAI_TRY(nai_stats_index_calls(&rule->calls, rows->source, err));
+  NAI_TRY(nai_stats_index_calls(&rule->calls, rows->source, 1u << NAI_STATS_CALL_WHOLE, err));
   NAI_TRY(nai_stats_load(&rule->events, rows->source, table, columns, err));
   NAI_TRY(nai_stats_name_memory(rule->memory, rows->source, options->old, err));
   NAI_TRY(NAI_NEW(rule->found, &rows->source->arena, rule->events.count, err));
@@ -87,7 +87,7 @@ static int find_operations(struct nai_stats_rows *rows, const struct nai_stats_o
     uint32_t call = nai_stats_call_of(&rule->calls, e->at[PROCESS][i], e->at[CORRELATION][i]);
     if (call == UINT32_MAX || !nai_stats_has_times(e->at[START][i], e->at[END][i]))
       continue;
-    if (is_one(e, i, nai_stats_text_of(rows->source, rule->calls.events.at[NAI_STATS_CALL_WHOLE][call])))
+    if (is_one(e, i, nai_stats_text_of(rows->source, rule->calls.events.at[NAI_STATS_CALL_NAME][call])))
       rule->found[count++] = (struct found){e->at[END][i] - e->at[START][i], e->at[START][i], i, call};
   }
   show(rows, rule, count, options->rows);
@@ -118,7 +118,7 @@ int nai_stats_make_sync_calls(struct nai_stats_rows *rows, const struct nai_stat
   NAI_TRY(nai_stats_load_calls(calls, rows->source, 1u << NAI_STATS_CALL_THREAD | 1u << NAI_STATS_CALL_WHOLE, err));
   NAI_TRY(NAI_NEW(rule->found, &rows->source->arena, calls->count, err));
   for (uint32_t i = 0; i < calls->count; i++) {
-    const char *name = nai_stats_text_of(rows->source, calls->at[NAI_STATS_CALL_WHOLE][i]);
+    const char *name = nai_stats_text_of(rows->source, calls->at[NAI_STATS_CALL_NAME][i]);
     int64_t start = calls->at[NAI_STATS_CALL_START][i], end = calls->at[NAI_STATS_CALL_END][i];
     bool waits = name && (strncasecmp(name, "cudaDeviceSynchronize", 21) == 0 ||
                           strncasecmp(name, "cudaStreamSynchronize", 21) == 0);
@@ -162,7 +162,7 @@ NAI_STATS_CELL(stream, nai_stats_put_int(out, event_cell(rows, row, STREAM)))
 NAI_STATS_CELL(call_pid, nai_stats_put_int(out, nai_stats_pid(call_cell(rows, row, NAI_STATS_CALL_THREAD))))
 NAI_STATS_CELL(call_tid, nai_stats_put_int(out, nai_stats_tid(call_cell(rows, row, NAI_STATS_CALL_THREAD))))
 NAI_STATS_CELL(call_name,
-               nai_stats_put_text(out, nai_stats_text_of(rows->source, call_cell(rows, row, NAI_STATS_CALL_WHOLE))))
+               nai_stats_put_text(out, nai_stats_text_of(rows->source, call_cell(rows, row, NAI_STATS_CALL_NAME))))
 
 #define TIMES \
   {"Duration", NAI_STATS_TIME, duration}, { "Start", NAI_STATS_STAMP, start }

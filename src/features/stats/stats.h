@@ -197,6 +197,7 @@ struct nai_stats_report {
   struct nai_stats_argument arguments[2];
   const char *flags[NAI_STATS_FLAGS]; /* arguments that are words: what only this program has */
   bool window;                        /* takes the arguments start=, end= and nvtx= */
+  const char *advice;                 /* of a rule: what to do about its rows */
   enum { NAI_STATS_NO_NAME, NAI_STATS_NEEDS_NAME, NAI_STATS_MAY_HAVE_NAME } about; /* the argument name=, the last */
   const char *is_table[2]; /* the table of this program that is the report, and that with the first flag; or NULL */
   nai_stats_make_fn *make;
@@ -247,6 +248,15 @@ extern const struct nai_stats_column nai_stats_gpu_trace_columns[], nai_stats_ol
 
 /* --- groups.c: statistics by group -------------------------------------------------------------------- */
 
+/* Numbers of keys: most rows have one that came before, which is found by a few instructions. */
+struct nai_stats_keys {
+  struct nai_strings known;
+  uint32_t *recent; /* numbers + 1, by the keys' hash */
+};
+NAI_MUST_CHECK int nai_stats_keys_begin(struct nai_stats_keys *keys, struct nai_arena *arena, struct nai_err *err);
+/* Of `count` numbers, the same for all keys; NAI_NO_STRING when out of memory. */
+uint32_t nai_stats_key_find(struct nai_stats_keys *keys, const int64_t *key, int count);
+
 enum { NAI_STATS_MAX_KEYS = 8 };
 struct nai_stats_group {
   struct nai_stats stats;
@@ -258,9 +268,8 @@ enum nai_stats_ties { NAI_STATS_BY_KEY, NAI_STATS_BY_NAME, NAI_STATS_BY_COUNT /*
 struct nai_stats_groups {
   int keys; /* of each group */
   uint32_t rows, count;
-  struct nai_strings known;
-  uint32_t *recent; /* groups + 1, by their keys' hash */
-  uint32_t *group;  /* of each row */
+  struct nai_stats_keys of;
+  uint32_t *group; /* of each row */
   int64_t *value;
   uint32_t *weight; /* so many rows; NULL: each is one */
   uint32_t capacity, weight_capacity;

@@ -2,6 +2,7 @@
 #include "features/stats/operations.h"
 #include "features/stats/ranges.h"
 
+#include "base/fmt.h"
 #include "base/sort.h"
 
 /* --- calls -------------------------------------------------------------------------------------------- */
@@ -110,6 +111,25 @@ static int order_by_ids(struct nai_stats_rows *rows, struct nai_stats_groups *gr
   return NAI_OK;
 }
 
+/* Says what kernels of graphs that were traced as a whole took: they are not among the rows. */
+static int note_graphs(struct nai_stats_rows *rows, struct nai_err *err) {
+  static const char *const columns[] = {"start", "end", NULL};
+  struct nai_stats_events graphs;
+  NAI_SCOPED(nai_buf) note = {0};
+  int64_t ns = 0;
+  NAI_TRY(nai_stats_load(&graphs, rows->source, "CUPTI_ACTIVITY_KIND_GRAPH_TRACE", columns, err));
+  for (uint32_t i = 0; i < graphs.count; i++)
+    if (nai_stats_has_times(graphs.at[0][i], graphs.at[1][i]))
+      nai_stats_add(&ns, graphs.at[1][i] - graphs.at[0][i]);
+  if (!graphs.count)
+    return NAI_OK;
+  nai_buf_printf(&note, "%u launches of CUDA graphs, ", graphs.count);
+  nai_fmt_duration(&note, (double)ns);
+  nai_buf_puts(&note, ", were traced as a whole: their kernels are left out");
+  rows->note = nai_arena_printf(&rows->source->arena, "%s", nai_buf_str(&note));
+  return nai_buf_check(&note, err);
+}
+
 static int sum_kernels(struct nai_stats_rows *rows, const struct nai_stats_options *options, int keys,
                        enum nai_stats_ties ties, struct nai_err *err) {
   struct nai_stats_events kernels;
@@ -127,6 +147,7 @@ static int sum_kernels(struct nai_stats_rows *rows, const struct nai_stats_optio
       NAI_TRY(nai_stats_groups_add(groups, key, end - start, err));
   }
   NAI_TRY(nai_stats_show_groups(rows, groups, KEY_NAME, ties, err));
+  NAI_TRY(note_graphs(rows, err));
   return options->old ? order_by_ids(rows, groups, err) : NAI_OK;
 }
 
@@ -254,7 +275,7 @@ static int sum_operations(struct nai_stats_rows *rows, const struct nai_stats_op
   uint64_t count = 0;
   NAI_TRY(NAI_NEW(all, &source->arena, 1, err));
   if (with_calls)
-    NAI_TRY(nai_stats_load_calls(&calls, source, 0, err));
+    NAI_TRY(nai_stats_load_calls(&calls, source, 1u << NAI_STATS_CALL_NAME, err));
   NAI_TRY(set_category(all, source, calls.at[NAI_STATS_CALL_NAME], calls.count, CATEGORY_CALL, err));
   for (int what = NAI_STATS_KERNELS; what <= NAI_STATS_SETS; what++) {
     struct nai_stats_events *events = &operations[what];

@@ -50,8 +50,8 @@ int nai_stats_make_gpu_trace(struct nai_stats_rows *rows, const struct nai_stats
   struct gpu_trace *trace = NULL;
   NAI_TRY(NAI_NEW(trace, &rows->source->arena, 1, err));
   for (int what = 0; what < 3; what++)
-    NAI_TRY(nai_stats_load_operations(&trace->events[what], rows->source, (enum nai_stats_what)what, UINT32_MAX,
-                                      options, err));
+    NAI_TRY(nai_stats_load_operations(&trace->events[what], rows->source, (enum nai_stats_what)what,
+                                      (1u << NAI_STATS_OP_COLUMNS) - 1, options, err));
   NAI_TRY(nai_stats_load(&trace->gpus, rows->source, "TARGET_INFO_GPU", columns, err));
   NAI_TRY(nai_stats_name_memory(trace->kinds, rows->source, options->old, err));
   if (options->flag[1])
@@ -107,12 +107,8 @@ static void put_memory(struct nai_stats_cell *out, struct nai_stats_rows *rows, 
   nai_stats_put_text(
       out, kind >= 0 && kind < NAI_STATS_MEMORY_KINDS ? nai_stats_text_of(rows->source, trace->kinds[kind]) : NULL);
 }
-static void op_from(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
-  put_memory(out, rows, row, NAI_STATS_OP_FROM);
-}
-static void op_to(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
-  put_memory(out, rows, row, NAI_STATS_OP_TO);
-}
+NAI_STATS_CELL(op_from, put_memory(out, rows, row, NAI_STATS_OP_FROM))
+NAI_STATS_CELL(op_to, put_memory(out, rows, row, NAI_STATS_OP_TO))
 
 /* The GPU behind the number that a process calls it by. */
 static int64_t gpu_of(const struct gpu_trace *trace, int64_t process, int64_t device) {
@@ -193,7 +189,7 @@ int nai_stats_make_call_trace(struct nai_stats_rows *rows, const struct nai_stat
   struct call_trace *trace = NULL;
   (void)options;
   NAI_TRY(NAI_NEW(trace, &rows->source->arena, 1, err));
-  NAI_TRY(nai_stats_load_calls(&trace->calls, rows->source, UINT32_MAX, err));
+  NAI_TRY(nai_stats_load_calls(&trace->calls, rows->source, (1u << NAI_STATS_CALL_COLUMNS) - 1, err));
   NAI_TRY(read_threads(trace, rows->source, err));
   NAI_TRY(NAI_NEW(trace->order, &rows->source->arena, trace->calls.count, err));
   for (uint32_t i = 0; i < trace->calls.count; i++)
@@ -217,34 +213,19 @@ static int64_t thread_cell(const struct nai_stats_rows *rows, uint32_t row, int 
   return slot == NAI_NO_STRING ? NAI_STATS_NULL : trace->threads.at[column][trace->named[slot]];
 }
 
-static void call_start(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
-  nai_stats_put_int(out, call_cell(rows, row, NAI_STATS_CALL_START));
-}
+NAI_STATS_CELL(call_start, nai_stats_put_int(out, call_cell(rows, row, NAI_STATS_CALL_START)))
 static void call_duration(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
   int64_t start = call_cell(rows, row, NAI_STATS_CALL_START), end = call_cell(rows, row, NAI_STATS_CALL_END);
   nai_stats_put_int(out, nai_stats_has_times(start, end) ? end - start : NAI_STATS_NULL);
 }
-static void call_name(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
-  nai_stats_put_text(out, nai_stats_text_of(rows->source, call_cell(rows, row, NAI_STATS_CALL_NAME)));
-}
-static void call_result(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
-  nai_stats_put_int(out, call_cell(rows, row, NAI_STATS_CALL_RESULT));
-}
-static void call_correlation(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
-  nai_stats_put_int(out, call_cell(rows, row, NAI_STATS_CALL_CORRELATION));
-}
-static void call_pid(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
-  nai_stats_put_int(out, nai_stats_pid(call_cell(rows, row, NAI_STATS_CALL_THREAD)));
-}
-static void call_tid(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
-  nai_stats_put_int(out, nai_stats_tid(call_cell(rows, row, NAI_STATS_CALL_THREAD)));
-}
-static void call_priority(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
-  nai_stats_put_int(out, thread_cell(rows, row, 1));
-}
-static void call_thread(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
-  nai_stats_put_text(out, nai_stats_text_of(rows->source, thread_cell(rows, row, 2)));
-}
+NAI_STATS_CELL(call_name,
+               nai_stats_put_text(out, nai_stats_text_of(rows->source, call_cell(rows, row, NAI_STATS_CALL_NAME))))
+NAI_STATS_CELL(call_result, nai_stats_put_int(out, call_cell(rows, row, NAI_STATS_CALL_RESULT)))
+NAI_STATS_CELL(call_correlation, nai_stats_put_int(out, call_cell(rows, row, NAI_STATS_CALL_CORRELATION)))
+NAI_STATS_CELL(call_pid, nai_stats_put_int(out, nai_stats_pid(call_cell(rows, row, NAI_STATS_CALL_THREAD))))
+NAI_STATS_CELL(call_tid, nai_stats_put_int(out, nai_stats_tid(call_cell(rows, row, NAI_STATS_CALL_THREAD))))
+NAI_STATS_CELL(call_priority, nai_stats_put_int(out, thread_cell(rows, row, 1)))
+NAI_STATS_CELL(call_thread, nai_stats_put_text(out, nai_stats_text_of(rows->source, thread_cell(rows, row, 2))))
 
 const struct nai_stats_column nai_stats_call_trace_columns[] = {{"Start", NAI_STATS_STAMP, call_start},
                                                                 {"Duration", NAI_STATS_TIME, call_duration},

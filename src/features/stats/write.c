@@ -10,6 +10,7 @@ struct writer {
   struct nai_buf *out;
   const struct nai_stats_column *columns;
   const char *name; /* of the report, as it was asked for */
+  bool rule;
   const char *title;
   const struct nai_stats_format *format;
   struct nai_stats_rows *rows;
@@ -355,7 +356,7 @@ static int write_titled(struct writer *w, bool table, struct nai_err *err) {
   nai_buf_printf(w->out, "\n ** %s (%s):\n\n", w->title, w->name);
   if (w->rows->count)
     return write_columns(w, table, err);
-  nai_buf_puts(w->out, "The report has no rows.\n");
+  nai_buf_puts(w->out, w->rule ? "No such problem was found.\n" : "The report has no rows.\n");
   return NAI_OK;
 }
 
@@ -406,6 +407,7 @@ int nai_stats_write(struct nai_buf *out, const struct nai_stats_report *report, 
                      .columns = columns,
                      .name = options->old ? report->old : report->name,
                      .title = report->title,
+                     .rule = report->advice != NULL,
                      .format = format,
                      .rows = rows,
                      .cell = &cell,

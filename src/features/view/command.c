@@ -48,6 +48,7 @@ static const struct nai_cli_option options[] = {
     NAI_CLI_OPTION(stretch, trim, "trim", "START END",
                    "begin with this window, in seconds since session start; +0 +20ms: from the first event on",
                    NAI_CMD_SECONDS, .otherwise = "what the GPUs did"),
+    NAI_CLI_OPTION(stretch, trim, "window", "START END", "the same as --trim", NAI_CMD_SECONDS, .hidden = true),
     NAI_CLI_OPTION(number, at_s, "at", "SECOND", "begin with the cursor there", NAI_CMD_SECONDS,
                    .otherwise = "in the middle"),
     NAI_CLI_OPTION(text, view.range, "range", "NAME", "begin with the first NVTX range of this name as the window"),

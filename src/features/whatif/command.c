@@ -4,12 +4,13 @@
 #include "base/temporary.h"
 #include "features/export/command.h"
 #include "features/whatif/asked.h"
+#include "features/whatif/caveats.h"
 #include "features/whatif/joined.h"
 #include "model/critical/whatif.h"
 #include "query/query_rows.h"
 #include "table/json.h"
 
-enum { MAX_EACH = 8, MAX_CHANGES = MAX_EACH * NAI_CHANGE_KINDS };
+enum { MAX_EACH = 8, MAX_CHANGES = MAX_EACH * NAI_CHANGE_KINDS, MAX_WITHOUT = 32 };
 
 struct whatif_args {
   struct {
@@ -18,13 +19,18 @@ struct whatif_args {
     bool alone; /* of what takes no value */
   } of[NAI_CHANGE_KINDS];
   struct asked asked;
+  int64_t most, without[MAX_WITHOUT]; /* INT64_MIN: all that gain */
+  size_t without_count;
   bool quiet;
   int format;
 };
 
-static void init(void *memory) { ((struct whatif_args *)memory)->asked.step = INT64_MIN; }
+static void init(void *memory) {
+  struct whatif_args *args = memory;
+  args->asked.step = args->most = INT64_MIN;
+}
 
-enum { TEXT, JSON, MAX_CAVEATS = 8 };
+enum { TEXT, JSON };
 NAI_CLI_NAMES(format_name, "text", "json")
 
 #define NAI_CLI_ARGS struct whatif_args
@@ -62,6 +68,10 @@ static const struct nai_cli_option options[] = {
     NAI_CLI_SWITCH(on, of[NAI_CHANGE_BALANCE].alone, "balance",
                    "a rank that comes late to a collective is as fast up to it as the median of the others"),
     ASKED_OPTIONS,
+    NAI_CLI_OPTION(int64, most, "max", "N", "of the plan: at most N changes, those that add most",
+                   NAI_CLI_RANGE(1, MAX_CHANGES), .otherwise = "all that add 1 % or more"),
+    NAI_CLI_LIST(ints, without, without_count, "without", "N",
+                 "not the change that finding N of the report names; repeatable", NAI_CLI_RANGE(1, INT32_MAX)),
     NAI_CLI_OPTION(choice, format, "format", "FORMAT", "how the answer is printed", .choices = format_name),
     NAI_CMD_EXPORT_OPTION,
     NAI_CLI_SWITCH(on, quiet, "quiet", "print no notes", .letter = 'q'),
@@ -105,14 +115,25 @@ static bool is_known(const struct changes *c, const char *text) {
   return false;
 }
 
+/* Whether finding N was left out; notes that it is there. */
+static bool is_left_out(const struct whatif_args *args, uint32_t *found, int64_t finding) {
+  for (size_t i = 0; i < args->without_count; i++)
+    if (args->without[i] == finding) {
+      *found |= 1u << i;
+      return true;
+    }
+  return false;
+}
+
 /* The changes that findings name, each once. One that does not parse holds text of the trace in a pattern: it is none,
  * as in table what_if. */
-static int read_findings(struct changes *c, struct nai_run *run, struct nai_err *err) {
-  static const char named[] = "select change, title from findings where change is not null order by finding";
+static int read_findings(struct changes *c, const struct whatif_args *args, struct nai_run *run, struct nai_err *err) {
+  static const char named[] = "select change, title, finding from findings where change is not null order by finding";
+  uint32_t found = 0;
   NAI_SCOPED(nai_query_rows) rows = {0};
   NAI_TRY(nai_query_ask(&rows, run, named, NULL, 0, err));
   for (int64_t i = 0; i < rows.rows && c->count < MAX_CHANGES; i++) {
-    if (is_known(c, nai_query_cell_text(&rows, i, 0)))
+    if (is_left_out(args, &found, nai_query_cell_int(&rows, i, 2)) || is_known(c, nai_query_cell_text(&rows, i, 0)))
       continue;
     int rc = nai_change_parse(&c->v[c->count], nai_query_cell_text(&rows, i, 0), &c->arena, err);
     if (rc && rc != NAI_EUSAGE)
@@ -123,6 +144,12 @@ static int read_findings(struct changes *c, struct nai_run *run, struct nai_err 
     }
     c->titles[c->count++] = nai_arena_printf(&c->arena, "%s", nai_query_cell_text(&rows, i, 1));
   }
+  for (size_t i = 0; i < args->without_count; i++)
+    if (!(found >> i & 1))
+      return nai_err_set(err, NAI_EUSAGE,
+                         "--without %" PRId64
+                         ": no finding of that number names a change; table what_if lists those that do",
+                         args->without[i]);
   return nai_arena_check(&c->arena, err);
 }
 
@@ -141,38 +168,8 @@ struct answer {
   uint32_t chosen;
   struct nai_whatif_result together;
   const char *refused; /* why nothing is simulated, or NULL */
-  const char *caveats[MAX_CAVEATS];
-  int caveat_count;
-  int64_t doubt_ns; /* of the clocks of several traces, 0 for one */
-  bool ranks_missing;
+  struct nai_whatif_caveats caveats;
 };
-
-/* What matters to these numbers. */
-static int find_caveats(struct answer *a, const struct nai_model *m, struct nai_err *err) {
-  static const char *const always[] = {"Whether the program can do without a wait or a copy is not recorded.",
-                                       "Host code keeps its time, and launch queues hold 1,024 operations.",
-                                       "Overlapping kernels and copies keep their time; bandwidth is not modeled.",
-                                       "The time between calls of threads stays, unless they take turns."};
-  struct nai_arena *arena = &a->changes->arena;
-  NAI_SCOPED(nai_buf) doubt = {0};
-  for (size_t i = 0; i < sizeof always / sizeof *always; i++)
-    a->caveats[a->caveat_count++] = always[i];
-  if (m->dependencies->quality.unmatched || a->ranks_missing)
-    a->caveats[a->caveat_count++] =
-        "Collectives keep their time, waiting included, where a rank of theirs is not in the trace or not matched.";
-  if (a->together.inferred)
-    a->caveats[a->caveat_count++] = nai_arena_printf(
-        arena,
-        "Partly inferred: %" PRId64
-        " dependencies of the critical path are hand-offs between threads, waits without a record, or full queues.",
-        a->together.inferred);
-  nai_fmt_duration(&doubt, (double)a->doubt_ns);
-  if (a->doubt_ns)
-    a->caveats[a->caveat_count++] =
-        nai_arena_printf(arena, "The clocks of the traces may be off by %s.", nai_buf_str(&doubt));
-  NAI_TRY(nai_buf_check(&doubt, err));
-  return nai_arena_check(arena, err);
-}
 
 /* "16.4 ms (15.8 ms to 17.1 ms)" */
 static void put_times(struct nai_buf *out, const struct nai_whatif_result *r) {
@@ -192,6 +189,14 @@ static void put_saving(struct nai_buf *out, double before, double after, double 
   nai_buf_putc(out, ')');
   if (fabs(before - after) < NAI_MODEL_ERROR * now)
     nai_buf_puts(out, ", below the model's error of 4 %");
+}
+
+/* What the i-th change of the plan assumes, where that widens the interval. */
+static const char *choice_of(const struct answer *a, uint32_t i, enum nai_case which) {
+  const struct nai_plan_step *s = &a->plan[i];
+  return s->chosen ? nai_whatif_choice(&a->whatif, &a->changes->v[s->change], &s->after,
+                                       i ? &a->plan[i - 1].after : NULL, which)
+                   : NULL;
 }
 
 static void put_step(const struct answer *a, uint32_t i) {
@@ -215,11 +220,15 @@ static void put_step(const struct answer *a, uint32_t i) {
     put_saving(a->out, s->before_ns, s->after_ns, a->whatif.now_ns,
                nai_whatif_bound(&a->whatif, &a->changes->v[s->change]));
   } else {
-    nai_buf_puts(a->out, a->chosen ? "nothing after these" : "less than 1 %");
+    nai_buf_puts(a->out, a->chosen == a->args->most ? "left out" : a->chosen ? "nothing after these" : "less than 1 %");
   }
   nai_buf_puts(a->out, "; alone ");
   nai_fmt_duration(a->out, fmax(0, a->whatif.now_ns - s->alone_ns));
   nai_buf_putc(a->out, '\n');
+  for (int which = 0; which < NAI_CASES; which++)
+    if (choice_of(a, i, (enum nai_case)which))
+      nai_buf_printf(a->out, "   %s: %s\n", which == NAI_CASE_LOW ? "cautious" : "favorable",
+                     choice_of(a, i, (enum nai_case)which));
 }
 
 /* Of all changes together; NULL: none is a bound. */
@@ -248,8 +257,8 @@ static void print_text(const struct answer *a) {
                  a->together.limit_pct);
   if (find_bound(a))
     nai_buf_printf(a->out, "At most: %s.\n", find_bound(a));
-  for (int i = 0; i < a->caveat_count && !a->args->quiet; i++)
-    nai_buf_printf(a->out, "%s\n", a->caveats[i]);
+  for (int i = 0; i < a->caveats.count && !a->args->quiet; i++)
+    nai_buf_printf(a->out, "%s\n", a->caveats.v[i]);
 }
 
 static int64_t whole(double ns) { return llround(ns); }
@@ -286,6 +295,8 @@ static void print_json(const struct answer *a) {
     nai_json_put_int(&json, "saving_ns", whole(s->before_ns - s->after_ns));
     nai_json_put_text(&json, "bound", nai_whatif_bound(&a->whatif, &a->changes->v[s->change]));
     nai_json_put_int(&json, "alone_saving_ns", whole(a->whatif.now_ns - s->alone_ns));
+    nai_json_put_text(&json, "cautious", choice_of(a, i, NAI_CASE_LOW));
+    nai_json_put_text(&json, "favorable", choice_of(a, i, NAI_CASE_HIGH));
     if (s->chosen)
       put_json_times(&json, &s->after);
     nai_json_end(&json);
@@ -298,8 +309,8 @@ static void print_json(const struct answer *a) {
     nai_json_end(&json);
   }
   nai_json_put_array(&json, "caveats", NAI_JSON_INLINE);
-  for (int i = 0; i < a->caveat_count; i++)
-    nai_json_text(&json, a->caveats[i]);
+  for (int i = 0; i < a->caveats.count; i++)
+    nai_json_text(&json, a->caveats.v[i]);
   nai_json_end(&json);
   nai_json_close(&json);
 }
@@ -380,13 +391,14 @@ static int simulate(const struct nai_model *m, void *ctx, struct nai_err *err) {
     for (uint32_t i = 0; i < c->count; i++)
       all[i] = &c->v[i];
     NAI_TRY(NAI_NEW(a->plan, &c->arena, c->count, err));
-    NAI_TRY(nai_whatif_plan(a->plan, &a->chosen, &a->whatif, c->v, NULL, c->count, err));
-    if (a->chosen == c->count)
+    NAI_TRY(nai_whatif_plan(a->plan, &a->chosen, &a->whatif, c->v, NULL, c->count,
+                            a->args->most < 0 ? c->count : (uint32_t)a->args->most, err));
+    if (a->chosen == c->count || a->chosen == a->args->most)
       a->together = a->plan[a->chosen - 1].after;
     else
       NAI_TRY(nai_whatif_try(&a->together, &a->whatif, all, c->count, err));
   }
-  return find_caveats(a, m, err);
+  return nai_whatif_find_caveats(&a->caveats, m, c->v, c->count, &a->together, &c->arena, err);
 }
 
 static int print(const struct answer *a, struct nai_err *err) {
@@ -407,7 +419,7 @@ static int simulate_trace(struct answer *a, const char *source, struct nai_err *
   NAI_TRY(nai_cmd_source_open(&run, source, &(struct nai_cmd_source){.quiet = a->args->quiet}, err));
   NAI_TRY(nai_asked_place(&a->asked, &a->room, &a->of, run, err));
   if (a->of_findings)
-    NAI_TRY(read_findings(a->changes, run, err));
+    NAI_TRY(read_findings(a->changes, a->args, run, err));
   return nai_cmd_with_model(run, &needs, simulate, a, err);
 }
 
@@ -417,12 +429,12 @@ static int simulate_ranks(struct answer *a, const char *const *sources, size_t c
   NAI_TRY(nai_join(&joined, sources, count, PARTS, a->args->quiet, err));
   NAI_TRY(nai_asked_place(&a->asked, &a->room, &a->of, joined.ranks.sources[0].run, err));
   for (size_t i = 0; i < count && a->of_findings; i++)
-    NAI_TRY(read_findings(a->changes, joined.ranks.sources[i].run, err));
+    NAI_TRY(read_findings(a->changes, a->args, joined.ranks.sources[i].run, err));
   if (a->of_findings && a->changes->count < MAX_CHANGES)
     NAI_TRY(add(a->changes, NAI_CHANGE_BALANCE, "", err));
   a->refused = joined.refused;
-  a->doubt_ns = joined.doubt_ns;
-  a->ranks_missing = joined.ranks.missing > 0 || joined.ranks.left_out > 0;
+  a->caveats.doubt_ns = joined.doubt_ns;
+  a->caveats.ranks_missing = joined.ranks.missing > 0 || joined.ranks.left_out > 0;
   return a->refused ? NAI_OK : simulate(&joined.model, a, err);
 }
 
@@ -434,6 +446,8 @@ static int run(void *memory, const char *const *operands, size_t count, struct n
   struct answer a = {.out = &out, .args = args, .changes = &changes, .of = args->asked};
   NAI_TRY(read_changes(&changes, args, err));
   a.of_findings = !changes.count;
+  if (args->without_count && (!a.of_findings || count > 1))
+    return nai_err_set(err, NAI_EUSAGE, "--without is of the plan that the findings of one trace make");
   NAI_TRY(count == 1 ? simulate_trace(&a, operands[0], err) : simulate_ranks(&a, operands, count, err));
   NAI_TRY(print(&a, err));
   return a.refused ? UNDECIDED : NAI_OK;

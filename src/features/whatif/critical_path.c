@@ -12,11 +12,24 @@
 struct path_args {
   struct nai_cmd_ask ask;
   struct asked asked;
+  int by; /* enum nai_path_by */
 };
+
+NAI_CLI_NAMES(by_name, "cause", "name", "range")
 
 #define NAI_CLI_ARGS struct path_args
 static const struct nai_cli_option options[] = {
-    NAI_CMD_GPU_OPTION, ASKED_OPTIONS, NAI_CMD_PAGE_FORMAT_OPTION, NAI_CMD_EXPORT_OPTION, NAI_CMD_QUIET_OPTION, {0},
+    NAI_CMD_GPU_OPTION,
+    ASKED_OPTIONS,
+    NAI_CLI_OPTION(
+        choice, by, "by", "WHAT",
+        "of each cause all at once, or each name (kernel, copy, function; of host code the call behind it), or "
+        "each NVTX range around what it is or launched it",
+        .choices = by_name),
+    NAI_CMD_PAGE_FORMAT_OPTION,
+    NAI_CMD_EXPORT_OPTION,
+    NAI_CMD_QUIET_OPTION,
+    {0},
 };
 
 static void init(void *memory) {
@@ -48,6 +61,7 @@ enum {
 struct answer {
   struct nai_run *tables; /* of the answer only */
   const struct nai_path_asked *asked;
+  enum nai_path_by by;
 };
 
 static int add_table(struct nai_table **out, const struct answer *a, const struct nai_schema *schema,
@@ -59,7 +73,7 @@ static int add_table(struct nai_table **out, const struct answer *a, const struc
 static int make_tables(const struct nai_model *m, void *ctx, struct nai_err *err) {
   struct answer *a = ctx;
   NAI_SCOPED(nai_arena) arena = NAI_ARENA(nai_temporary_place());
-  struct nai_path_tables out = {.model = m, .arena = &arena};
+  struct nai_path_tables out = {.model = m, .arena = &arena, .by = a->by};
   struct nai_path_scope *scopes;
   uint32_t count;
   NAI_TRY(nai_run_new(&a->tables, err));
@@ -77,13 +91,15 @@ static int answer_trace(struct nai_buf *out, struct path_args *args, const char 
   static const struct nai_cmd_model_needs needs = {.tables = NAI_IN(LABELS), .parts = PARTS, .map_nvtx = true};
   NAI_OWNED(nai_run) *run = NULL;
   struct nai_path_asked room;
-  struct answer a = {0};
+  struct answer a = {.by = (enum nai_path_by)args->by};
   NAI_TRY(nai_cmd_source_open(&run, source, &(struct nai_cmd_source){.quiet = args->ask.quiet}, err));
   NAI_TRY(nai_cmd_check_gpu(args->ask.gpu, run, err));
   NAI_TRY(nai_asked_place(&a.asked, &room, &args->asked, run, err));
-  int rc = a.asked ? nai_cmd_with_model(run, &needs, make_tables, &a, err) : NAI_OK;
+  bool own = a.asked || a.by; /* no table of a run has it */
+  int rc = own ? nai_cmd_with_model(run, &needs, make_tables, &a, err) : NAI_OK;
   if (!rc)
-    rc = nai_cmd_print_page(out, "critical_path", a.asked ? a.tables : run, NULL, &args->ask, err);
+    rc = nai_cmd_print_page(out, "critical_path", own ? a.tables : run, by_name((size_t)args->by, NULL), &args->ask,
+                            err);
   nai_run_close(a.tables);
   return rc;
 }
@@ -92,7 +108,7 @@ static int answer_ranks(const char **refused, struct nai_buf *out, struct path_a
                         size_t count, struct nai_err *err) {
   NAI_SCOPED(nai_joined) joined = {0};
   struct nai_path_asked room;
-  struct answer a = {0};
+  struct answer a = {.by = (enum nai_path_by)args->by};
   NAI_TRY(nai_join(&joined, sources, count, PARTS, args->ask.quiet, err));
   *refused = joined.refused;
   if (joined.refused)
@@ -100,7 +116,7 @@ static int answer_ranks(const char **refused, struct nai_buf *out, struct path_a
   NAI_TRY(nai_asked_place(&a.asked, &room, &args->asked, joined.ranks.sources[0].run, err));
   int rc = make_tables(&joined.model, &a, err);
   if (!rc)
-    rc = nai_cmd_print_page(out, "critical_path", a.tables, NULL, &args->ask, err);
+    rc = nai_cmd_print_page(out, "critical_path", a.tables, by_name((size_t)args->by, NULL), &args->ask, err);
   nai_run_close(a.tables);
   return rc;
 }

@@ -12,7 +12,7 @@ struct nai_stream_info nai_stream_info_of(const struct nai_model *m, int32_t pro
   for (int64_t i = 0; i < rows_of(streams); i++) {
     struct CUDA_STREAMS_row row = CUDA_STREAMS_at(streams, i);
     if (row.pid == pid && row.context_id == context && row.stream_id == stream && row.priority != NAI_NULL_I64)
-      info.priority = (int32_t)(uint32_t)row.priority;
+      info.priority = row.priority;
   }
   for (int64_t i = 0; i < rows_of(names); i++) {
     struct STREAM_NAMES_row row = STREAM_NAMES_at(names, i);

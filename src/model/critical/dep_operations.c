@@ -20,13 +20,18 @@ static enum engine engine_of(const struct nai_model *m, const struct nai_op *op)
   return kind == 1 ? TO_DEVICE : kind == 2 ? TO_HOST : COMPUTE;
 }
 
-/* A call that took long before it launched holds the launch up; else the launch follows its start. */
+/* A call that took long before it launched holds the launch up; else the launch follows its start. None follows a call
+ * that began later. */
 static int add_launch(struct walk *w, uint32_t op, int64_t floor, struct nai_err *err) {
   enum { STALLED_MEDIANS = 4 };
   const struct dep_builder *b = w->b;
   const struct nai_dependencies *d = b->d;
   uint32_t call = d->op_call[op], name = nai_at_text(&b->m->apis.name, d->call_api[call]);
   int64_t start = d->time[nai_node_of_op(d, op)], begin = d->time[2 * call], end = d->time[2 * call + 1];
+  if (start < begin - NAI_CLOCK_TOLERANCE_NS) {
+    w->b->d->quality.kinds[NAI_DEP_DROPPED]++;
+    return NAI_OK;
+  }
   bool stalled = start >= end && (double)(end - begin) > STALLED_MEDIANS * b->call_median[name];
   return nai_dep_add(w->b, 2 * call + stalled, dep_least(floor, start - (stalled ? end : begin)), NAI_DEP_LAUNCH, err);
 }

@@ -55,6 +55,10 @@ struct nai_path nai_path_at(const struct nai_model *model, const int64_t *times,
 /* The next stretch, which ends where the one before begins; false at the end. They add up to the time walked. */
 bool nai_path_next(struct nai_path *path, struct nai_path_segment *out);
 
+/* By how much the dependency that decided a segment of recorded times may get shorter until another one decides;
+ * NAI_NULL_I64: there is no other. */
+int64_t nai_path_margin(const struct nai_model *m, const struct nai_path_segment *segment);
+
 /* A kernel's name, a copy's direction, "CUDA graph". */
 const char *nai_path_op_name(char room[NAI_KIND_NAME_MAX], const struct nai_model *m, const struct nai_op *op);
 /* What a thing on a path is called: kernel, direction of a copy, function. For host code the call behind it. */

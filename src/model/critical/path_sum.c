@@ -20,9 +20,10 @@ static int category_of(const struct nai_model *m, const struct nai_path_segment 
 }
 
 static const char *subject_of(char room[NAI_KIND_NAME_MAX], const struct nai_model *m,
-                              const struct nai_path_segment *segment) {
-  const char *range = segment->cause == NAI_PATH_HOST ? nai_launch_range(m, nai_path_call(m, segment)) : NULL;
-  return range ? range : nai_path_subject(room, m, segment);
+                              const struct nai_path_segment *segment, enum nai_path_by by) {
+  bool of_range = by == NAI_PATH_BY_RANGE || (by == NAI_PATH_BY_CAUSE && segment->cause == NAI_PATH_HOST);
+  const char *range = of_range ? nai_launch_range(m, nai_path_call(m, segment)) : NULL;
+  return range ? range : by == NAI_PATH_BY_RANGE ? "" : nai_path_subject(room, m, segment);
 }
 
 /* The group of a segment, and its subject within that: numbers in `groups` and `sums`; *sum is NAI_NO_STRING without a
@@ -31,14 +32,15 @@ static int find_sum(uint32_t *at, uint32_t *sum, struct nai_path_sum *s, const s
                     const struct nai_path_segment *segment, const char *name, struct nai_err *err) {
   int category = category_of(m, segment);
   bool added;
-  *at = nai_keyset_add(&s->group_keys, nai_key_pair(category, (uint32_t)segment->cause), &added);
+  uint32_t subject = *name ? nai_strings_add(&s->subjects, name, strlen(name)) : NAI_NO_STRING;
+  uint32_t kind = (uint32_t)(category + 1) * NAI_PATH_CAUSES + segment->cause;
+  *at = nai_keyset_add(&s->group_keys, nai_key_pair(s->by ? (int32_t)subject : 0, kind), &added);
   *sum = NAI_NO_STRING;
   NAI_TRY(NAI_ROOM(s->groups, s->capacity, *at, s->arena, err));
   if (added)
     s->groups[s->count++] = (struct nai_path_group){.cause = segment->cause, .category = category};
   if (!*name)
     return s->group_keys.oom ? nai_err_nomem(err) : NAI_OK;
-  uint32_t subject = nai_strings_add(&s->subjects, name, strlen(name));
   *sum = nai_keyset_add(&s->subject_keys, nai_key_pair(*at, subject), &added);
   if (subject == NAI_NO_STRING || s->group_keys.oom || s->subject_keys.oom)
     return nai_err_nomem(err);
@@ -60,6 +62,7 @@ static int64_t asleep_ns(const struct nai_model *m, const struct nai_path_segmen
 
 int nai_path_sum_segment(struct nai_path_sum *s, const struct nai_model *m, const struct nai_path_segment *segment,
                          struct nai_err *err) {
+  enum { NEAR_NS = 5000 };
   char room[NAI_KIND_NAME_MAX];
   int64_t ns = segment->end - segment->start;
   uint32_t at, sum;
@@ -70,18 +73,21 @@ int nai_path_sum_segment(struct nai_path_sum *s, const struct nai_model *m, cons
   if (!s->arena)
     return NAI_OK;
   /* Names of the trace do not move, and few follow each other all the time. */
-  const char *name = subject_of(room, m, segment);
+  const char *name = subject_of(room, m, segment, s->by);
   struct nai_path_known *known = &s->known[((uintptr_t)name / 8 * 31 + segment->cause) % NAI_PATH_KNOWN];
-  if (name != room && *name && known->name == name && known->cause == segment->cause) {
+  bool may_know = name != room && *name && s->by != NAI_PATH_BY_RANGE; /* a range has kernels of several categories */
+  if (may_know && known->name == name && known->cause == segment->cause) {
     sum = known->sum;
     at = s->sums[sum].group;
   } else {
     NAI_TRY(find_sum(&at, &sum, s, m, segment, name, err));
-    if (name != room && *name)
+    if (may_know)
       *known = (struct nai_path_known){name, segment->cause, sum};
   }
   struct nai_path_group *group = &s->groups[at];
+  int64_t margin = nai_path_margin(m, segment);
   group->ns += ns;
+  group->near_ns += margin != NAI_NULL_I64 && margin <= NEAR_NS ? ns : 0;
   group->segments++;
   if (ns > group->longest_ns) {
     group->longest_ns = ns;
@@ -171,7 +177,7 @@ static bool shares_gpu(const struct nai_model *m) {
 
 enum nai_path_state nai_path_state_of(const char **reason, const struct nai_model *m,
                                       const struct nai_path_sum *window) {
-  enum { UNLINKED_PCT = 10, UNEXPLAINED_PCT = 20, BOUND_PCT = 5, ASLEEP_PCT = 20 };
+  enum { UNLINKED_PCT = 10, DROPPED_PCT = 1, UNEXPLAINED_PCT = 20, BOUND_PCT = 5, ASLEEP_PCT = 20 };
   const struct nai_dependencies *d = m->dependencies;
   double unexplained = nai_percent((double)window->by_cause[NAI_PATH_UNEXPLAINED], (double)window->wall_ns);
   *reason = NULL;
@@ -181,6 +187,10 @@ enum nai_path_state nai_path_state_of(const char **reason, const struct nai_mode
   }
   if (d->quality.unlinked_behind * 100 > (int64_t)d->op_count * UNLINKED_PCT) {
     *reason = "more than a tenth of the operations have no recorded launch";
+    return NAI_PATH_REFUSED;
+  }
+  if (d->quality.kinds[NAI_DEP_DROPPED] * 100 > (int64_t)d->first[d->node_count] * DROPPED_PCT) {
+    *reason = "over a hundredth of the dependencies contradict each other: clocks or launches are wrong";
     return NAI_PATH_REFUSED;
   }
   if (unexplained > UNEXPLAINED_PCT) {

@@ -4,11 +4,13 @@
 #include "base/strings.h"
 #include "model/critical/path.h"
 
-/* One cause, of kernels one category. */
+/* What groups are: one cause, of kernels one category; of that one name, or what one NVTX range launches. */
+enum nai_path_by { NAI_PATH_BY_CAUSE, NAI_PATH_BY_NAME, NAI_PATH_BY_RANGE };
 struct nai_path_group {
   enum nai_path_cause cause;
   int category; /* of kernels, -1 for others */
   int64_t ns, segments, longest_ns, longest_start;
+  int64_t near_ns;  /* in segments that something else would have decided at most 5 us earlier */
   const char *what; /* that takes most of it, what_ns: kernel, direction, function; of host code the range around it */
   int64_t what_ns;
 };
@@ -22,6 +24,7 @@ struct nai_path_known {
 enum { NAI_PATH_KNOWN = 512 };
 
 struct nai_path_sum {
+  enum nai_path_by by;
   struct nai_path_known known[NAI_PATH_KNOWN];
   int64_t wall_ns;  /* what all groups add up to */
   int64_t inferred; /* segments that follow a dependency which no record tells */
@@ -40,7 +43,8 @@ struct nai_path_sum {
   uint32_t sum_capacity;
 };
 
-/* To begin with; the arena holds all that follows. Without one (NULL) there are wall_ns and by_cause only. */
+/* To begin with, and by cause unless `by` is set then; the arena holds all that follows. Without one (NULL) there are
+ * wall_ns and by_cause only. */
 void nai_path_sum_begin(struct nai_path_sum *sum, struct nai_arena *arena);
 /* Adds a stretch of a path. */
 NAI_MUST_CHECK int nai_path_sum_segment(struct nai_path_sum *sum, const struct nai_model *model,

@@ -313,6 +313,8 @@ static int find_limit(struct nai_whatif_result *out, const struct nai_whatif *w,
       out->limit = (enum nai_path_cause)c;
   out->inferred = sum.inferred;
   out->limit_pct = nai_percent((double)sum.by_cause[out->limit], (double)sum.wall_ns);
+  out->host_pct = nai_percent((double)sum.by_cause[NAI_PATH_HOST], (double)sum.wall_ns);
+  out->queues = sum.by_cause[NAI_PATH_QUEUE_FULL] > 0;
   return NAI_OK;
 }
 
@@ -320,7 +322,7 @@ static int find_limit(struct nai_whatif_result *out, const struct nai_whatif *w,
  * shortens a step does not lengthen it. */
 static void widen(struct nai_whatif_result *r, double now_ns) {
   double likely = r->ns[NAI_CASE_LIKELY];
-  r->least_ns = fmin(r->ns[NAI_CASE_HIGH], likely);
+  memcpy(r->case_ns, r->ns, sizeof r->case_ns);
   r->ns[NAI_CASE_LOW] = fmax(r->ns[NAI_CASE_LOW], likely * (1 + NAI_MODEL_ERROR));
   r->ns[NAI_CASE_HIGH] = fmin(r->ns[NAI_CASE_HIGH], likely * (1 - NAI_MODEL_ERROR));
   if (likely <= now_ns)
@@ -350,22 +352,41 @@ const char *nai_whatif_bound(const struct nai_whatif *w, const struct nai_change
   return w->state == NAI_PATH_BOUND_ONLY ? w->reason : bounds[change->kind];
 }
 
-/* The cases, as bits, in which a kind does something else than its factor says: waits are never more favorable. */
-static const uint8_t own_cases[NAI_CHANGE_KINDS] = {[NAI_CHANGE_REMOVE_WAIT] = 1 << NAI_CASE_LOW,
-                                                    [NAI_CHANGE_REMOVE_WAIT_AT] = 1 << NAI_CASE_LOW,
-                                                    [NAI_CHANGE_BALANCE] = 1 << NAI_CASE_LOW | 1 << NAI_CASE_HIGH,
-                                                    [NAI_CHANGE_PINNED] = 1 << NAI_CASE_LOW,
-                                                    [NAI_CHANGE_OWN_STREAM] = 1 << NAI_CASE_LOW,
-                                                    [NAI_CHANGE_OWN_STREAM_COMM] =
-                                                        1 << NAI_CASE_LOW | 1 << NAI_CASE_HIGH,
-                                                    [NAI_CHANGE_MORE_IN_FLIGHT] = 1 << NAI_CASE_LOW,
-                                                    [NAI_CHANGE_GRAPHS] = 1 << NAI_CASE_LOW,
-                                                    [NAI_CHANGE_FUSE] = 1 << NAI_CASE_LOW | 1 << NAI_CASE_HIGH};
+/* What kinds assume in the cases in which they do something else than their factor says: waits are never more
+ * favorable.
+ */
+static const char *const assumed[NAI_CHANGE_KINDS][NAI_CASES] = {
+    [NAI_CHANGE_REMOVE_WAIT] = {"calls still take 20 \u00b5s, and the code behind them 1.25 times as long"},
+    [NAI_CHANGE_REMOVE_WAIT_AT] = {"calls still take 20 \u00b5s, and the code behind them 1.25 times as long"},
+    [NAI_CHANGE_BALANCE] = {"half of the change", NULL, "as fast as the fastest"},
+    [NAI_CHANGE_PINNED] = {"copies keep their rate"},
+    [NAI_CHANGE_OWN_STREAM] = {"the GPU still reads what a copy overwrites"},
+    [NAI_CHANGE_OWN_STREAM_COMM] = {"the next kernel needs the result", NULL, "no kernel of the repetition needs it"},
+    [NAI_CHANGE_MORE_IN_FLIGHT] = {"what the other thread makes is needed"},
+    [NAI_CHANGE_GRAPHS] = {"the code between launches stays"},
+    [NAI_CHANGE_FUSE] = {"half of the time stays, and all calls and code", NULL,
+                         "only the longest kernel's time stays"}};
+
+static const char *assumption_of(const struct nai_change *change, enum nai_case which) {
+  const char *own = assumed[change->kind][which];
+  return own || change->factor[which] == change->factor[NAI_CASE_LIKELY] ? own
+       : which == NAI_CASE_LOW                                           ? "half of the change"
+                                                                         : "the better factor";
+}
+
+const char *nai_whatif_choice(const struct nai_whatif *w, const struct nai_change *change,
+                              const struct nai_whatif_result *after, const struct nai_whatif_result *before,
+                              enum nai_case which) {
+  double gap = fabs(after->case_ns[which] - after->case_ns[NAI_CASE_LIKELY]);
+  double known = before ? fabs(before->case_ns[which] - before->case_ns[NAI_CASE_LIKELY]) : 0;
+  bool matters = gap > NAI_MODEL_ERROR * after->case_ns[NAI_CASE_LIKELY] && gap - known >= NAI_LEAST_GAIN * w->now_ns;
+  return matters ? assumption_of(change, which) : NULL;
+}
 
 /* Whether a case differs from the likely one. */
 static bool differs(const struct nai_change *const *changes, uint32_t count, enum nai_case which) {
   for (uint32_t i = 0; i < count; i++)
-    if (changes[i]->factor[which] != changes[i]->factor[NAI_CASE_LIKELY] || own_cases[changes[i]->kind] >> which & 1)
+    if (assumption_of(changes[i], which))
       return true;
   return false;
 }

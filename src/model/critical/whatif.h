@@ -12,9 +12,10 @@
 /* A step with some changes. */
 struct nai_whatif_result {
   double ns[NAI_CASES];      /* of a repetition of the scope, the slowest of several GPUs */
-  double least_ns;           /* in the favorable case, before the model's error is added to it */
+  double case_ns[NAI_CASES]; /* the same before the model's error is added */
   enum nai_path_cause limit; /* the largest cause of the new critical path, likely case */
-  double limit_pct;
+  double limit_pct, host_pct;
+  bool queues;      /* a full launch queue is on that path */
   int64_t inferred; /* segments of that path that no record tells */
 };
 
@@ -58,6 +59,11 @@ NAI_MUST_CHECK int nai_change_count(int64_t *out, const struct nai_whatif *whati
                                     struct nai_err *err);
 /* Why what a change saves is a bound, NULL where it is a prediction. */
 const char *nai_whatif_bound(const struct nai_whatif *w, const struct nai_change *change);
+/* What `change` assumes in the cautious or favorable case, where that makes `after` differ by more than the model's
+ * error; NULL where it does not. `before`: without this change, NULL: with nothing changed. */
+const char *nai_whatif_choice(const struct nai_whatif *w, const struct nai_change *change,
+                              const struct nai_whatif_result *after, const struct nai_whatif_result *before,
+                              enum nai_case which);
 /* Why changes cannot be simulated here, or (of one) why that cannot; NULL where they can. */
 const char *nai_whatif_refuses(const struct nai_whatif *w, const struct nai_change *change);
 /* Tries `count` changes together. */
@@ -75,9 +81,9 @@ struct nai_plan_step {
   struct nai_whatif_result after; /* with all up to this one */
   bool chosen;                    /* false: gains nothing once the chosen ones are made; these come last */
 };
-/* Which of the changes to make, the one that gains most first, until the next gains less than 1 % of a repetition of
- * now. `alone`: what each leaves alone, likely, where that is known; or NULL. `steps` has room for `count`; all changes
- * get one. */
+/* Which of the changes to make, at most `most`, the one that gains most first, until the next gains less than 1 % of a
+ * repetition of now. `alone`: what each leaves alone, likely, where that is known; or NULL. `steps` has room for
+ * `count`; all changes get one. */
 NAI_MUST_CHECK int nai_whatif_plan(struct nai_plan_step *steps, uint32_t *chosen, const struct nai_whatif *whatif,
-                                   const struct nai_change *changes, const double *alone, uint32_t count,
+                                   const struct nai_change *changes, const double *alone, uint32_t count, uint32_t most,
                                    struct nai_err *err);

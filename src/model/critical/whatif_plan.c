@@ -39,14 +39,15 @@ static int find_best(uint32_t *best, double *after, struct planning *p, struct n
 }
 
 int nai_whatif_plan(struct nai_plan_step *steps, uint32_t *chosen, const struct nai_whatif *w,
-                    const struct nai_change *changes, const double *known, uint32_t count, struct nai_err *err) {
+                    const struct nai_change *changes, const double *known, uint32_t count, uint32_t most,
+                    struct nai_err *err) {
   struct planning p = {.w = w, .changes = changes, .known = known, .count = count};
   double now = w->now_ns, after = now;
   uint32_t best;
   NAI_TRY(NAI_NEW(p.alone, w->arena, count, err));
   NAI_TRY(NAI_NEW(p.together, w->arena, (size_t)count + 1, err));
   NAI_TRY(NAI_NEW(p.taken, w->arena, count, err));
-  while (p.chosen < count) {
+  while (p.chosen < count && p.chosen < most) {
     NAI_TRY(find_best(&best, &after, &p, err));
     if (best == count || now - after < NAI_LEAST_GAIN * w->now_ns)
       break;

@@ -57,18 +57,17 @@ static inline void plan_step(struct nai_shape_step *step, uint64_t type) {
                                     NAI_CELL_INT,  NAI_CELL_INT, NAI_CELL_INT,  NAI_CELL_REAL,
                                     NAI_CELL_INT,  NAI_CELL_INT, NAI_CELL_NULL, NAI_CELL_NULL};
   static const uint8_t shifts[12] = {0, 56, 48, 40, 32, 16, 0, 0, 0, 0, 0, 0};
-  static const uint64_t masks[12] = {0, ~0ull, ~0ull, ~0ull, ~0ull, ~0ull, ~0ull, ~0ull, 0, 0, 0, 0};
   uint64_t bytes = type >= 12 ? (type - 12) / 2 : 0;
   step->len = bytes > NAI_CELL_MAX_BYTES ? (uint32_t)NAI_CELL_MAX_BYTES : (uint32_t)bytes;
   step->type = type >= 12 ? (type & 1 ? NAI_CELL_TEXT : NAI_CELL_BLOB) : kinds[type];
   step->shift = type >= 12 ? 0 : shifts[type];
-  step->mask = type >= 12 ? 0 : masks[type];
-  step->add = type == 9;
+  step->is_constant = type == 8 || type == 9;
+  step->constant = type == 9;
 }
 
 /* The number at p, where 8 bytes may be loaded whatever its length. */
-static inline void take_integer(struct nai_cell *cell, const struct nai_shape_step *step, const unsigned char *p) {
-  cell->i = ((int64_t)(load_be64(p) & step->mask) >> step->shift) + step->add;
+static inline int64_t number_at(const struct nai_shape_step *step, const unsigned char *p) {
+  return (int64_t)load_be64(p) >> step->shift;
 }
 
 /* The value at p. A REAL is left as its bits in `i`. */
@@ -76,7 +75,7 @@ static inline void take_step(struct nai_cell *cell, const struct nai_shape_step 
   cell->type = step->type;
   cell->len = step->len;
   cell->data = (const char *)p;
-  take_integer(cell, step, p);
+  cell->i = step->is_constant ? step->constant : number_at(step, p);
 }
 
 static inline void finish_real(struct nai_cell *cell) {
@@ -102,20 +101,31 @@ static inline void finish_row(struct nai_record_reader *reader, int64_t rowid) {
   }
 }
 
-static inline void take_shape(struct nai_record_reader *reader, const struct nai_shape *shape,
-                              const unsigned char *data) {
-  struct nai_cell *restrict cells = reader->cells;
-  const struct nai_shape_step *step = shape->steps, *others = step + shape->integer_count,
-                              *end = step + shape->step_count;
+/* Cells that stay as they are while rows have this shape. */
+static void begin_shape(struct nai_record_reader *reader, const struct nai_shape *shape) {
+  struct nai_cell *cells = reader->cells;
+  const struct nai_shape_step *step = shape->steps + shape->integer_count;
   for (uint64_t fresh = shape->nulls & ~reader->nulls; fresh; fresh &= fresh - 1)
     cells[__builtin_ctzll(fresh)] = (struct nai_cell){.type = NAI_CELL_NULL};
   for (uint64_t fresh = shape->integers & ~reader->integers; fresh; fresh &= fresh - 1)
     cells[__builtin_ctzll(fresh)] = (struct nai_cell){.type = NAI_CELL_INT};
   reader->nulls = shape->nulls;
   reader->integers = shape->integers;
-  for (; step < others; step++)
-    take_integer(&cells[step->slot], step, data + step->offset);
-  for (; step < end; step++)
+  for (int i = 0; i < shape->constant_count; i++, step++)
+    cells[step->slot].i = step->constant;
+  reader->last = shape;
+}
+
+static inline void take_shape(struct nai_record_reader *reader, const struct nai_shape *shape,
+                              const unsigned char *data) {
+  struct nai_cell *restrict cells = reader->cells;
+  const struct nai_shape_step *step = shape->steps, *constants = step + shape->integer_count,
+                              *others = constants + shape->constant_count, *end = step + shape->step_count;
+  if (shape != reader->last)
+    begin_shape(reader, shape);
+  for (; step < constants; step++)
+    cells[step->slot].i = number_at(step, data + step->offset);
+  for (step = others; step < end; step++)
     take_step(&cells[step->slot], step, data + step->offset);
   for (step = shape->has_real ? others : end; step < end; step++)
     if (step->type == NAI_CELL_REAL)
@@ -174,33 +184,41 @@ static inline bool has_right_end(struct nai_shape *shape, const struct nai_recor
   return true;
 }
 
+enum step_kind { INTEGERS, CONSTANTS, OTHERS, STEP_KINDS };
+
+static enum step_kind kind_of(const struct nai_shape_step *step, const struct nai_record_plan *plan) {
+  if (step->type != NAI_CELL_INT || plan->reals & 1ull << step->slot)
+    return OTHERS;
+  return step->is_constant ? CONSTANTS : INTEGERS;
+}
+
 static void plan_steps(struct nai_shape *shape, const struct nai_record_reader *reader) {
   const struct nai_record_plan *plan = reader->plan;
+  int counts[STEP_KINDS] = {0};
   shape->has_real = false;
-  shape->integer_count = shape->step_count = 0;
+  shape->step_count = 0;
   shape->nulls = shape->integers = 0;
-  for (int i = 0; i < plan->wanted_count; i++) {
-    const struct nai_wanted *wanted = &plan->wanted[i];
-    uint64_t type = reader->types[wanted->column], bit = 1ull << wanted->slot;
-    if (type == 0) {
-      shape->nulls |= bit;
-      continue;
+  for (enum step_kind kind = 0; kind < STEP_KINDS; kind++)
+    for (int i = 0; i < plan->wanted_count; i++) {
+      const struct nai_wanted *wanted = &plan->wanted[i];
+      uint64_t type = reader->types[wanted->column], bit = 1ull << wanted->slot;
+      struct nai_shape_step step = {.offset = reader->offsets[wanted->column], .slot = (uint8_t)wanted->slot};
+      plan_step(&step, type);
+      shape->nulls |= type == 0 ? bit : 0;
+      if (type == 0 || kind_of(&step, plan) != kind)
+        continue;
+      shape->has_real |= step.type == NAI_CELL_REAL;
+      shape->integers |= kind != OTHERS ? bit : 0;
+      shape->steps[shape->step_count++] = step;
+      counts[kind]++;
     }
-    struct nai_shape_step step = {.offset = reader->offsets[wanted->column], .slot = (uint8_t)wanted->slot};
-    plan_step(&step, type);
-    shape->has_real |= step.type == NAI_CELL_REAL;
-    int at = shape->step_count++;
-    if (step.type == NAI_CELL_INT && !(plan->reals & bit)) { /* the first of the others makes room */
-      shape->integers |= bit;
-      shape->steps[at] = shape->steps[shape->integer_count];
-      at = shape->integer_count++;
-    }
-    shape->steps[at] = step;
-  }
+  shape->integer_count = counts[INTEGERS];
+  shape->constant_count = counts[CONSTANTS];
 }
 
 /* Remembers what a record's head came to. */
 static void keep_shape(struct nai_shape *shape, struct nai_record_reader *reader, const struct nai_record_head *head) {
+  reader->last = NULL; /* it may have lain here */
   for (int i = 0; i < reader->key_words; i++)
     shape->key[i] = key_word(reader, head->data, i);
   shape->end = (uint32_t)head->end;
@@ -245,6 +263,7 @@ static int gather_values(const unsigned char **data, struct nai_record_reader *r
 /* Values one by one from where gather_values found them. */
 static int read_long_row(struct nai_record_reader *reader, const struct nai_payload *payload, struct nai_err *err) {
   const unsigned char *values[NAI_SCAN_MAX_COLUMNS];
+  reader->last = NULL;
   reader->nulls = reader->integers = 0;
   NAI_TRY(gather_values(values, reader, payload, err));
   for (int i = 0; i < reader->plan->wanted_count; i++) {

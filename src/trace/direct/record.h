@@ -24,10 +24,11 @@ enum { NAI_SHAPE_WORDS = 5, NAI_SHAPE_REST_WORDS = 2, NAI_SHAPES = 128 };
 _Static_assert(NAI_SCAN_MAX_COLUMNS <= 64, "a shape tells slots by bits");
 
 struct nai_shape_step {
-  uint64_t mask;   /* of the 8 big-endian bytes at `offset`; 0 for the constants 0 and 1 */
   uint32_t offset; /* in the payload */
   uint32_t len;
-  uint8_t slot, type, shift, add;
+  uint8_t slot, type, shift; /* shift: of the 8 big-endian bytes at `offset` */
+  bool is_constant;          /* 0 or 1, which takes no bytes */
+  uint8_t constant;
 };
 
 struct nai_shape {
@@ -39,9 +40,10 @@ struct nai_shape {
   uint64_t rest[NAI_SHAPE_REST_WORDS], rest_mask[NAI_SHAPE_REST_WORDS], payload_bytes;
   bool has_real;
   /* Slots of values that are NULL, as most of a wide table's are: they take no step. Slots of those that are INTEGER
-   * and are read as such: their steps come first, and all that they change from row to row is the number. */
+   * and are read as such: their steps come first, and all that they change from row to row is the number. Then come
+   * those that are constants: nothing changes as long as rows have this shape. */
   uint64_t nulls, integers;
-  int integer_count, step_count;
+  int integer_count, constant_count, step_count;
   struct nai_shape_step steps[];
 };
 
@@ -49,8 +51,9 @@ struct nai_shape {
 struct nai_record_reader {
   const struct nai_record_plan *plan;
   struct nai_cell cells[NAI_SCAN_CELLS];
-  uint64_t nulls, integers; /* slots whose cells the row before left NULL, and INTEGER */
-  unsigned char *shapes;    /* NAI_SHAPES of shape_bytes each; NULL when headers are too long to be told by a key */
+  const struct nai_shape *last; /* that of the row before, if it had one */
+  uint64_t nulls, integers;     /* slots whose cells the row before left NULL, and INTEGER */
+  unsigned char *shapes;        /* NAI_SHAPES of shape_bytes each; NULL when headers are too long to be told by a key */
   size_t shape_bytes;
   uint32_t key_bytes; /* of a header that tell its shape */
   int key_words;

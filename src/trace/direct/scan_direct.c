@@ -79,11 +79,10 @@ static int read_leaves(const struct nai_scan *scan, int part, bool *stopped, nai
   const struct direct_scan *impl = scan->impl;
   NAI_SCOPED(nai_arena) arena = NAI_ARENA(NULL);
   NAI_SCOPED(nai_record_reader) reader = {0};
-  struct nai_window window;
+  struct nai_window window = {.pages = impl->pages, .arena = &arena};
   uint32_t end = part_begin(scan, impl, part + 1);
   int64_t rows = 0;
   NAI_TRY(nai_record_reader_init(&reader, &impl->plan, &arena, err));
-  NAI_TRY(nai_window_open(&window, impl->pages, &arena, err));
   for (uint32_t i = part_begin(scan, impl, part); i < end; i++) {
     const unsigned char *data;
     NAI_TRY(nai_window_leaf(&data, &window, &impl->leaves, i, end, err));

@@ -64,12 +64,11 @@ static int check_rows(const struct nai_pages *pages, const struct nai_db_table *
   NAI_SCOPED(nai_arena) arena = NAI_ARENA(NULL);
   NAI_SCOPED(audit) audit = {.pages = pages, .rules = nai_row_rules_of(table, looked_at)};
   struct nai_leaves leaves;
-  struct nai_window window;
+  struct nai_window window = {.pages = pages, .arena = &arena};
   NAI_TRY(nai_leaves_find(&leaves, pages, (uint32_t)table->rootpage, &arena, err));
   NAI_TRY(nai_pages_check_strays(pages, table, err));
   NAI_TRY(NAI_NEW(audit.types, &arena, (size_t)looked_at, err));
   NAI_TRY(NAI_NEW(audit.offsets, &arena, (size_t)looked_at, err));
-  NAI_TRY(nai_window_open(&window, pages, &arena, err));
   for (uint32_t i = 0; i < leaves.count; i++) {
     const unsigned char *data;
     NAI_TRY(nai_window_leaf(&data, &window, &leaves, i, leaves.count, err));

@@ -256,11 +256,11 @@ NAI_MUST_CHECK static inline int nai_leaf_end(const struct nai_leaf_walk *walk, 
  * for every few pages of the map, and leaves the pages in the processor's cache. */
 struct nai_window {
   const struct nai_pages *pages;
-  unsigned char *buffer; /* followed by NAI_PAGE_SLACK bytes */
+  struct nai_arena *arena; /* that the buffer is from */
+  unsigned char *buffer;   /* followed by NAI_PAGE_SLACK bytes */
+  size_t room;             /* of the buffer, with those */
   uint32_t first_page, page_count;
 };
-NAI_MUST_CHECK int nai_window_open(struct nai_window *window, const struct nai_pages *pages, struct nai_arena *arena,
-                                   struct nai_err *err);
 /* Content of leaf i, valid until the next call; leaves up to `end` are going to follow. */
 NAI_MUST_CHECK int nai_window_leaf(const unsigned char **data, struct nai_window *window,
                                    const struct nai_leaves *leaves, uint32_t i, uint32_t end, struct nai_err *err);

@@ -7,15 +7,13 @@ enum {
   MAX_SKIPPED_PAGES = 2     /* reading a few foreign pages in between costs less than another call */
 };
 
-int nai_window_open(struct nai_window *window, const struct nai_pages *pages, struct nai_arena *arena,
-                    struct nai_err *err) {
-  *window = (struct nai_window){.pages = pages};
-  return NAI_NEW(window->buffer, arena, WINDOW_BYTES + NAI_PAGE_SLACK, err);
-}
-
 static int fill(struct nai_window *window, uint32_t first_page, uint32_t page_count, struct nai_err *err) {
   size_t page_size = window->pages->page_size, bytes = page_count * page_size;
   window->page_count = 0;
+  if (window->room < bytes + NAI_PAGE_SLACK) { /* most tables are small */
+    NAI_TRY(nai_arena_resize(&window->buffer, window->arena, window->room, bytes + NAI_PAGE_SLACK, err));
+    window->room = bytes + NAI_PAGE_SLACK;
+  }
   ssize_t n = nai_fs_read_upto(window->pages->fd, window->buffer, bytes, (first_page - 1) * (uint64_t)page_size);
   if (n < 0)
     return nai_err_sys(err, NAI_EINPUT, errno, "cannot read the file at page %u", first_page);

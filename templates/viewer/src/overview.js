@@ -32,7 +32,9 @@ export class Overview {
     /** What charts show: the time in which GPUs worked, ns after the origin. */
     this.from = Math.max(model.startNs, model.clock.relative(report.run.window_start_ns));
     this.to = Math.max(this.from + 1, model.clock.relative(report.run.window_end_ns));
-    byId('verdict').classList.add(`severity-${report.verdict.severity}`);
+    const verdict = byId('verdict');
+    verdict.classList.add(`severity-${report.verdict.severity}`);
+    verdict.textContent = report.verdict.text.replace(/(\d) (?=%|(?:ns|µs|ms|s|min|[KMG]iB|GB)\b)/g, '$1\u00a0'); // no break before a unit
     const summary = byId('summary');
     summary.hidden = false;
     replace(summary, name(report.run.summary), ` · ${bytes(report.trace.size_bytes)}`);

@@ -1,5 +1,6 @@
 /* OpenACC programs. A variable that a directive in the loop moves to the GPU and back each iteration, and one that a
- * directive before the loop moves once; and the same with both before the loop. */
+ * directive before the loop moves once; and room for one more, in each iteration; and the same with all before the
+ * loop. */
 #include "gen/scenario.h"
 #include "gen/plan_internal.h"
 #include "gen/truth/answers.h"
@@ -7,7 +8,7 @@
 #include <string.h>
 
 enum { ROUNDS = 20, US = 1000, PID = 5971, LINE_OUTSIDE = 12, LINE_LOOP = 40 };
-enum { LAUNCH = 4, UPLOAD = 5, DOWNLOAD = 6, IMPLICIT_WAIT = 8, CONSTRUCT = 9 };
+enum { LAUNCH = 4, UPLOAD = 5, DOWNLOAD = 6, IMPLICIT_WAIT = 8, CONSTRUCT = 9, ALLOCATION = 15 };
 
 struct acc {
   struct nai_gen_program p;
@@ -51,6 +52,13 @@ static void move(struct acc *a, int kind, int line, const char *variable, int64_
   nai_gen_wait_until(plan, a->p.thread, end + 2 * US);
 }
 
+/* Room from the runtime's pool: no call of CUDA. */
+static void allocate(struct acc *a, int line, int64_t ns) {
+  int64_t start = nai_gen_now(a->p.plan, a->p.thread);
+  nai_gen_wait_until(a->p.plan, a->p.thread, start + ns);
+  event(a, "CUPTI_ACTIVITY_KIND_OPENACC_DATA", ALLOCATION, line, start, start + ns, "work(:)", 1 << 20);
+}
+
 static void launch(struct acc *a, int line) {
   struct nai_gen_plan *plan = a->p.plan;
   int64_t start = nai_gen_now(plan, a->p.thread);
@@ -76,11 +84,15 @@ static void plan_openacc(struct nai_gen_plan *plan, bool mended) {
   a.kernel = nai_gen_kernel(plan, "main_40_gpu", NULL);
   move(&a, UPLOAD, LINE_OUTSIDE, "mask(:,:)", 1 << 20, 40 * US);
   if (mended) {
+    allocate(&a, LINE_OUTSIDE, 60 * US);
+  }
+  if (mended) {
     move(&a, UPLOAD, LINE_OUTSIDE, "field(:,:)", 4 << 20, 160 * US);
   }
   for (int i = 0; i < ROUNDS; i++) {
     int64_t start = nai_gen_now(plan, a.p.thread);
     if (!mended) {
+      allocate(&a, LINE_LOOP, 60 * US);
       move(&a, UPLOAD, LINE_LOOP, "field(:,:)", 4 << 20, 160 * US);
     }
     launch(&a, LINE_LOOP);
@@ -93,10 +105,15 @@ static void plan_openacc(struct nai_gen_plan *plan, bool mended) {
   fact(plan, "field(:,:)", mended ? "0" : "1", mended ? 1 : ROUNDS, INT64_C(160) * US * (mended ? 1 : ROUNDS));
   if (!mended) {
     fact(plan, "residual", "1", ROUNDS, INT64_C(2) * US * ROUNDS);
-    nai_gen_expect_findings(plan, "acc-data-each-iteration");
-    return;
+    nai_gen_expect_findings(plan, "acc-data-each-iteration acc-alloc-each-iteration");
+  } else {
+    nai_gen_expect_no_findings(plan, "acc-data-each-iteration acc-alloc-each-iteration");
   }
-  nai_gen_expect_no_findings(plan, "acc-data-each-iteration");
+  nai_gen_fact(plan, &(struct nai_gen_fact){.table = "directive_data",
+                                            .key = "work(:)",
+                                            .value = mended ? "0" : "1",
+                                            .count = mended ? 1 : ROUNDS,
+                                            .gain_ns = INT64_C(60) * US * (mended ? 1 : ROUNDS)});
 }
 
 void nai_gen_plan_openacc(struct nai_gen_plan *plan, int64_t target_bytes) {

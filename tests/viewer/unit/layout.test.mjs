@@ -124,3 +124,16 @@ test('of many GPUs the strip shows the ones that stand out, then groups that add
   many[70].start_ns = 5;
   assert.equal(stripLanes(many).length, 7, 'what lies on another grid is no sum');
 });
+
+test('of many GPUs a process that has one of its own folds with it', () => {
+  const other = planModel().model;
+  const pids = (gpu) => [...new Set(other.lanes.filter((lane) => other.isGpuLane(lane) && lane.gpu === gpu).map((lane) => lane.pid))];
+  const around = () => new Layout(other).tracks.filter((track) => track.type === 'process').map((track) => track.parents);
+  assert.ok(around().every((parents) => parents.length === 0), 'of a few it stands behind it');
+  for (let id = 90; other.timeline.gpus.length < 5; id++) other.timeline.gpus.push({ ...other.timeline.gpus[0], id });
+  const own = other.timeline.gpus.filter(({ id }) => pids(id).length === 1 && other.timeline.gpus.filter((gpu) => pids(gpu.id).includes(pids(id)[0])).length === 1);
+  assert.ok(own.length > 0);
+  assert.deepEqual(around().filter((parents) => parents.length > 0).map(([key]) => key).sort(), own.map(({ id }) => `g${id}`).sort());
+  const folded = new Layout(other);
+  assert.ok(folded.visible.every((track) => track.parents.length === 0), 'closed groups show nothing of it');
+});

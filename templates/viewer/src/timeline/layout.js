@@ -88,11 +88,14 @@ export class Layout {
     this.projected = null;
     const host = model.lanes.filter((lane) => !model.isGpuLane(lane));
     this.processes = [...new Set(host.map((lane) => lane.pid))];
-    /** @type {Map<number, number>}  the last GPU that a process works on: it stands behind it */
-    this.lastGpu = new Map();
-    for (const { id } of model.timeline.gpus) for (const lane of model.lanes) if (model.isGpuLane(lane) && lane.gpu === id) this.lastGpu.set(lane.pid, id);
+    /** @type {Map<number, number[]>}  GPUs that a process works on: it stands behind the last */
+    this.gpusOf = new Map();
+    for (const { id } of model.timeline.gpus) {
+      for (const pid of new Set(model.lanes.filter((lane) => model.isGpuLane(lane) && lane.gpu === id).map((lane) => lane.pid)))
+        this.gpusOf.set(pid, [...(this.gpusOf.get(pid) ?? []), id]);
+    }
     this.addGpus(host);
-    for (const pid of this.processes) if (!this.lastGpu.has(pid)) this.addProcess(pid, host);
+    for (const pid of this.processes) if (!this.gpusOf.has(pid)) this.addProcess(pid, host);
     this.arrangement = new Arrangement(this.tracks, this.closed);
     this.place();
   }
@@ -153,7 +156,12 @@ export class Layout {
       this.addProjection(gpu.id);
       this.addCharts(key, [key], 'm', memory.filter((chart) => chart.gpu === gpu.id));
       this.addCounters(key, metrics.filter((chart) => chart.gpu === gpu.id));
-      for (const pid of this.processes) if (this.lastGpu.get(pid) === gpu.id) this.addProcess(pid, host);
+      // Of many GPUs a process that has one of its own folds with it.
+      for (const pid of this.processes) {
+        const gpus = this.gpusOf.get(pid) ?? [];
+        const inside = model.timeline.gpus.length > OPEN_GPUS && !shared && gpus.length === 1;
+        if (gpus.at(-1) === gpu.id) this.addProcess(pid, host, inside ? parents : []);
+      }
     }
   }
 
@@ -240,15 +248,16 @@ export class Layout {
     this.add({ type: 'spans', key: `${key}${suffix}`, label, hint, height: GAPS_HEIGHT, parents: [key], spans, gpu });
   }
 
-  /** @param {number} pid @param {Lane[]} host  lanes of all threads */
-  addProcess(pid, host) {
+  /** @param {number} pid @param {Lane[]} host  lanes of all threads @param {string[]} [around]  the groups it is inside */
+  addProcess(pid, host, around = []) {
     const { model, processes } = this;
     const key = `p${pid}`;
-    this.add({ type: 'process', key, label: model.processLabel(pid), height: HEADER_HEIGHT });
+    this.add({ type: 'process', key, label: model.processLabel(pid), height: HEADER_HEIGHT, parents: around });
+    const parents = [...around, key];
     const own = host.filter((lane) => lane.pid === pid);
     const tells = new Set(own.filter((lane) => !model.isHostLane(lane)).map((lane) => lane.tid));
     if (processes.length > OPEN_GPUS || tells.size === 0) this.closed.add(key);
-    this.addCharts(key, [key], 'm', this.memory.filter((chart) => chart.gpu < 0 && chart.pid === pid));
+    this.addCharts(key, parents, 'm', this.memory.filter((chart) => chart.gpu < 0 && chart.pid === pid));
     /** @type {Map<number, number>} */
     const sizes = new Map();
     for (const lane of own) sizes.set(lane.tid, (sizes.get(lane.tid) ?? 0) + (model.isHostLane(lane) ? 0 : lane.count));
@@ -256,23 +265,23 @@ export class Layout {
       .sort((a, b) => b[1] - a[1])
       .slice(0, OPEN_THREADS)
       .map(([tid]) => tid);
-    /** @param {number} tid @param {string[]} parents */
-    const addThread = (tid, parents) => {
+    /** @param {number} tid @param {string[]} inside */
+    const addThread = (tid, inside) => {
       const threadKey = `${key}t${tid}`;
-      this.add({ type: 'thread', key: threadKey, label: model.threadLabel(pid, tid), height: THREAD_HEIGHT, parents });
+      this.add({ type: 'thread', key: threadKey, label: model.threadLabel(pid, tid), height: THREAD_HEIGHT, parents: inside });
       if (!busiest.includes(tid) || !tells.has(tid)) this.closed.add(threadKey);
       const lanes = own.filter((lane) => lane.tid === tid);
-      this.addLanes(lanes, [...parents, threadKey], ROW_HEIGHT.host, false);
+      this.addLanes(lanes, [...inside, threadKey], ROW_HEIGHT.host, false);
     };
     const others = [...sizes.keys()].filter((tid) => !tells.has(tid));
-    for (const tid of sizes.keys()) if (tells.has(tid)) addThread(tid, [key]);
+    for (const tid of sizes.keys()) if (tells.has(tid)) addThread(tid, parents);
     const apart = others.length >= MANY_OTHERS;
     const group = `${key}o`;
     if (apart) {
-      this.add({ type: 'thread', key: group, label: `Other threads (${others.length})`, height: THREAD_HEIGHT, parents: [key], hint: OTHERS_HINT });
+      this.add({ type: 'thread', key: group, label: `Other threads (${others.length})`, height: THREAD_HEIGHT, parents, hint: OTHERS_HINT });
       this.closed.add(group);
     }
-    for (const tid of others) addThread(tid, apart ? [key, group] : [key]);
+    for (const tid of others) addThread(tid, apart ? [...parents, group] : parents);
   }
 
   /** @param {Lane[]} lanes @param {string[]} parents @param {number} rowHeight @param {boolean} nameProcess */

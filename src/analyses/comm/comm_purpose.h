@@ -1,0 +1,13 @@
+/* What a communicator is for. Internal to src/analyses/comm. */
+#pragma once
+
+#include "analyses/analysis.h"
+#include "base/sort.h"
+#include "model/comm/comm.h"
+
+struct nai_comm_purpose {
+  const char *purpose, *confidence, *evidence; /* purpose, evidence NULL: unknown */
+};
+/* Of kernels of one communicator on one GPU, by stream. Texts are the arena's, whose `oom` tells. */
+void nai_comm_purpose_of(struct nai_comm_purpose *out, const struct nai_model *m, const uint32_t *items, uint32_t count,
+                         struct nai_arena *arena);

@@ -1,0 +1,154 @@
+/* When what NVTX ranges launched ran on GPUs. */
+#include "features/stats/operations.h"
+#include "features/stats/ranges.h"
+
+#include "base/keyset.h"
+
+enum { WHOLE_GRAPHS = NAI_STATS_SETS + 1, OPERATIONS };
+
+/* CUDA graphs that were traced as a whole. */
+static int load_graphs(struct nai_stats_events *out, struct nai_stats_source *source, struct nai_err *err) {
+  static const char *const columns[NAI_STATS_OP_COLUMNS + 1] = {[NAI_STATS_OP_START] = "start",
+                                                                "end",
+                                                                "correlationId",
+                                                                [NAI_STATS_OP_DEVICE] = "deviceId",
+                                                                [NAI_STATS_OP_PROCESS] = "globalPid"};
+  const char *all[NAI_STATS_OP_COLUMNS + 1] = {0};
+  for (int c = 0; c < NAI_STATS_OP_COLUMNS; c++)
+    all[c] = columns[c] ? columns[c] : "";
+  return nai_stats_load(out, source, "CUPTI_ACTIVITY_KIND_GRAPH_TRACE", all, err);
+}
+
+/* Operations of a kind with their calls. */
+static void add_launched(struct nai_stats_launched *out, const struct nai_stats_events *operations,
+                         const struct nai_stats_calls *calls, bool *counted) {
+  for (uint32_t i = 0; i < operations->count; i++) {
+    uint32_t call =
+        nai_stats_call_of(calls, operations->at[NAI_STATS_OP_PROCESS][i], operations->at[NAI_STATS_OP_CORRELATION][i]);
+    int64_t start = operations->at[NAI_STATS_OP_START][i], end = operations->at[NAI_STATS_OP_END][i];
+    if (call == UINT32_MAX || !nai_stats_has_times(start, end))
+      continue;
+    out->times[out->count] = (struct nai_stats_extent){start, end, !counted[call]};
+    counted[call] = true;
+    out->device[out->count] = operations->at[NAI_STATS_OP_DEVICE][i];
+    out->items[out->count++] = (struct nai_stats_item){calls->events.at[NAI_STATS_CALL_START][call],
+                                                       calls->events.at[NAI_STATS_CALL_END][call],
+                                                       calls->events.at[NAI_STATS_CALL_THREAD][call]};
+  }
+}
+
+static int read_launched(struct nai_stats_launched *out, struct nai_stats_source *own, bool graphs,
+                         struct nai_arena *arena, struct nai_err *err) {
+  static const struct nai_stats_options options;
+  struct nai_stats_events events[OPERATIONS] = {0};
+  struct nai_stats_calls calls;
+  bool *counted; /* by call */
+  uint64_t count = 0;
+  const uint32_t wanted = 1u << NAI_STATS_OP_UNNAMED | 1u << NAI_STATS_OP_CORRELATION | 1u << NAI_STATS_OP_PROCESS |
+                          1u << NAI_STATS_OP_DEVICE;
+  NAI_TRY(nai_stats_index_calls(&calls, own, 0, err));
+  for (int what = 0; what < WHOLE_GRAPHS; what++)
+    NAI_TRY(nai_stats_load_operations(&events[what], own, (enum nai_stats_what)what, wanted, &options, err));
+  if (graphs)
+    NAI_TRY(load_graphs(&events[WHOLE_GRAPHS], own, err));
+  for (int what = 0; what < OPERATIONS; what++)
+    count += events[what].count;
+  NAI_TRY(NAI_NEW(out->items, arena, count, err));
+  NAI_TRY(NAI_NEW(out->times, arena, count, err));
+  NAI_TRY(NAI_NEW(out->device, arena, count, err));
+  NAI_TRY(NAI_NEW(counted, &own->arena, calls.events.count, err));
+  for (int what = 0; what < OPERATIONS; what++)
+    add_launched(out, &events[what], &calls, counted);
+  return NAI_OK;
+}
+
+int nai_stats_find_launched(struct nai_stats_launched *out, const struct nai_stats_source *source, bool graphs,
+                            struct nai_arena *arena, struct nai_err *err) {
+  NAI_SCOPED(nai_stats_source) own = {.arena = NAI_ARENA(NULL)};
+  *out = (struct nai_stats_launched){0};
+  NAI_TRY(nai_stats_source_open(&own, source->trace, err));
+  own.filter = source->filter;
+  return read_launched(out, &own, graphs, arena, err);
+}
+
+int nai_stats_project(int64_t *start, int64_t *end, const struct nai_stats_range *range,
+                      struct nai_stats_source *source, struct nai_err *err) {
+  struct nai_stats_launched launched;
+  NAI_TRY(nai_stats_find_launched(&launched, source, false, &source->arena, err));
+  *start = INT64_MAX;
+  *end = INT64_MIN;
+  for (uint32_t i = 0; i < launched.count; i++) {
+    const struct nai_stats_item *call = &launched.items[i];
+    if (call->thread != range->thread || call->start < range->start || call->end > range->end)
+      continue;
+    *start = launched.times[i].start < *start ? launched.times[i].start : *start;
+    *end = launched.times[i].end > *end ? launched.times[i].end : *end;
+  }
+  return *start <= *end && !range->crosses
+           ? NAI_OK
+           : nai_err_set(err, NAI_EUSAGE, "--filter-projected-nvtx: the range launched nothing on a GPU");
+}
+
+int nai_stats_project_all(struct nai_stats_moment **out, struct nai_stats_ranges *ranges,
+                          struct nai_stats_source *source, struct nai_err *err) {
+  struct nai_arena *arena = &source->arena;
+  struct nai_stats_extent *extents;
+  struct nai_stats_launched launched;
+  NAI_TRY(nai_stats_find_launched(&launched, source, false, &source->arena, err));
+  NAI_TRY(nai_stats_contain_extents(&extents, ranges, launched.items, launched.times, launched.count, arena, err));
+  NAI_TRY(NAI_NEW(*out, arena, ranges->count, err));
+  for (uint32_t i = 0; i < ranges->count; i++)
+    (*out)[i] = extents[i].calls ? (struct nai_stats_moment){extents[i].start, extents[i].end}
+                                 : (struct nai_stats_moment){0, -1};
+  return NAI_OK;
+}
+
+/* Of what one GPU ran. */
+struct by_gpu {
+  struct nai_stats_instance *at;
+  uint32_t count, capacity;
+};
+static int project_one_gpu(struct by_gpu *out, struct nai_stats_ranges *ranges,
+                           const struct nai_stats_launched *launched, int64_t device, struct nai_arena *kept,
+                           struct nai_err *err) {
+  NAI_SCOPED(nai_arena) arena = NAI_ARENA(NULL);
+  struct nai_stats_item *items;
+  struct nai_stats_extent *times, *extents;
+  uint32_t some = 0;
+  NAI_TRY(NAI_NEW(items, &arena, launched->count, err));
+  NAI_TRY(NAI_NEW(times, &arena, launched->count, err));
+  for (uint32_t i = 0; i < launched->count; i++)
+    if (launched->device[i] == device) {
+      items[some] = launched->items[i];
+      times[some++] = launched->times[i];
+    }
+  NAI_TRY(nai_stats_contain_extents(&extents, ranges, items, times, some, &arena, err));
+  for (uint32_t i = 0; i < ranges->count; i++) {
+    if (extents[i].start == INT64_MAX)
+      continue;
+    NAI_TRY(NAI_ROOM(out->at, out->capacity, out->count, kept, err));
+    out->at[out->count++] = (struct nai_stats_instance){extents[i].start, extents[i].end, device, ranges->at[i].name};
+  }
+  return NAI_OK;
+}
+
+int nai_stats_project_by_gpu(struct nai_stats_instance **out, uint32_t *count, struct nai_stats_source *source,
+                             struct nai_err *err) {
+  struct nai_stats_ranges ranges;
+  struct nai_stats_launched launched;
+  struct nai_keyset devices = {.arena = &source->arena};
+  struct by_gpu all = {0};
+  struct nai_key *unused; /* ranges are ordered once, in the source's arena */
+  bool added;
+  NAI_TRY(nai_stats_load_ranges(&ranges, source, false, NAI_STATS_BOTH_STYLES, err));
+  NAI_TRY(nai_stats_find_launched(&launched, source, false, &source->arena, err));
+  NAI_TRY(nai_stats_order_items(&unused, &ranges, NULL, 0, &source->arena, err));
+  for (uint32_t i = 0; i < launched.count; i++)
+    nai_keyset_add(&devices, launched.device[i], &added);
+  NAI_TRY(nai_memory_check(!devices.oom, err));
+  for (uint32_t d = 0; d < devices.count; d++)
+    NAI_TRY(project_one_gpu(&all, &ranges, &launched, devices.keys[d], &source->arena, err));
+  *out = all.at;
+  *count = all.count;
+  return NAI_OK;
+}
