@@ -4,8 +4,6 @@
 #include "base/array.h"
 #include "base/threads.h"
 
-#include <string.h>
-
 enum { START, END, TYPE, TEXT, TEXT_ID, THREAD, END_THREAD, DOMAIN, ROW };
 static const char *const columns[] = {"start",     "end",          "eventType", "$text", "textId",
                                       "globalTid", "endGlobalTid", "domainId",  "#",     NULL};
