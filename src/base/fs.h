@@ -2,6 +2,7 @@
  * errors. */
 #pragma once
 
+#include "base/arena.h"
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/scope.h"
@@ -63,6 +64,9 @@ void nai_close_descriptor(const int *fd);
 void nai_close_directory(DIR *const *directory);
 /* The entries of a directory that is no link; NULL with errno set. */
 DIR *nai_fs_entries(int directory, const char *name);
+/* Names of a directory's entries but hidden ones, in the order of bytes whatever the locale, which are the arena's.
+ * `path` is below `directory` or AT_FDCWD. 0 or errno. */
+int nai_fs_names(const char ***names, size_t *count, struct nai_arena *arena, int directory, const char *path);
 /* Whether `path`, below `directory` or AT_FDCWD, is the file that is open as `fd`. `flags`: AT_SYMLINK_NOFOLLOW or 0.
  */
 bool nai_fs_is_same(int fd, int directory, const char *path, int flags);

@@ -77,3 +77,22 @@ bool nai_fs_exists_at(int directory, const char *path) {
   NAI_CLOSED int fd = nai_fs_open_at(directory, path);
   return fd >= 0 || !nai_fs_is_absent(errno);
 }
+
+static int is_visible(const struct dirent *entry) { return entry->d_name[0] != '.'; }
+
+static int by_name(const struct dirent **a, const struct dirent **b) { return strcmp((*a)->d_name, (*b)->d_name); }
+
+int nai_fs_names(const char ***names, size_t *count, struct nai_arena *arena, int directory, const char *path) {
+  NAI_FREED struct dirent **entries = NULL;
+  struct nai_err ignored;
+  int n = scandirat(directory, path, &entries, is_visible, by_name), failed = n < 0 ? errno : 0;
+  *count = n < 0 ? 0 : (size_t)n;
+  if (!failed && NAI_NEW(*names, arena, *count, &ignored))
+    failed = ENOMEM;
+  for (size_t i = 0; i < *count; i++) {
+    if (!failed)
+      (*names)[i] = nai_arena_printf(arena, "%s", entries[i]->d_name);
+    free(entries[i]);
+  }
+  return !failed && arena->oom ? ENOMEM : failed;
+}

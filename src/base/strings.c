@@ -124,6 +124,13 @@ uint32_t nai_strings_add(struct nai_strings *s, const char *text, size_t len) {
   return recent && is_text(s, recent - 1, text, len) ? recent - 1 : add(s, text, len);
 }
 
+int nai_strings_put(uint32_t *id, struct nai_strings *strings, const char *text, struct nai_err *err) {
+  uint32_t added = nai_strings_add(strings, text, strlen(text));
+  if (id)
+    *id = added;
+  return added == NAI_NO_STRING ? nai_err_nomem(err) : NAI_OK;
+}
+
 uint32_t nai_strings_find(const struct nai_strings *s, const char *text, size_t len) {
   uint32_t slot;
   if (s->slots)

@@ -22,6 +22,8 @@ struct nai_strings {
 void nai_strings_free(struct nai_strings *strings);
 /* Id of the text, added when new. Returns NAI_NO_STRING only when out of memory or after 2^32-2 texts. */
 uint32_t nai_strings_add(struct nai_strings *strings, const char *text, size_t len);
+/* The same of a C string; NAI_ELIMIT instead. `id` may be NULL. */
+NAI_MUST_CHECK int nai_strings_put(uint32_t *id, struct nai_strings *strings, const char *text, struct nai_err *err);
 /* Id of the text or NAI_NO_STRING. */
 uint32_t nai_strings_find(const struct nai_strings *strings, const char *text, size_t len);
 /* Text of an id (NUL-terminated, borrowed until the next add); "" for ids out of range. */

@@ -121,8 +121,8 @@ static int add_line(struct reading *r, char *line, struct nai_err *err) {
 
 static int add_rule(struct reading *r, const char *category, struct nai_err *err) {
   struct nai_kernel_rules *set = r->set;
-  uint32_t id = nai_strings_add(r->categories, category, strlen(category));
-  NAI_TRY(nai_memory_check(id != NAI_NO_STRING, err));
+  uint32_t id;
+  NAI_TRY(nai_strings_put(&id, r->categories, category, err));
   NAI_TRY(NAI_ROOM(set->rules, set->capacity, set->count, &set->arena, err));
   set->rules[set->count++] = (struct rule){.source = "",
                                            .category = (int)id,

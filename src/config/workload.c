@@ -30,11 +30,6 @@ struct nai_workload_patterns {
 const char *nai_workload_aspect_name(enum nai_workload_aspect aspect) { return aspects[aspect]; }
 const char *nai_workload_sign_name(enum nai_workload_sign sign) { return signs[sign]; }
 
-static int add_name(struct nai_workload_patterns *p, int aspect, const char *value, struct nai_err *err) {
-  bool added = nai_strings_add(&p->values[aspect], value, strlen(value)) != NAI_NO_STRING;
-  return added ? NAI_OK : nai_err_nomem(err);
-}
-
 /* A text of a value, NULL without one. */
 static int get_text(const char **out, struct nai_workload_patterns *p, const struct nai_yaml *doc,
                     const struct nai_yaml_node *value, const char *key, struct nai_err *err) {
@@ -80,7 +75,7 @@ static int add_value(struct nai_workload_patterns *p, int aspect, const struct n
   NAI_TRY(nai_yaml_expect_keys(doc, value, keys, err));
   if (!value->count)
     return nai_yaml_error(doc, value, err, "no patterns");
-  NAI_TRY(add_name(p, aspect, value->key, err));
+  NAI_TRY(nai_strings_put(NULL, &p->values[aspect], value->key, err));
   NAI_TRY(add_shown(p, aspect, doc, value, err));
   const struct nai_yaml_node *shared = nai_yaml_get(doc, value, "shared");
   if (shared) {
@@ -115,7 +110,7 @@ static int add_dtypes(struct nai_workload_patterns *p, struct nai_err *err) {
   struct nai_patterns **set = &p->sets[NAI_ASPECT_PRECISION][NAI_SIGN_KERNELS][false];
   NAI_TRY(nai_patterns_load(set, &p->hash, "rules/kernel-dtypes.yaml", true, err));
   for (int i = 0; i < nai_patterns_class_count(*set); i++)
-    NAI_TRY(add_name(p, NAI_ASPECT_PRECISION, nai_patterns_class(*set, i), err));
+    NAI_TRY(nai_strings_put(NULL, &p->values[NAI_ASPECT_PRECISION], nai_patterns_class(*set, i), err));
   return NAI_OK;
 }
 

@@ -109,8 +109,8 @@ static int by_time(const void *pa, const void *pb) {
 static int read_kernels(struct kernels *to, struct adding *a, struct nai_err *err) {
   for (int64_t i = 0; i < a->kernels->rows; i++) {
     struct KERNELS_row row = KERNELS_at(a->kernels, i);
-    uint32_t at = nai_strings_add(&to->names, row.kernel_name, strlen(row.kernel_name));
-    NAI_TRY(nai_memory_check(at != NAI_NO_STRING, err));
+    uint32_t at;
+    NAI_TRY(nai_strings_put(&at, &to->names, row.kernel_name, err));
     NAI_TRY(NAI_ROOM(to->list, to->capacity, at, &a->arena, err));
     struct kernel *k = &to->list[at];
     if (!k->name || row.total_time_ns > k->most) {
@@ -175,8 +175,7 @@ static int add_metrics(struct adding *a, struct nai_err *err) {
       m.metric = nai_metric_id(&a->arena, m.metric, m.basis);
     NAI_TRY(nai_arena_check(&a->arena, err));
     uint32_t before = seen.count;
-    if (nai_strings_add(&seen, m.metric, strlen(m.metric)) == NAI_NO_STRING)
-      return nai_err_nomem(err);
+    NAI_TRY(nai_strings_put(NULL, &seen, m.metric, err));
     if (seen.count == before) /* the first counts: earlier versions wrote two metrics of one id into one run */
       continue;
     /* What part of a step a budget is, too: of a metric that is usually 0 nothing else is allowed. */

@@ -20,11 +20,6 @@ void nai_index_sums_free(struct nai_index_sums *sums) {
   nai_arena_free(&sums->arena);
 }
 
-static int keep(uint32_t *out, struct nai_strings *texts, const char *text, struct nai_err *err) {
-  *out = nai_strings_add(texts, text, strlen(text));
-  return *out == NAI_NO_STRING ? nai_err_nomem(err) : NAI_OK;
-}
-
 /* --- rules ------------------------------------------------------------------------------------ */
 
 /* Texts by number. */
@@ -46,8 +41,8 @@ static bool is_worse(const struct nai_index_summed_rule *rule, const struct INDE
 static int add_finding(struct nai_index_sums *s, const struct INDEX_FINDINGS_row *finding, struct nai_err *err) {
   uint32_t at, run, known = s->ids.count;
   int severity = nai_severity_from_name(finding->severity);
-  NAI_TRY(keep(&at, &s->ids, finding->rule, err));
-  NAI_TRY(keep(&run, &s->texts, finding->run_id, err));
+  NAI_TRY(nai_strings_put(&at, &s->ids, finding->rule, err));
+  NAI_TRY(nai_strings_put(&run, &s->texts, finding->run_id, err));
   NAI_TRY(NAI_ROOM(s->summed_rules, s->rule_capacity, at, &s->arena, err));
   struct nai_index_summed_rule *rule = &s->summed_rules[at];
   if (at == known)
@@ -59,8 +54,8 @@ static int add_finding(struct nai_index_sums *s, const struct INDEX_FINDINGS_row
   rule->severity = severity;
   rule->saving_ns = finding->saving_ns;
   rule->run = run;
-  NAI_TRY(keep(&rule->title, &s->texts, finding->title, err));
-  return keep(&rule->path, &s->texts, finding->path, err);
+  NAI_TRY(nai_strings_put(&rule->title, &s->texts, finding->title, err));
+  return nai_strings_put(&rule->path, &s->texts, finding->path, err);
 }
 
 static int by_weight(const void *pa, const void *pb) {
@@ -124,11 +119,11 @@ static int take_least(struct nai_index_summed_metric *m, const struct INDEX_METR
                       struct nai_strings *texts, struct nai_err *err) {
   m->least = row->value;
   m->least_run = run;
-  NAI_TRY(keep(&m->metric, texts, row->metric, err));
-  NAI_TRY(keep(&m->basis, texts, row->basis, err));
-  NAI_TRY(keep(&m->unit, texts, row->unit, err));
-  NAI_TRY(keep(&m->better, texts, row->better, err));
-  return keep(&m->gate, texts, row->gate, err);
+  NAI_TRY(nai_strings_put(&m->metric, texts, row->metric, err));
+  NAI_TRY(nai_strings_put(&m->basis, texts, row->basis, err));
+  NAI_TRY(nai_strings_put(&m->unit, texts, row->unit, err));
+  NAI_TRY(nai_strings_put(&m->better, texts, row->better, err));
+  return nai_strings_put(&m->gate, texts, row->gate, err);
 }
 
 /* Of equal values the first run has the least, and the last run the most, however runs come. */
@@ -155,8 +150,8 @@ static int add_metric(struct nai_index_sums *s, const struct INDEX_METRICS_row *
   uint32_t at, run, known = s->series.count;
   nai_buf_printf(&name, "%s\n%s", row->metric, row->basis);
   NAI_TRY(nai_buf_check(&name, err));
-  NAI_TRY(keep(&at, &s->series, nai_buf_str(&name), err));
-  NAI_TRY(keep(&run, &s->texts, row->run_id, err));
+  NAI_TRY(nai_strings_put(&at, &s->series, nai_buf_str(&name), err));
+  NAI_TRY(nai_strings_put(&run, &s->texts, row->run_id, err));
   NAI_TRY(NAI_ROOM(s->summed_metrics, s->metric_capacity, at, &s->arena, err));
   if (at == known)
     s->summed_metrics[at] = (struct nai_index_summed_metric){.last_run = NAI_NO_STRING};
@@ -216,7 +211,7 @@ static int add_run(struct nai_index_sums *s, const struct RUNS_row *run, struct 
   uint32_t i = s->entry_count;
   NAI_TRY(NAI_ROOM(s->entries, s->entry_capacity, i, &s->arena, err));
   NAI_TRY(NAI_ROOM(s->runs, s->run_capacity, i, &s->arena, err));
-  NAI_TRY(keep(&s->runs[i], &s->texts, run->run_id, err));
+  NAI_TRY(nai_strings_put(&s->runs[i], &s->texts, run->run_id, err));
   s->entries[i] = (struct nai_index_entry){.row = i,
                                            .analyzed = nai_index_is_analyzed(run->status),
                                            .severity = nai_severity_from_name(run->severity),

@@ -87,8 +87,7 @@ static int describe_again(struct nai_manifest *m, const struct nai_manifest *ear
   m->identity = earlier->identity;
   for (uint32_t i = 0; i < earlier->options.count; i++) {
     const char *option = nai_strings_get(&earlier->options, i);
-    if (nai_strings_add(&m->options, option, strlen(option)) == NAI_NO_STRING)
-      return nai_err_nomem(err);
+    NAI_TRY(nai_strings_put(NULL, &m->options, option, err));
   }
   return NAI_OK;
 }

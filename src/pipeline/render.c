@@ -186,7 +186,6 @@ int nai_state_render(struct nai_state *s, struct nai_err *err) {
   NAI_TRY(nai_fs_mkdir(dir, err));
   NAI_TRY(nai_parallel(s->options->threads, r.count + 1, render_task, &r, err));
   for (int i = 0; i < r.count; i++)
-    if (nai_strings_add(&s->outputs, r.files[i].path, strlen(r.files[i].path)) == NAI_NO_STRING)
-      return nai_err_nomem(err);
+    NAI_TRY(nai_strings_put(NULL, &s->outputs, r.files[i].path, err));
   return sum_up(s, &report, err);
 }

@@ -83,8 +83,7 @@ static int fill_nodes(struct nai_sql_table *t, const struct nai_model *m, int co
   for (uint32_t i = 0; i < m->node_count; i++)
     for (int k = 0; k < 2; k++) {
       const char *text = nai_get_str(nodes->table, i, k ? NVTX_NODES_path : NVTX_NODES_range_name);
-      ids[i][k] = nai_strings_add(&t->own->strings, text, strlen(text));
-      NAI_TRY(nai_memory_check(ids[i][k] != NAI_NO_STRING, err));
+      NAI_TRY(nai_strings_put(&ids[i][k], &t->own->strings, text, err));
     }
   for (int64_t i = 0; i < t->own->rows; i++) {
     int32_t node = node_of(m, call ? call[i] : (uint32_t)i);

@@ -23,8 +23,8 @@ static int put_row(void *ctx, const struct nai_value *cells, struct nai_err *err
     struct nai_value *cell = &out->cells[first + i];
     *cell = cells[i];
     if (cell->type == NAI_STR && !cell->null) {
-      uint32_t id = nai_strings_add(&out->texts, cell->s, strlen(cell->s));
-      NAI_TRY(nai_memory_check(id != NAI_NO_STRING, err));
+      uint32_t id;
+      NAI_TRY(nai_strings_put(&id, &out->texts, cell->s, err));
       cell->i = id;
     }
   }

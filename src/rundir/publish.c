@@ -2,10 +2,6 @@
 
 #include "base/fs.h"
 
-static int add(struct nai_strings *files, const char *name, struct nai_err *err) {
-  return nai_strings_add(files, name, strlen(name)) == NAI_NO_STRING ? nai_err_nomem(err) : NAI_OK;
-}
-
 /* Where the list is lost: table files say themselves what they are. */
 static int list_tables(struct nai_strings *files, int directory, struct nai_err *err) {
   char name[NAME_MAX + 16];
@@ -15,7 +11,7 @@ static int list_tables(struct nai_strings *files, int directory, struct nai_err 
   for (const struct dirent *e; (e = readdir(stages));) {
     snprintf(name, sizeof name, "stages/%s", e->d_name);
     if (nai_table_is_file_at(directory, name))
-      NAI_TRY(add(files, name, err));
+      NAI_TRY(nai_strings_put(NULL, files, name, err));
   }
   return NAI_OK;
 }
@@ -27,7 +23,7 @@ int nai_publish_list(struct nai_strings *files, bool *known, int directory, stru
     NAI_TRY(list_tables(files, directory, err));
   *known = manifest.ours || files->count;
   for (uint32_t i = 0; i < manifest.files.count; i++)
-    NAI_TRY(add(files, nai_strings_get(&manifest.files, i), err));
+    NAI_TRY(nai_strings_put(NULL, files, nai_strings_get(&manifest.files, i), err));
   return NAI_OK;
 }
 

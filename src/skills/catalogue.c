@@ -6,7 +6,6 @@
 #include "base/fs.h"
 #include "base/text.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 
@@ -79,10 +78,7 @@ static int add_file(struct nai_skills *all, const char *path, struct nai_err *er
   return file_away(all, skill, err);
 }
 
-static int is_yaml(const struct dirent *entry) {
-  const char *dot = strrchr(entry->d_name, '.');
-  return dot && (strcmp(dot, ".yaml") == 0 || strcmp(dot, ".yml") == 0);
-}
+static bool is_yaml(const char *name) { return nai_text_ends(name, ".yaml") || nai_text_ends(name, ".yml"); }
 
 /* Nothing of what the file holds is shown: a link may lead to what the client of a server must not read. */
 static void leave_out(struct nai_skills *all, const char *path, bool link) {
@@ -120,14 +116,17 @@ static int try_file(struct nai_skills *all, add_fn *add, const char *directory, 
   return nai_buf_check(&all->left_out, err);
 }
 
+/* What is no directory has no skills. */
 static int add_standard(struct nai_skills *all, add_fn *add, const char *path, struct nai_err *err) {
-  NAI_FREED struct dirent **entries = NULL;
-  int n = scandir(path, &entries, is_yaml, alphasort), rc = NAI_OK;
-  for (int i = 0; i < n; i++) {
-    rc = rc ? rc : try_file(all, add, path, entries[i]->d_name, err);
-    free(entries[i]);
-  }
-  return rc;
+  NAI_SCOPED(nai_arena) arena = NAI_ARENA(NULL);
+  const char **names;
+  size_t count;
+  if (nai_fs_names(&names, &count, &arena, AT_FDCWD, path))
+    return NAI_OK;
+  for (size_t i = 0; i < count; i++)
+    if (is_yaml(names[i]))
+      NAI_TRY(try_file(all, add, path, names[i], err));
+  return NAI_OK;
 }
 
 /* The working directory may be somebody else's repository. */
@@ -140,15 +139,17 @@ static int add_working_directory(struct nai_skills *all, struct nai_err *err) {
 }
 
 static int add_directory(struct nai_skills *all, const char *path, struct nai_err *err) {
-  NAI_FREED struct dirent **entries = NULL;
-  int n = scandir(path, &entries, is_yaml, alphasort), rc = NAI_OK;
-  for (int i = 0; i < n; i++) {
+  NAI_SCOPED(nai_arena) arena = NAI_ARENA(NULL);
+  const char **names;
+  size_t count;
+  if (nai_fs_names(&names, &count, &arena, AT_FDCWD, path))
+    return NAI_OK;
+  for (size_t i = 0; i < count; i++) {
     char file[PATH_MAX];
-    if (!rc && (size_t)snprintf(file, sizeof file, "%s/%s", path, entries[i]->d_name) < sizeof file)
-      rc = add_file(all, file, err);
-    free(entries[i]);
+    if (is_yaml(names[i]) && nai_fs_join(file, sizeof file, path, names[i]))
+      NAI_TRY(add_file(all, file, err));
   }
-  return rc;
+  return NAI_OK;
 }
 
 static int add_builtin(struct nai_skills *all, struct nai_err *err) {

@@ -98,13 +98,11 @@ void nai_intervals_gather(struct nai_intervals *out, struct nai_interval *v, siz
     nai_intervals_add(out, v[i].start, v[i].end);
 }
 
-int64_t nai_intervals_union_ns(struct nai_interval *v, size_t count, bool *oom) {
-  struct nai_intervals all = {0};
+int nai_intervals_union_ns(int64_t *ns, struct nai_interval *v, size_t count, struct nai_err *err) {
+  NAI_SCOPED(nai_intervals) all = {0};
   nai_intervals_gather(&all, v, count);
-  int64_t ns = nai_intervals_total_ns(&all);
-  *oom = *oom || all.oom;
-  nai_intervals_free(&all);
-  return ns;
+  *ns = nai_intervals_total_ns(&all);
+  return nai_memory_check(!all.oom, err);
 }
 
 size_t nai_intervals_after(const struct nai_intervals *set, int64_t t) {

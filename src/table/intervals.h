@@ -29,9 +29,9 @@ void nai_intervals_intersect(struct nai_intervals *out, const struct nai_interva
 /* Sum of lengths, ns. */
 int64_t nai_intervals_total_ns(const struct nai_intervals *set);
 /* Intervals in any order, overlapping or not, as a set; and the time that they cover, ns. Both reorder v and take
- * O(n log n); *oom is set, or left as it is. */
+ * O(n log n). */
 void nai_intervals_gather(struct nai_intervals *out, struct nai_interval *v, size_t count);
-int64_t nai_intervals_union_ns(struct nai_interval *v, size_t count, bool *oom);
+NAI_MUST_CHECK int nai_intervals_union_ns(int64_t *ns, struct nai_interval *v, size_t count, struct nai_err *err);
 /* How much of [a, b) the set covers, ns. */
 int64_t nai_intervals_overlap_ns(const struct nai_intervals *set, int64_t a, int64_t b);
 /* First interval that ends after t (count when there is none). O(log n). */

@@ -194,7 +194,7 @@ static int on_option(void *ctx, const struct nai_cell *cells, struct nai_err *er
   bool on = strcmp(value, "true") == 0;
   const char *text = nai_arena_printf(o->arena, "%s%s%s", option, on ? "" : "=", on ? "" : value);
   NAI_TRY(nai_arena_check(o->arena, err));
-  return nai_strings_add(&o->texts, text, strlen(text)) == NAI_NO_STRING ? nai_err_nomem(err) : NAI_OK;
+  return nai_strings_put(NULL, &o->texts, text, err);
 }
 
 /* As many texts as `max` bytes have room for, in order: exporters promise none of rows. NULL for none. */

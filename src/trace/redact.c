@@ -136,8 +136,8 @@ static int read_map(struct nai_redaction *r, const char *map, struct nai_err *er
   for (uint32_t row = 1; row < csv->row_count; row++) {
     const char *word = nai_csv_cell(csv, row, nai_csv_column(csv, "word"));
     snprintf(token, sizeof token, "X%u", row);
-    uint32_t number = nai_strings_add(&r->private, word, strlen(word));
-    NAI_TRY(nai_memory_check(number != NAI_NO_STRING, err));
+    uint32_t number;
+    NAI_TRY(nai_strings_put(&number, &r->private, word, err));
     if (strcmp(nai_csv_cell(csv, row, nai_csv_column(csv, "token")), token) != 0 || number != row - 1)
       return nai_err_set(err, NAI_EUSAGE, "%s:%u: not a map that --redact wrote: expected the token %s and its word",
                          map, csv->rows[row].line, token);

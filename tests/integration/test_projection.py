@@ -260,6 +260,13 @@ class Projection(unittest.TestCase):
         self.assertAlmostEqual(float(metrics["nvtx.forward.gpu_span"]["value"]), float(forward["p50_span_us"]) * 1e3, delta=1)
         self.assertAlmostEqual(float(metrics["nvtx.forward.gpu_idle"]["value"]), float(forward["idle_pct"]), delta=0.001)
 
+    def test_asked(self):
+        """How long forward takes on the GPU: the median of its instances there."""
+        directory = artifacts(trace("training"))
+        words = "select span_ns from v_projection where range_name = 'forward' and whole = 1"
+        spans = [int(row["span_ns"]) for row in csv.DictReader(run("sql", "--format", "csv", directory, words).stdout.splitlines())]
+        self.assertIn(f"On the GPU, forward takes {statistics.median(spans) / 1e6:.2f} ms", run("ask", directory, "how long does forward take on the GPU").stdout)
+
     def test_two_sorts(self):
         """A median that no span of the range is near is no metric; one span that is ten times as long takes nothing away."""
         spans = sorted((r["start"], r["end"], r["device"]) for r in Export(trace("training")).projected() if r["name"] == "forward" and r["whole"])

@@ -4,8 +4,6 @@
 
 #include "model/calls/stream_info.h"
 
-#include <string.h>
-
 enum { MIN_KERNELS = 8, SURE_PCT = 90, LIKELY_PCT = 60, PART_PCT = 30 };
 
 /* Ranges that programs put around what they communicate, outermost meaning first: a name holds the text. */

@@ -137,9 +137,8 @@ static int add(void *ctx, const struct nai_projection *p, struct nai_err *err) {
 static int count_instances(struct work *w, struct nai_err *err) {
   const struct nai_model *m = w->m;
   NAI_TRY(NAI_NEW(w->instances, w->arena, 2 * (size_t)m->tables[NAI_IN_NVTX]->strings.count, err));
-  for (uint32_t i = 0; i < m->nvtx.n; i++)
-    if (nai_at_i32(&m->nvtx.kind, i) != NAI_NVTX_MARK)
-      w->instances[name_and_style(m, i)]++;
+  for (uint32_t i = 0; i < m->node_count; i++)
+    w->instances[2 * (size_t)m->nodes[i].name + m->nodes[i].start_end] += m->nodes[i].count;
   return NAI_OK;
 }
 

@@ -43,11 +43,14 @@ static int add_sum(struct sum **sums, uint32_t *capacity, struct nai_keyset *key
 
 /* --- innermost ranges --------------------------------------------------------------------------- */
 
-static int add_loss(struct sums *s, int loss, uint32_t launch, int64_t ns, struct nai_err *err) {
+static const struct nai_nvtx_node *node_of(const struct sums *s, uint32_t launch) {
+  return launch == NAI_NO_ROW ? NULL : nai_model_call_node(s->m, launch);
+}
+
+static int add_loss(struct sums *s, int loss, const struct nai_nvtx_node *node, int64_t ns, struct nai_err *err) {
   if (ns <= 0)
     return NAI_OK;
   s->all[loss] += ns;
-  const struct nai_nvtx_node *node = launch == NAI_NO_ROW ? NULL : nai_model_call_node(s->m, launch);
   if (!node)
     return NAI_OK;
   return add_sum(&s->of_node, &s->of_node_capacity, &s->innermost, nai_key_pair(node - s->m->nodes, (uint32_t)loss),
@@ -60,10 +63,11 @@ static int add_gaps(struct sums *s, uint32_t gpu, struct nai_err *err) {
     struct nai_idle_split split;
     if (!nai_idle_gap_active(&at, s->m, gpu, gap.number))
       continue;
-    NAI_TRY(add_loss(s, IDLE, gap.launch, gap.end - gap.start, err));
+    const struct nai_nvtx_node *node = node_of(s, gap.launch);
+    NAI_TRY(add_loss(s, IDLE, node, gap.end - gap.start, err));
     NAI_TRY(nai_idle_split_again(&split, NULL, NULL, s->m, &gap, err));
     for (int c = 0; c < NAI_IDLE_CAUSES; c++)
-      NAI_TRY(add_loss(s, c, gap.launch, split.ns[c], err));
+      NAI_TRY(add_loss(s, c, node, split.ns[c], err));
   }
   return NAI_OK;
 }
@@ -78,7 +82,7 @@ static int add_ops(struct sums *s, uint32_t gpu, struct nai_err *err) {
       continue;
     int64_t ns = nai_intervals_overlap_ns(copies ? &s->gpu->exposed_copy : &s->gpu->exposed_communication, start,
                                           nai_model_op_end(s->m, op));
-    NAI_TRY(add_loss(s, copies ? COPY : COMMUNICATION, nai_model_op_api(s->m, op), ns, err));
+    NAI_TRY(add_loss(s, copies ? COPY : COMMUNICATION, node_of(s, nai_model_op_api(s->m, op)), ns, err));
   }
   return NAI_OK;
 }

@@ -169,8 +169,7 @@ static int check_capabilities(struct nai_comparison *c, struct nai_err *err) {
   for (struct nai_side_rows r = nai_all_rows(c->sides, &nai_capabilities_schema); nai_next_row(&r);) {
     const char *name = nai_get_str(r.table, r.row, CAPABILITIES_capability);
     uint32_t known = names.count;
-    if (nai_strings_add(&names, name, strlen(name)) == NAI_NO_STRING)
-      return nai_err_nomem(err);
+    NAI_TRY(nai_strings_put(NULL, &names, name, err));
     if (names.count > known)
       NAI_TRY(check_capability(c, name, err));
   }

@@ -120,8 +120,8 @@ int nai_fill_findings(struct nai_table *out, const struct nai_comparison *c, str
   uint32_t capacity = 0;
   for (struct nai_side_rows r = nai_all_rows(c->sides, &nai_findings_schema); nai_next_row(&r);) {
     struct FINDINGS_row finding = FINDINGS_at(r.table, r.row);
-    uint32_t at = nai_strings_add(&ids, finding.id, strlen(finding.id));
-    NAI_TRY(nai_memory_check(at != NAI_NO_STRING, err));
+    uint32_t at;
+    NAI_TRY(nai_strings_put(&at, &ids, finding.id, err));
     NAI_TRY(NAI_ROOM(rules, capacity, at, &arena, err));
     note(&rules[at].of[r.side], &finding, r.capture);
   }

@@ -54,8 +54,8 @@ static void children_free(struct children *c) {
 }
 
 static int add_child(struct children *to, int side, const char *name, int64_t ns, struct nai_err *err) {
-  uint32_t at = nai_strings_add(&to->names, name, strlen(name));
-  NAI_TRY(nai_memory_check(at != NAI_NO_STRING, err));
+  uint32_t at;
+  NAI_TRY(nai_strings_put(&at, &to->names, name, err));
   NAI_TRY(NAI_ROOM(to->sums, to->capacity, at, &to->arena, err));
   to->sums[at].ns[side] += ns;
   return NAI_OK;

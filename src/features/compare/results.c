@@ -99,8 +99,8 @@ static int find_metrics(struct nai_comparison *c, struct nai_err *err) {
       def.title = folded(c, def.title);
     }
     NAI_TRY(nai_arena_check(&c->arena, err));
-    uint32_t at = nai_strings_add(&ids, def.metric, strlen(def.metric));
-    NAI_TRY(nai_memory_check(at != NAI_NO_STRING, err));
+    uint32_t at;
+    NAI_TRY(nai_strings_put(&at, &ids, def.metric, err));
     NAI_TRY(NAI_ROOM(c->results, capacity, at, &c->arena, err));
     struct nai_metric_result *r = &c->results[at];
     bool is_known = at < c->result_count;

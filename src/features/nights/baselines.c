@@ -1,10 +1,11 @@
 /* baselines/NAME.json: names for runs. */
 #include "base/fs.h"
+#include "base/text.h"
 #include "config/yaml.h"
 #include "features/nights/store_internal.h"
 #include "table/json.h"
 
-#include <dirent.h>
+#include <fcntl.h>
 
 static int path_of(char out[PATH_MAX], const struct nai_store *store, const char *name, struct nai_err *err) {
   return (size_t)snprintf(out, PATH_MAX, "%s/baselines/%s.json", store->path, name) < PATH_MAX
@@ -81,7 +82,7 @@ static int read_baseline(struct nai_store_baseline *out, const char *path, struc
     return nai_err_set(err, NAI_EUSAGE, "\"%s\" is damaged: it names no runs", path);
   NAI_TRY(nai_yaml_expect(doc, list, NAI_YAML_LIST, err));
   for (const struct nai_yaml_node *n = nai_yaml_first(doc, list); n; n = nai_yaml_next(doc, n))
-    NAI_TRY(nai_store_list(&out->ids, n->text, err));
+    NAI_TRY(nai_strings_put(NULL, &out->ids, n->text, err));
   out->reason = strdup(reason ? reason->text : "");
   return out->reason ? NAI_OK : nai_err_nomem(err);
 }
@@ -100,27 +101,20 @@ int nai_store_baseline(struct nai_store_baseline *out, const struct nai_store *s
   return rc == NAI_EUSAGE ? err->code = NAI_EINPUT : rc; /* a gate must not take damage for a mistake in the call */
 }
 
-static int is_file(const struct dirent *e) {
-  const char *dot = strrchr(e->d_name, '.');
-  return e->d_name[0] != '.' && dot && strcmp(dot, ".json") == 0;
-}
-
-static int by_name(const struct dirent **a, const struct dirent **b) { return strcmp((*a)->d_name, (*b)->d_name); }
-
 int nai_store_baselines(struct nai_strings *names, const struct nai_store *store, struct nai_err *err) {
+  NAI_SCOPED(nai_arena) arena = NAI_ARENA(NULL);
   char path[PATH_MAX];
-  NAI_FREED struct dirent **entries = NULL;
+  const char **files;
+  size_t count;
   snprintf(path, sizeof path, "%s/baselines", store->path);
-  int n = scandir(path, &entries, is_file, by_name), failed = errno, rc = NAI_OK;
-  if (n < 0 && (failed != ENOENT || nai_fs_exists(path))) /* a link that leads nowhere is no store without baselines */
-    return nai_err_sys(err, NAI_EIO, failed, "cannot read \"%s\"", path);
-  for (int i = 0; i < n; i++) {
-    entries[i]->d_name[strlen(entries[i]->d_name) - strlen(".json")] = '\0';
-    if (!rc)
-      rc = nai_store_list(names, entries[i]->d_name, err);
-    free(entries[i]);
-  }
-  return rc;
+  int error = nai_fs_names(&files, &count, &arena, AT_FDCWD, path);
+  if (error && (error != ENOENT || nai_fs_exists(path))) /* a link that leads nowhere is no store without baselines */
+    return nai_err_sys(err, NAI_EIO, error, "cannot read \"%s\"", path);
+  for (size_t i = 0; i < count; i++)
+    if (nai_text_ends(files[i], ".json"))
+      NAI_TRY(nai_strings_put(
+          NULL, names, nai_arena_printf(&arena, "%.*s", (int)(strlen(files[i]) - strlen(".json")), files[i]), err));
+  return nai_arena_check(&arena, err);
 }
 
 int nai_store_each_baseline(const struct nai_store *store, nai_store_baseline_fn *each, void *ctx,

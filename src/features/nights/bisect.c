@@ -83,8 +83,7 @@ static int find_captures(struct commit *c, struct nai_err *err) {
     if (!nai_store_is_good(run) || run->thinned || !nai_store_matches(run->series, c->args->check.common.series))
       continue;
     NAI_TRY(nai_store_directory(path, &c->store, run, 0, err));
-    if (nai_strings_add(&c->captures, path, strlen(path)) == NAI_NO_STRING)
-      return nai_err_nomem(err);
+    NAI_TRY(nai_strings_put(NULL, &c->captures, path, err));
   }
   return NAI_OK;
 }

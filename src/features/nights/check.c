@@ -6,7 +6,7 @@
 #include "features/nights/suite.h"
 #include "rundir/manifest.h"
 
-#include <dirent.h>
+#include <fcntl.h>
 
 static const char default_series[] = "nsys-ai";
 
@@ -54,34 +54,26 @@ static int check(const void *memory, const char *const *operands, size_t count, 
 
 /* --- baselines -------------------------------------------------------------------------------- */
 
-static int add(struct nai_strings *paths, const char *path, struct nai_err *err) {
-  return nai_strings_add(paths, path, strlen(path)) == NAI_NO_STRING ? nai_err_nomem(err) : NAI_OK;
-}
-
 static bool is_run(const char *directory) {
   char path[PATH_MAX];
   return nai_fs_join(path, sizeof path, directory, NAI_MANIFEST_PATH) && nai_fs_exists(path);
 }
 
-static int visible(const struct dirent *entry) { return entry->d_name[0] != '.'; }
-
-/* In the order of bytes, whatever the locale. */
-static int by_name(const struct dirent **a, const struct dirent **b) { return strcmp((*a)->d_name, (*b)->d_name); }
-
 /* The entries of a directory that are such. */
 static int add_those(struct nai_strings *paths, const char *directory, bool (*is)(const char *path),
                      struct nai_err *err) {
-  NAI_FREED struct dirent **entries = NULL;
-  int n = scandir(directory, &entries, visible, by_name), rc = NAI_OK;
-  if (n < 0)
-    return nai_err_sys(err, NAI_EINPUT, errno, "cannot read the baseline \"%s\"", directory);
-  for (int i = 0; i < n; i++) {
+  NAI_SCOPED(nai_arena) arena = NAI_ARENA(NULL);
+  const char **names;
+  size_t count;
+  int error = nai_fs_names(&names, &count, &arena, AT_FDCWD, directory);
+  if (error)
+    return nai_err_sys(err, NAI_EINPUT, error, "cannot read the baseline \"%s\"", directory);
+  for (size_t i = 0; i < count; i++) {
     char path[PATH_MAX];
-    if (!rc && nai_fs_join(path, sizeof path, directory, entries[i]->d_name) && is(path))
-      rc = add(paths, path, err);
-    free(entries[i]);
+    if (nai_fs_join(path, sizeof path, directory, names[i]) && is(path))
+      NAI_TRY(nai_strings_put(NULL, paths, path, err));
   }
-  return rc;
+  return NAI_OK;
 }
 
 /* The run directories in a directory; where there are none, the traces: beside runs they are what these were made of.
@@ -102,7 +94,7 @@ static int find_runs(struct nai_strings *paths, const char *selector, struct nai
   if (nai_fs_is_dir(selector) && !is_run(selector))
     return add_runs_in(paths, selector, err);
   if (nai_fs_exists(selector))
-    return add(paths, selector, err);
+    return nai_strings_put(NULL, paths, selector, err);
   return nai_err_set(
       err, NAI_EINPUT,
       "there is no baseline \"%s\": give a run, a trace, or a directory of runs; last-good, median:N, run:ID "

@@ -64,8 +64,8 @@ static int take_run(struct sums *to, const struct nai_index *index, uint32_t row
   int64_t count, captures, first = rows_of(&count, &captures, index, row);
   for (int64_t i = first; i < first + count; i++) {
     struct INDEX_KERNELS_row kernel = INDEX_KERNELS_at(index->kernels, i);
-    uint32_t at = nai_strings_add(&to->names, kernel.name, strlen(kernel.name));
-    NAI_TRY(nai_memory_check(at != NAI_NO_STRING, err));
+    uint32_t at;
+    NAI_TRY(nai_strings_put(&at, &to->names, kernel.name, err));
     NAI_TRY(NAI_ROOM(to->list, to->capacity, at, &to->arena, err));
     to->list[at].name = kernel.name;
     to->list[at].ns[number] += isfinite(kernel.rate_ns) ? kernel.rate_ns / (double)captures : 0;

@@ -52,10 +52,6 @@ int nai_store_check_name(const char *what, const char *name, struct nai_err *err
       what, name, NAI_STORE_NAME_MAX);
 }
 
-int nai_store_list(struct nai_strings *list, const char *text, struct nai_err *err) {
-  return nai_strings_add(list, text, strlen(text)) == NAI_NO_STRING ? nai_err_nomem(err) : NAI_OK;
-}
-
 const char *nai_store_clean(struct nai_arena *arena, const char *text) {
   NAI_SCOPED(nai_buf) clean = {0};
   nai_text_clean(&clean, text, strlen(text));

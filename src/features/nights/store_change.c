@@ -215,12 +215,12 @@ struct kept {
 static int keep_near(struct nai_strings *near, const struct nai_table *runs, uint32_t run, struct nai_err *err) {
   enum { NEAR = 3 };
   for (int64_t i = run > NEAR ? run - NEAR : 0; i < runs->rows && i <= (int64_t)run + NEAR; i++)
-    NAI_TRY(nai_store_list(near, nai_get_str(runs, i, RUNS_run_id), err));
+    NAI_TRY(nai_strings_put(NULL, near, nai_get_str(runs, i, RUNS_run_id), err));
   return NAI_OK;
 }
 
 static int keep_run(const struct kept *kept, const struct nai_table *runs, uint32_t run, struct nai_err *err) {
-  NAI_TRY(nai_store_list(kept->runs, nai_get_str(runs, run, RUNS_run_id), err));
+  NAI_TRY(nai_strings_put(NULL, kept->runs, nai_get_str(runs, run, RUNS_run_id), err));
   return keep_near(kept->near, runs, run, err);
 }
 

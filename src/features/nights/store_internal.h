@@ -9,8 +9,6 @@ NAI_MUST_CHECK int nai_store_join(char out[PATH_MAX], const char *directory, con
 /* Whether a text may be a name of a file of ours: [A-Za-z0-9_][A-Za-z0-9._-]*, not too long. NAI_EUSAGE says what
  * `what` must look like. */
 NAI_MUST_CHECK int nai_store_check_name(const char *what, const char *name, struct nai_err *err);
-/* Adds a text to a list, if it is not there. */
-NAI_MUST_CHECK int nai_store_list(struct nai_strings *list, const char *text, struct nai_err *err);
 /* The arena's copy of a text without what cannot be shown. */
 const char *nai_store_clean(struct nai_arena *arena, const char *text);
 /* store_open.c: forgets the runs that were read, then reads those of that id. */

@@ -133,7 +133,7 @@ static int scan_entries(struct nai_store *store, DIR *directory, const char *pat
 static int scan(struct nai_store *store, const char *path, int level, const struct wanted *wanted,
                 struct nai_err *err) {
   if (level == ID && wanted->series)
-    return nai_store_list(wanted->series, path + strlen(store->path) + strlen("/runs/"), err);
+    return nai_strings_put(NULL, wanted->series, path + strlen(store->path) + strlen("/runs/"), err);
   if (wanted->names[level])
     return look_into(store, path, wanted->names[level], false, level, wanted, err);
   DIR *directory = opendir(path);
@@ -195,7 +195,7 @@ int nai_store_series(struct nai_strings *names, const struct nai_store *store, c
     sorted[i] = nai_strings_get(&found, i);
   qsort(sorted, found.count, sizeof *sorted, nai_by_text);
   for (uint32_t i = 0; i < found.count; i++)
-    NAI_TRY(nai_store_list(names, sorted[i], err));
+    NAI_TRY(nai_strings_put(NULL, names, sorted[i], err));
   return NAI_OK;
 }
 

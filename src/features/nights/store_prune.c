@@ -47,7 +47,7 @@ static bool is_recent(const struct nai_store_run *run, int64_t newest, int64_t k
 static int add_ids(void *ids, const char *name, const struct nai_store_baseline *baseline, struct nai_err *err) {
   (void)name;
   for (uint32_t i = 0; i < baseline->ids.count; i++)
-    NAI_TRY(nai_store_list(ids, nai_strings_get(&baseline->ids, i), err));
+    NAI_TRY(nai_strings_put(NULL, ids, nai_strings_get(&baseline->ids, i), err));
   return NAI_OK;
 }
 

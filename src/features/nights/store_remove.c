@@ -27,7 +27,7 @@ static int list_capture(struct nai_strings *ours, const struct nai_store *store,
   NAI_TRY(nai_store_directory(path, store, run, capture, err));
   if (lstat(path, &st) == 0 && S_ISREG(st.st_mode)) {
     snprintf(path, sizeof path, "captures/%d", capture);
-    return nai_store_list(ours, path, err);
+    return nai_strings_put(NULL, ours, path, err);
   }
   int rc = nai_run_open(&opened, path, err);
   if (rc)
@@ -39,7 +39,7 @@ static int list_capture(struct nai_strings *ours, const struct nai_store *store,
       continue;
     if ((size_t)snprintf(path, sizeof path, "captures/%d/%s", capture, file) >= sizeof path)
       return nai_err_nomem(err);
-    NAI_TRY(nai_store_list(ours, path, err));
+    NAI_TRY(nai_strings_put(NULL, ours, path, err));
   }
   return NAI_OK;
 }
@@ -89,7 +89,7 @@ static int list_captures(struct nai_strings *ours, const struct nai_store *store
   char path[PATH_MAX];
   for (int i = 0; i < (run->damaged ? NAI_STORE_MAX_CAPTURES : run->captures); i++) {
     snprintf(path, sizeof path, NAI_STORE_REPORTS "/%d.html", i);
-    NAI_TRY(nai_store_list(ours, path, err));
+    NAI_TRY(nai_strings_put(NULL, ours, path, err));
     NAI_TRY(nai_store_directory(path, store, run, i, err));
     if (!(run->damaged || run->thinned) || nai_fs_exists(path))
       NAI_TRY(list_capture(ours, store, run, i, err));
@@ -101,9 +101,9 @@ int nai_store_check_ours(const struct nai_store *store, const struct nai_store_r
   enum { DEPTH = 4 }; /* captures, N, stages */
   NAI_SCOPED(nai_strings) ours = {0};
   char path[PATH_MAX];
-  NAI_TRY(nai_store_list(&ours, "run.json", err));
-  NAI_TRY(nai_store_list(&ours, NAI_STORE_SUMMARY, err));
-  NAI_TRY(nai_store_list(&ours, NAI_TEMPORARY_MARK, err));
+  NAI_TRY(nai_strings_put(NULL, &ours, "run.json", err));
+  NAI_TRY(nai_strings_put(NULL, &ours, NAI_STORE_SUMMARY, err));
+  NAI_TRY(nai_strings_put(NULL, &ours, NAI_TEMPORARY_MARK, err));
   NAI_TRY(list_captures(&ours, store, run, err));
   NAI_TRY(nai_store_directory(path, store, run, -1, err));
   return check_ours(path, "", &ours, DEPTH, err);

@@ -18,7 +18,7 @@ static int add_run(struct nai_store_selection *s, const struct nai_store *store,
     return nai_err_set(err, NAI_EUSAGE, "the run \"%s\" failed: it has nothing to compare with", run->id);
   for (int i = 0; i < run->captures; i++) {
     NAI_TRY(nai_store_directory(path, store, run, i, err));
-    NAI_TRY(nai_store_list(&s->directories, path, err));
+    NAI_TRY(nai_strings_put(NULL, &s->directories, path, err));
   }
   return NAI_OK;
 }
@@ -104,7 +104,7 @@ static int take(struct search *s, const struct nai_store_run *run, struct nai_er
            "%.60s goes without the run \"%.100s\", which cannot be read; take it out of the store (nsys-ai "
            "store remove, or by moving its directory): %s",
            s->selector, run->id, why.msg);
-  return nai_store_list(s->left_out, line, err);
+  return nai_strings_put(NULL, s->left_out, line, err);
 }
 
 static int find_newest(struct search *s, bool dated, struct nai_err *err) {

@@ -18,7 +18,7 @@ int nai_store_damage(struct nai_strings *lines, const struct nai_store *store, s
         "the store goes without the run \"%.100s\"; put its record back from a copy, or take it out (nsys-ai store "
         "remove): %s",
         run->id, run->error);
-    NAI_TRY(nai_store_list(lines, line, err));
+    NAI_TRY(nai_strings_put(NULL, lines, line, err));
   }
   return NAI_OK;
 }

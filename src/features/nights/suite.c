@@ -4,7 +4,7 @@
 #include "config/yaml.h"
 #include "features/nights/store.h"
 
-#include <dirent.h>
+#include <fcntl.h>
 
 /* The name of a directory of results; the suite's own has one, too. */
 static bool is_name(const char *name) {
@@ -37,11 +37,6 @@ static int choose_baselines(struct nai_suite_program *program, struct nai_suite_
   return nai_arena_check(&to->arena, err);
 }
 
-static int visible(const struct dirent *entry) { return entry->d_name[0] != '.'; }
-
-/* In the order of bytes, whatever the locale. */
-static int by_name(const struct dirent **a, const struct dirent **b) { return strcmp((*a)->d_name, (*b)->d_name); }
-
 static int add_directory(struct nai_suite_programs *to, const char *directory, const char *name,
                          const char *const *baselines, size_t count, struct nai_err *err) {
   char path[PATH_MAX];
@@ -65,36 +60,33 @@ static bool has(const struct nai_suite_programs *programs, const char *name) {
 
 /* Programs that a directory of baselines has, and the new side has not. */
 static int add_lost(struct nai_suite_programs *to, const char *baseline, struct nai_err *err) {
-  NAI_FREED struct dirent **entries = NULL;
-  int n = nai_fs_is_dir(baseline) ? scandir(baseline, &entries, visible, by_name) : 0, rc = NAI_OK;
-  for (int i = 0; i < n; i++) {
-    struct nai_suite_program *program;
-    char path[PATH_MAX];
-    if (!rc && nai_fs_join(path, sizeof path, baseline, entries[i]->d_name) && nai_fs_is_dir(path) &&
-        is_name(entries[i]->d_name) && !has(to, entries[i]->d_name)) {
-      rc = add_program(&program, to, entries[i]->d_name, err);
-      if (!rc)
-        program->lacks = "only the baseline has this program";
+  const char **names;
+  size_t count;
+  struct nai_suite_program *program;
+  char path[PATH_MAX];
+  if (!nai_fs_is_dir(baseline) || nai_fs_names(&names, &count, &to->arena, AT_FDCWD, baseline))
+    return NAI_OK;
+  for (size_t i = 0; i < count; i++)
+    if (nai_fs_join(path, sizeof path, baseline, names[i]) && nai_fs_is_dir(path) && is_name(names[i]) &&
+        !has(to, names[i])) {
+      NAI_TRY(add_program(&program, to, names[i], err));
+      program->lacks = "only the baseline has this program";
     }
-    free(entries[i]);
-  }
-  return rc;
+  return NAI_OK;
 }
 
 static int find_in(struct nai_suite_programs *to, const char *directory, const char *const *baselines, size_t count,
                    struct nai_err *err) {
-  NAI_FREED struct dirent **entries = NULL;
-  int n = scandir(directory, &entries, visible, by_name), rc = NAI_OK;
-  if (n < 0)
-    return nai_err_sys(err, NAI_EUSAGE, errno, "--suite: cannot read \"%s\"", directory);
-  for (int i = 0; i < n; i++) {
-    if (!rc)
-      rc = add_directory(to, directory, entries[i]->d_name, baselines, count, err);
-    free(entries[i]);
-  }
-  for (size_t i = 0; i < count && !rc; i++)
-    rc = add_lost(to, baselines[i], err);
-  return rc;
+  const char **names;
+  size_t n;
+  int error = nai_fs_names(&names, &n, &to->arena, AT_FDCWD, directory);
+  if (error)
+    return nai_err_sys(err, NAI_EUSAGE, error, "--suite: cannot read \"%s\"", directory);
+  for (size_t i = 0; i < n; i++)
+    NAI_TRY(add_directory(to, directory, names[i], baselines, count, err));
+  for (size_t i = 0; i < count; i++)
+    NAI_TRY(add_lost(to, baselines[i], err));
+  return NAI_OK;
 }
 
 /* --- a file ----------------------------------------------------------------------------------------- */

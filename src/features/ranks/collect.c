@@ -12,8 +12,8 @@
 #include "tables/steps.h"
 
 int nai_ranks_text(uint32_t *id, struct nai_ranks *r, const char *text, struct nai_err *err) {
-  *id = text ? nai_strings_add(&r->names, text, strlen(text)) : NAI_NO_STRING;
-  return text && *id == NAI_NO_STRING ? nai_err_nomem(err) : NAI_OK;
+  *id = NAI_NO_STRING;
+  return text ? nai_strings_put(id, &r->names, text, err) : NAI_OK;
 }
 
 /* --- the model -------------------------------------------------------------------------------- */

@@ -3,6 +3,8 @@
 
 #include "base/fmt.h"
 #include "base/escape.h"
+#include "base/fs.h"
+#include "rundir/run.h"
 
 enum { LEFT = 130, RIGHT = 20, WIDTH = 1000, HEAD = 16, ROW_FEW = 20, ROW_MANY = 11, MANY = 24, MAX_CHARS = 20 };
 
@@ -160,14 +162,33 @@ static void put_stretch(struct nai_buf *out, const struct scale *s, const struct
   nai_buf_printf(out, ": mostly %s</title></rect>", nai_ranks_states[look.state]);
 }
 
+int nai_ranks_put_report(struct nai_buf *out, const struct nai_ranks_report *report, int64_t rank,
+                         struct nai_err *err) {
+  const struct nai_ranks *r = report->ranks;
+  const struct nai_run *run = r->sources[r->ranks[rank].source].run;
+  char file[PATH_MAX], path[PATH_MAX];
+  if (!report->directory || !nai_fs_join(file, sizeof file, nai_run_path(run), "report.html") ||
+      !nai_fs_is_regular(file))
+    return NAI_OK;
+  NAI_TRY(nai_fs_relative(path, sizeof path, report->directory, file, err));
+  nai_escape_url(out, path, strlen(path));
+  return NAI_OK;
+}
+
 /* The row of a rank: its name, which leads to its report, its time at the edges of the map, what it did in each column
  * in thousandths. */
 static int put_time_row(struct nai_buf *out, const struct scale *s, const struct nai_ranks_report *report,
                         uint32_t rank, struct nai_err *err) {
   const struct nai_ranks_axis *axis = &report->axis;
+  NAI_SCOPED(nai_buf) link = {0};
   int64_t from, to;
+  NAI_TRY(nai_ranks_put_report(&link, report, rank, err));
   nai_buf_puts(out, "<a class=\"rank\"");
-  NAI_TRY(nai_ranks_put_link(out, report, rank, err));
+  if (link.len) {
+    nai_buf_puts(out, " href=\"");
+    nai_escape_html(out, link.data, link.len);
+    nai_buf_puts(out, "\"");
+  }
   if (nai_ranks_own_times(&from, &to, axis, s->r, rank)) {
     nai_buf_printf(out, " data-from=\"%" PRIi64 "\" data-to=\"%" PRIi64 "\"", from, to);
     for (int state = 0; state < NAI_RANKS_IDLE; state++)

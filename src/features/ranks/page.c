@@ -39,34 +39,10 @@ static struct nai_view *put_row(struct nai_view *list, const struct nai_table *t
   return map;
 }
 
-/* The way to the report of a rank's run, from where the page is; empty where it has none. */
-static int find_report(struct nai_buf *out, const struct nai_ranks_report *report, int64_t rank, struct nai_err *err) {
-  const struct nai_ranks *r = report->ranks;
-  const struct nai_run *run = r->sources[r->ranks[rank].source].run;
-  char file[PATH_MAX], path[PATH_MAX];
-  if (!report->directory || !nai_fs_join(file, sizeof file, nai_run_path(run), "report.html") ||
-      !nai_fs_is_regular(file))
-    return NAI_OK;
-  NAI_TRY(nai_fs_relative(path, sizeof path, report->directory, file, err));
-  nai_escape_url(out, path, strlen(path));
-  return NAI_OK;
-}
-
-int nai_ranks_put_link(struct nai_buf *out, const struct nai_ranks_report *report, uint32_t rank, struct nai_err *err) {
-  NAI_SCOPED(nai_buf) link = {0};
-  NAI_TRY(find_report(&link, report, rank, err));
-  if (!link.len)
-    return NAI_OK;
-  nai_buf_puts(out, " href=\"");
-  nai_escape_html(out, link.data, link.len);
-  nai_buf_puts(out, "\"");
-  return NAI_OK;
-}
-
 /* Where a row of ranks leads: to the report of that rank. */
 static int link_rank(struct nai_view *map, const struct nai_ranks_report *report, int64_t rank, struct nai_err *err) {
   NAI_SCOPED(nai_buf) link = {0};
-  NAI_TRY(find_report(&link, report, rank, err));
+  NAI_TRY(nai_ranks_put_report(&link, report, rank, err));
   nai_view_put_int(map, "row", rank);
   if (link.len)
     nai_view_put_buf(map, "href", NAI_TEXT_FOREIGN, &link);
@@ -77,7 +53,7 @@ static int link_rank(struct nai_view *map, const struct nai_ranks_report *report
 static int put_time(struct nai_view *map, const char *key, const struct nai_ranks_report *report, uint32_t rank,
                     int64_t start, int64_t end, struct nai_err *err) {
   NAI_SCOPED(nai_buf) link = {0};
-  NAI_TRY(find_report(&link, report, rank, err));
+  NAI_TRY(nai_ranks_put_report(&link, report, rank, err));
   if (!link.len)
     return NAI_OK;
   nai_buf_printf(&link, "#v=timeline&r=@%" PRIi64 "~%" PRIi64, start, end);

@@ -81,9 +81,9 @@ int64_t nai_ranks_put_map(struct nai_buf *out, const struct nai_ranks *ranks, co
 /* That of ranks and time: what each GPU did most in each bin. */
 NAI_MUST_CHECK int nai_ranks_put_time_map(struct nai_buf *out, const struct nai_ranks_report *report,
                                           struct nai_err *err);
-/* Appends ` href="..."` with the way to the report of a rank's run, nothing where it has none. */
-NAI_MUST_CHECK int nai_ranks_put_link(struct nai_buf *out, const struct nai_ranks_report *report, uint32_t rank,
-                                      struct nai_err *err);
+/* Appends the address of the report of a rank's run, from where the page is; nothing where it has none. */
+NAI_MUST_CHECK int nai_ranks_put_report(struct nai_buf *out, const struct nai_ranks_report *report, int64_t rank,
+                                        struct nai_err *err);
 
 /* Documents, appended. */
 typedef int nai_ranks_write_fn(struct nai_buf *out, const struct nai_ranks_report *report, struct nai_err *err);

@@ -13,7 +13,6 @@
 #include "table/set.h"
 #include "tables/book.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 
@@ -50,27 +49,20 @@ static const struct nai_cli_option options[] = {
     {0},
 };
 
-static int is_table(const struct dirent *entry) {
-  const char *dot = strrchr(entry->d_name, '.');
-  return dot && strcmp(dot, ".ntab") == 0;
-}
-
 /* There is no such file: the table beside it that was probably meant. */
 static int missing(const char *path, struct nai_err *err) {
-  NAI_FREED struct dirent **entries = NULL;
-  const char *name = nai_fs_basename(path), *near = NULL;
-  NAI_FREED char *directory = strndup(path, (size_t)(name - path));
-  int n = directory ? scandir(*directory ? directory : ".", &entries, is_table, alphasort) : -1;
-  NAI_FREED const char **names = n > 0 ? malloc((size_t)n * sizeof *names) : NULL;
-  for (int i = 0; names && i < n; i++)
-    names[i] = entries[i]->d_name;
-  if (names)
-    near = nai_text_suggest(name, names, (size_t)n);
-  nai_err_set(err, NAI_EINPUT, "there is no \"%s\"%s%s%s%s", path, near ? "; did you mean " : "", near ? directory : "",
-              near ? near : "", near ? "?" : "");
-  for (int i = 0; i < n; i++)
-    free(entries[i]);
-  return NAI_EINPUT;
+  NAI_SCOPED(nai_arena) arena = NAI_ARENA(NULL);
+  const char **names, *name = nai_fs_basename(path), *near = NULL;
+  const char *directory = nai_arena_printf(&arena, "%.*s", (int)(name - path), path);
+  size_t all, count = 0;
+  if (nai_fs_names(&names, &all, &arena, AT_FDCWD, *directory ? directory : ".") == 0) {
+    for (size_t i = 0; i < all; i++)
+      if (nai_text_ends(names[i], ".ntab"))
+        names[count++] = names[i];
+    near = nai_text_suggest(name, names, count);
+  }
+  return nai_err_set(err, NAI_EINPUT, "there is no \"%s\"%s%s%s%s", path, near ? "; did you mean " : "",
+                     near ? directory : "", near ? near : "", near ? "?" : "");
 }
 
 static int format_of(const struct table_args *args) {

@@ -34,8 +34,7 @@ int nai_stats_groups_begin(struct nai_stats_groups *groups, struct nai_stats_sou
   return NAI_NEW(groups->value, &source->arena, rows, err);
 }
 
-int nai_stats_groups_add(struct nai_stats_groups *groups, const int64_t *key, int64_t value, struct nai_err *err) {
-  const uint32_t group = nai_stats_key_find(&groups->of, key, groups->keys);
+int nai_stats_groups_put(struct nai_stats_groups *groups, uint32_t group, int64_t value, struct nai_err *err) {
   NAI_TRY(nai_memory_check(group != NAI_NO_STRING, err));
   if (groups->rows == groups->capacity) {
     uint32_t capacity = groups->capacity;
@@ -45,6 +44,10 @@ int nai_stats_groups_add(struct nai_stats_groups *groups, const int64_t *key, in
   groups->group[groups->rows] = group;
   groups->value[groups->rows++] = value;
   return NAI_OK;
+}
+
+int nai_stats_groups_add(struct nai_stats_groups *groups, const int64_t *key, int64_t value, struct nai_err *err) {
+  return nai_stats_groups_put(groups, nai_stats_key_find(&groups->of, key, groups->keys), value, err);
 }
 
 int nai_stats_groups_add_some(struct nai_stats_groups *groups, const int64_t *key, int64_t value, uint32_t count,

@@ -12,10 +12,9 @@ struct launches {
 };
 
 static int join(struct launches *out, struct nai_stats_rows *rows, const struct nai_stats_options *options,
-                struct nai_err *err) {
+                uint32_t wanted, struct nai_err *err) {
   struct nai_arena *arena = &rows->source->arena;
-  const uint32_t wanted = 1u << NAI_STATS_OP_CORRELATION | 1u << NAI_STATS_OP_PROCESS | 1u << NAI_STATS_OP_DEVICE |
-                          0x3f << NAI_STATS_OP_GRID;
+  wanted |= 1u << NAI_STATS_OP_CORRELATION | 1u << NAI_STATS_OP_PROCESS | 1u << NAI_STATS_OP_DEVICE;
   NAI_TRY(nai_stats_index_calls(&out->calls, rows->source, 1u << NAI_STATS_CALL_NAME, err));
   NAI_TRY(nai_stats_load_operations(&out->kernels, rows->source, NAI_STATS_KERNELS, wanted, options, err));
   NAI_TRY(NAI_NEW(out->call, arena, out->kernels.count, err));
@@ -61,7 +60,7 @@ static struct launch launch_of(const struct launches *all, uint32_t kernel) {
 int nai_stats_make_launches(struct nai_stats_rows *rows, const struct nai_stats_options *options, struct nai_err *err) {
   struct launches *all = NULL;
   NAI_TRY(NAI_NEW(all, &rows->source->arena, 1, err));
-  NAI_TRY(join(all, rows, options, err));
+  NAI_TRY(join(all, rows, options, 0x3fu << NAI_STATS_OP_GRID, err));
   rows->state = all;
   rows->count = all->count;
   return nai_sort_keys(all->order, all->count, err);
@@ -166,7 +165,7 @@ int nai_stats_make_launch_sums(struct nai_stats_rows *rows, const struct nai_sta
   struct launches all = {0};
   struct launch_sums *sums = NULL;
   NAI_TRY(NAI_NEW(sums, &rows->source->arena, 1, err));
-  NAI_TRY(join(&all, rows, options, err));
+  NAI_TRY(join(&all, rows, options, 0, err));
   for (int t = 0; t < TIMES; t++)
     NAI_TRY(nai_stats_groups_begin(&sums->groups[t], rows->source, KEYS, all.count, err));
   for (uint32_t i = 0; i < all.count; i++)

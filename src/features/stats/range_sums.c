@@ -19,16 +19,23 @@ static int sum(struct nai_stats_rows *rows, const struct nai_stats_options *opti
                struct nai_err *err) {
   struct nai_stats_ranges ranges;
   struct nai_stats_groups *groups = NULL;
+  uint32_t *known; /* groups + 1, by words and style */
   NAI_TRY(nai_stats_load_ranges(&ranges, rows->source, options->old, NAI_STATS_BOTH_STYLES, err));
   NAI_TRY(NAI_NEW(groups, &rows->source->arena, 1, err));
+  NAI_TRY(NAI_NEW(known, &rows->source->arena, (size_t)ranges.word_count * 2, err));
   NAI_TRY(nai_stats_groups_begin(groups, rows->source, 2, ranges.count, err));
   for (uint32_t i = 0; i < ranges.count; i++) {
     const struct nai_stats_range *range = &ranges.at[i];
-    int64_t key[2] = {range->name, nai_stats_style_of(range)};
-    if (options->flag[0])
-      NAI_TRY(cut_name(&key[0], rows->source, err));
-    if (range->push_pop ? push_pop : start_end)
-      NAI_TRY(nai_stats_groups_add(groups, key, range->end - range->start, err));
+    uint32_t *group = &known[range->words * 2 + range->push_pop];
+    if (!(range->push_pop ? push_pop : start_end))
+      continue;
+    if (!*group) {
+      int64_t key[2] = {range->name, nai_stats_style_of(range)};
+      if (options->flag[0])
+        NAI_TRY(cut_name(&key[0], rows->source, err));
+      *group = nai_stats_key_find(&groups->of, key, 2) + 1;
+    }
+    NAI_TRY(nai_stats_groups_put(groups, *group - 1, range->end - range->start, err));
   }
   return nai_stats_show_groups(rows, groups, 0, NAI_STATS_BY_NAME, err);
 }

@@ -4,8 +4,6 @@
 #include "base/array.h"
 #include "base/threads.h"
 
-#include <string.h>
-
 enum { START, END, TYPE, TEXT, TEXT_ID, THREAD, END_THREAD, DOMAIN, ROW };
 static const char *const columns[] = {"start",     "end",          "eventType", "$text", "textId",
                                       "globalTid", "endGlobalTid", "domainId",  "#",     NULL};
@@ -218,6 +216,7 @@ static int finish_ranges(struct naming *n, int parts, struct nai_err *err) {
   }
   for (int p = 0; p < parts; p++)
     NAI_TRY(name_part(n, p, err));
+  out->word_count = n->pairs.count;
   NAI_TRY(nai_parallel(parts, parts, fill_part, n, err));
   for (int p = 0; p < parts; p++) {
     if (out->count != n->parts[p].first)

@@ -25,6 +25,7 @@ struct nai_stats_ranges {
   struct nai_stats_words {
     uint32_t domain, text, name; /* of source->texts, NAI_NO_STRING: none */
   } * words;
+  uint32_t word_count;
   uint32_t *ordered; /* containment.c: those that can hold something, by thread and start; NULL: not yet */
   uint32_t ordered_count;
 };

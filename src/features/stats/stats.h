@@ -283,6 +283,9 @@ NAI_MUST_CHECK int nai_stats_groups_begin(struct nai_stats_groups *groups, struc
                                           uint64_t rows, struct nai_err *err);
 NAI_MUST_CHECK int nai_stats_groups_add(struct nai_stats_groups *groups, const int64_t *key, int64_t value,
                                         struct nai_err *err);
+/* The same where the group's number is known: that of its key in `of`. */
+NAI_MUST_CHECK int nai_stats_groups_put(struct nai_stats_groups *groups, uint32_t group, int64_t value,
+                                        struct nai_err *err);
 /* The same of so many equal values at once. */
 NAI_MUST_CHECK int nai_stats_groups_add_some(struct nai_stats_groups *groups, const int64_t *key, int64_t value,
                                              uint32_t count, struct nai_err *err);

@@ -3,8 +3,6 @@
 #include "base/fmt.h"
 #include "table/stats.h"
 
-#include <inttypes.h>
-
 /* Whether several threads of a process make calls. */
 static bool has_threads(const struct nai_model *m) {
   const uint32_t *first = m->api_by_thread.first;

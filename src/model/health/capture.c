@@ -7,12 +7,6 @@ bool nai_is_profilers(const struct nai_model *m, int64_t row) {
   return kind == NAI_OVERHEAD_OF_PROFILER || kind == NAI_OVERHEAD_FLUSH || kind == NAI_OVERHEAD_UNNAMED;
 }
 
-static int put_union(int64_t *ns, struct nai_interval *v, size_t count, struct nai_err *err) {
-  bool oom = false;
-  *ns = nai_intervals_union_ns(v, count, &oom);
-  return oom ? nai_err_nomem(err) : NAI_OK;
-}
-
 int nai_overhead_within(struct nai_overhead_sum *sum, const struct nai_model *m, nai_overhead_fn *counts, int64_t start,
                         int64_t end, struct nai_err *err) {
   const struct OVERHEAD_EVENTS_columns c = OVERHEAD_EVENTS_columns_of(m->tables[NAI_IN_OVERHEAD]);
@@ -25,7 +19,7 @@ int nai_overhead_within(struct nai_overhead_sum *sum, const struct nai_model *m,
     if (to > start && from < end && counts(m, i))
       v[sum->rows++] = (struct nai_interval){from > start ? from : start, to < end ? to : end};
   }
-  return put_union(&sum->ns, v, (size_t)sum->rows, err);
+  return nai_intervals_union_ns(&sum->ns, v, (size_t)sum->rows, err);
 }
 
 int64_t nai_without_launch(const struct nai_model *m) {
@@ -45,5 +39,5 @@ int nai_graphs_time(int64_t *ns, const struct nai_model *m, struct nai_err *err)
   NAI_TRY(NAI_NEW(v, &arena, m->graphs.n, err));
   for (uint32_t i = 0; i < m->graphs.n; i++)
     v[i] = (struct nai_interval){nai_at(&m->graphs.start_ns, i), nai_at(&m->graphs.end_ns, i)};
-  return put_union(ns, v, m->graphs.n, err);
+  return nai_intervals_union_ns(ns, v, m->graphs.n, err);
 }

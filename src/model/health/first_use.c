@@ -26,9 +26,8 @@ static int add_call(struct search *s, uint32_t api, struct nai_err *err) {
 
 /* Time under the places from number `from` on, which are reordered. */
 static int time_from(int64_t *ns, struct search *s, uint32_t from, struct nai_err *err) {
-  bool oom = false;
-  *ns = s->count > from ? nai_intervals_union_ns(s->v + from, s->count - from, &oom) : 0;
-  return oom ? nai_err_nomem(err) : NAI_OK;
+  *ns = 0;
+  return s->count > from ? nai_intervals_union_ns(ns, s->v + from, s->count - from, err) : NAI_OK;
 }
 
 /* --- context ---------------------------------------------------------------------------------- */

@@ -147,18 +147,11 @@ static int64_t union_ns(const struct nai_interval *v, uint32_t count) {
   return ns;
 }
 
-/* Of intervals in any order, which are put in order. */
-static int any_union_ns(int64_t *ns, struct nai_interval *v, uint32_t count, struct nai_err *err) {
-  bool oom = false;
-  *ns = nai_intervals_union_ns(v, count, &oom);
-  return oom ? nai_err_nomem(err) : NAI_OK;
-}
-
 static int finish_side(struct side *side, struct nai_err *err) {
   struct nai_projection *sum = &side->sum;
   sum->busy_ns = nai_coverage_overlap_ns(&side->all, sum->start, sum->end);
   sum->own_ns = side->ascends ? union_ns(side->v, side->count) : 0;
-  return side->ascends ? NAI_OK : any_union_ns(&sum->own_ns, side->v, side->count, err);
+  return side->ascends ? NAI_OK : nai_intervals_union_ns(&sum->own_ns, side->v, side->count, err);
 }
 
 static int merge(struct work *w, uint32_t *count, struct nai_interval interval, struct nai_err *err) {
@@ -211,7 +204,7 @@ static int find_busy_ns(struct work *w, struct nai_err *err) {
           merge(w, &busy, (struct nai_interval){from, all->v[k].end < whole->end ? all->v[k].end : whole->end}, err));
     }
   }
-  return known ? NAI_OK : any_union_ns(&whole->busy_ns, w->merged, busy, err);
+  return known ? NAI_OK : nai_intervals_union_ns(&whole->busy_ns, w->merged, busy, err);
 }
 
 /* The whole of several parts; what is counted apart is that of all together. */
@@ -234,7 +227,7 @@ static int finish_several(struct work *w, int64_t end, struct nai_err *err) {
     for (uint32_t k = 0; k < side->count; k++)
       NAI_TRY(merge(w, &own, side->v[k], err));
   }
-  NAI_TRY(any_union_ns(&own_ns, w->merged, own, err));
+  NAI_TRY(nai_intervals_union_ns(&own_ns, w->merged, own, err));
   return add_up(w, count_launches(w, end), own_ns, err);
 }
 

@@ -4,7 +4,6 @@
 #include "trace/parquet/parquet.h"
 #include "trace/trace/trace_internal.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 
 #define SUFFIX ".parquet"
@@ -125,19 +124,18 @@ static const char *table_of(struct nai_arena *arena, const char *name) {
 
 static int import_all(const struct import *import, struct nai_err *err) {
   NAI_SCOPED(nai_arena) arena = NAI_ARENA(NULL);
-  struct dirent **entries = NULL;
-  int n = scandirat(import->folder, ".", &entries, NULL, alphasort), rc = NAI_OK;
-  if (n < 0)
-    return nai_err_sys(err, NAI_EINPUT, errno, "cannot list it");
-  for (int i = 0; i < n; i++) {
-    const char *table = rc ? NULL : table_of(&arena, entries[i]->d_name);
-    rc = table ? import_file(import, table, entries[i]->d_name, err) : rc;
-    if (rc && table)
-      nai_err_wrap(err, rc, "table \"%s\"", table);
-    free(entries[i]);
+  const char **names;
+  size_t count;
+  int failed = nai_fs_names(&names, &count, &arena, import->folder, ".");
+  if (failed)
+    return nai_err_sys(err, NAI_EINPUT, failed, "cannot list it");
+  for (size_t i = 0; i < count; i++) {
+    const char *table = table_of(&arena, names[i]);
+    int rc = table ? import_file(import, table, names[i], err) : NAI_OK;
+    if (rc)
+      return nai_err_wrap(err, rc, "table \"%s\"", table);
   }
-  free(entries);
-  return rc ? rc : nai_arena_check(&arena, err);
+  return nai_arena_check(&arena, err);
 }
 
 int nai_parquet_import(const char *to, const char *spare, const char *path, struct nai_err *err) {

@@ -112,4 +112,5 @@ void nai_gen_plan_partitions(struct nai_gen_plan *plan, int64_t target_bytes) {
   plan_masks(plan);
   plan_slice(plan);
   plan_unknown(plan);
+  nai_gen_expect_findings(plan, "sm-partition");
 }
