@@ -10,7 +10,7 @@ import { gpuLines } from './gpu-lines.js';
 import { activeShares } from './gpu-summary.js';
 import { highlights } from './highlights.js';
 import { limitsSection } from './limits/card.js';
-import { planBars } from './plan-bars.js';
+import { criticalPath, planBars } from './plan-bars.js';
 import { columnIndex } from './table-schema.js';
 import { stepStrips } from './step-strip.js';
 import { UtilizationSums } from './timeline/utilization.js';
@@ -41,6 +41,8 @@ export class Overview {
     this.buildCharts(byId('charts'));
     const plan = planBars(app);
     if (plan) byId('verdict').after(plan);
+    const path = criticalPath(app);
+    if (path) (plan ?? byId('verdict')).after(path);
     this.steps = stepStrips(app);
     if (this.steps) byId('charts').after(this.steps.element);
     this.addRankings(byId('charts'));

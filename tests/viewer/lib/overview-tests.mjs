@@ -61,6 +61,16 @@ export async function overviewTests(suite, path, truth) {
   const { report, timeline } = truth;
   const sum = (values) => values.reduce((total, value) => total + value, 0);
 
+  await suite.test('the critical path is a line', () =>
+    suite.page(path, {}, async (page) => {
+      const table = report.tables.critical_path_summary;
+      const [scope, summary] = ['scope', 'summary'].map((name) => table?.columns.findIndex((column) => column.name === name));
+      const said = (table?.rows ?? []).filter((row) => row[scope] === 'window' && row[summary] !== null).map((row) => row[summary]);
+      const lines = await page.locator('.critical-path').allInnerTexts();
+      equal(lines.length, said.length, 'lines');
+      said.forEach((text, i) => check(lines[i].replace(/[\u2066-\u2069]/gu, '').startsWith(`Critical path: ${text}`), `${lines[i]} for ${text}`));
+    }));
+
   await suite.test('the simulated plan and savings are bars', () =>
     suite.page(path, {}, async (page) => {
       const table = report.tables.what_if_plan;
