@@ -3,8 +3,6 @@
 #include "rundir/pack.h"
 #include "rundir/run_internal.h"
 
-#include <unistd.h>
-
 /* Files of stages. Lists of files may be forged. */
 static bool is_of_stages(bool *events, const char *file) {
   static const char before[] = "stages/", after[] = ".ntab";
@@ -70,11 +68,11 @@ int nai_run_unpack(const struct nai_run *run, const char *to, struct nai_err *er
   return NAI_OK;
 }
 
-/* What cannot be looked at is not there for a link. */
+/* Whether it is there, or may be: that cannot be told. */
 static bool is_below(const char *root, const char *path) {
   char file[PATH_MAX];
   return (size_t)snprintf(file, sizeof file, "%s%s%s", root, *root ? "/" : "", path) < sizeof file &&
-         access(file, F_OK) == 0;
+         nai_fs_exists(file);
 }
 
 bool nai_run_find_report(char out[PATH_MAX], const char *root, const char *path) {

@@ -102,7 +102,9 @@ static int probe_feed(struct nai_table *capabilities, const struct nai_trace *tr
   int columns[NAI_MAX_FIELDS], column_count;
   char why[160], detail[1024] = "present", missing[512];
   const struct nai_db_table *table = nai_feed_resolve(slot, columns, &column_count, why, trace, feed);
-  if (!table && (feed->quiet || !wanted))
+  if (!wanted && (!table || !table->plain)) /* it is not read: no reason to refuse the trace */
+    return NAI_OK;
+  if (!table && feed->quiet)
     return NAI_OK;
   if (table) {
     NAI_TRY(check_plain(table, columns, column_count, trace, err));

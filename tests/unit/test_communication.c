@@ -375,8 +375,8 @@ TEST(test_communicators_on_one_stream) {
     fixture_kernel(&w.f, t + 1000000, t + 1500000, all_reduce, 0, 0, 20, w.correlation);
   }
   int64_t pid = nai_get_i64(w.f.in.tables[NAI_IN_PROCESSES], 0, PROCESSES_pid);
-  CELLS(w.f.in.tables[NAI_IN_STREAMS], pid, 1, 20, 4294967291, 2); /* -5 as exports have it */
-  CELLS(w.f.in.tables[NAI_IN_STREAMS], pid, 2, 20, 0, 2);          /* of another context */
+  CELLS(w.f.in.tables[NAI_IN_STREAMS], pid, 1, 20, -5, 2);
+  CELLS(w.f.in.tables[NAI_IN_STREAMS], pid, 2, 20, 0, 2); /* of another context */
   CELLS(w.f.in.tables[NAI_IN_STREAM_NAMES], 0, pid + 1, 1, 20);
   nai_set_str(w.f.in.tables[NAI_IN_STREAM_NAMES], 0, 0, "another's");
   CELLS(w.f.in.tables[NAI_IN_STREAM_NAMES], 0, pid, 1, 20);

@@ -167,8 +167,7 @@ int nai_ranks_put_report(struct nai_buf *out, const struct nai_ranks_report *rep
   const struct nai_ranks *r = report->ranks;
   const struct nai_run *run = r->sources[r->ranks[rank].source].run;
   char file[PATH_MAX], path[PATH_MAX];
-  if (!report->directory || !nai_fs_join(file, sizeof file, nai_run_path(run), "report.html") ||
-      !nai_fs_is_regular(file))
+  if (!report->directory || !nai_fs_join(file, sizeof file, nai_run_path(run), "report.html") || !nai_fs_exists(file))
     return NAI_OK;
   NAI_TRY(nai_fs_relative(path, sizeof path, report->directory, file, err));
   nai_escape_url(out, path, strlen(path));
