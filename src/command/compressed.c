@@ -44,7 +44,7 @@ bool nai_cmd_is_compressed(const char *path) { return kind_of(path) != NOT_COMPR
 
 /* What could not be written is known to the text. */
 static int gunzip(struct nai_buf *text, const char *path, struct nai_err *err) {
-  int n = 1;
+  int n = 1, cause;
   gzFile file = gzopen(path, "rbe");
   if (!file)
     return nai_err_sys(err, NAI_EINPUT, errno, "cannot open \"%s\"", path);
@@ -53,7 +53,9 @@ static int gunzip(struct nai_buf *text, const char *path, struct nai_err *err) {
     n = room ? gzread(file, room, BLOCK) : 0;
     text->len += n > 0 ? (size_t)n : 0;
   }
+  gzerror(file, &cause);
   bool whole = gzclose_r(file) == Z_OK && n == 0; /* Z_BUF_ERROR: it ends in the middle */
+  NAI_TRY(nai_memory_check(cause != Z_MEM_ERROR, err));
   return whole ? NAI_OK : nai_err_damaged(err, "\"%s\" is damaged: it cannot be decompressed", path);
 }
 
@@ -70,12 +72,14 @@ static int unzstd(struct nai_buf *text, const char *path, struct nai_err *err) {
 
 /* What went wrong in writing is the cause of what went wrong in reading. */
 static int explain(const struct target *t, int rc, const char *path, struct nai_err *err) {
+  if (t->text.oom)
+    return nai_err_nomem(err);
   if (t->foreign || (!rc && !t->begun))
     return nai_err_set(err, NAI_EINPUT, "what is compressed in \"%s\" is not an SQLite export", path);
   if (t->text.sink_error)
     return nai_err_sys(err, NAI_EIO, t->text.sink_error, "cannot decompress \"%s\" into %s; TMPDIR names another place",
                        path, nai_temporary_place());
-  return t->text.oom ? nai_err_nomem(err) : rc;
+  return rc;
 }
 
 static int decompress(const char *to, const char *path, struct nai_err *err) {

@@ -11,6 +11,7 @@ import argparse
 import concurrent.futures
 import contextlib
 import errno
+import gzip
 import json
 import os
 import pathlib
@@ -149,6 +150,13 @@ def folder():
     return next(directory.glob("*/*.sqlite"))
 
 
+def compressed(export):
+    """The same export, compressed."""
+    path = support.fresh_dir("compressed") / "t.sqlite.gz"
+    path.write_bytes(gzip.compress(export.read_bytes(), 1, mtime=0))
+    return path
+
+
 def job():
     """Runs of two ranks."""
     directory = support.fresh_dir("job")
@@ -205,6 +213,7 @@ def cases():
         Case("exported", minimal, ["probe", "-q", stand_in(minimal)]),
         Case("wal", minimal, ["probe", live_wal(minimal)]),
         Case("folder", minimal, ["probe", folder()], few=True),
+        Case("compressed", minimal, ["probe", "-q", compressed(minimal)], few=True),
         Case("table", minimal, ["table", same / "stages" / "analyze.ntab", "kernels"]),
         Case("compare", minimal, ["compare", same, other, "-q", "--out", "OUT"]),
         Case("check", minimal, ["check", same, "--baseline", same, "--allow", "same_content", "--budgets", budgets, "-q", "--out", "OUT"], few=True, statuses={7}),

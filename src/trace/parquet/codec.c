@@ -47,13 +47,15 @@ static bool unsnap(unsigned char *to, uint64_t raw, const unsigned char *at, con
   return done == raw;
 }
 
-static bool gunzip(unsigned char *to, uint64_t raw, const unsigned char *at, uint64_t stored) {
+/* Z_OK, or why not. */
+static int gunzip(unsigned char *to, uint64_t raw, const unsigned char *at, uint64_t stored) {
   z_stream z = {.next_in = (unsigned char *)at, .avail_in = (uInt)stored, .next_out = to, .avail_out = (uInt)raw};
-  if (inflateInit2(&z, 15 + 32) != Z_OK)
-    return false;
-  int rc = inflate(&z, Z_FINISH);
+  int rc = inflateInit2(&z, 15 + 32);
+  if (rc != Z_OK)
+    return rc;
+  rc = inflate(&z, Z_FINISH);
   inflateEnd(&z);
-  return rc == Z_STREAM_END && z.avail_out == 0;
+  return rc == Z_STREAM_END && z.avail_out == 0 ? Z_OK : rc == Z_MEM_ERROR ? Z_MEM_ERROR : Z_DATA_ERROR;
 }
 
 /* All frames behind each other are what the program takes for one file. */
@@ -108,11 +110,15 @@ int nai_pq_decompress(struct nai_buf *out, struct nai_pq_page *pages, uint32_t c
     if (apart && codec == ZSTD) {
       nai_buf_put(&frames, body, body_stored);
       zstd += body_raw;
-    } else if (apart)
-      fine = codec == SNAPPY ? unsnap((unsigned char *)to, body_raw, body, body + body_stored)
-                             : gunzip((unsigned char *)to, body_raw, body, body_stored);
-    else if (fine && body_raw)
+    } else if (apart && codec == SNAPPY) {
+      fine = unsnap((unsigned char *)to, body_raw, body, body + body_stored);
+    } else if (apart) {
+      int rc = gunzip((unsigned char *)to, body_raw, body, body_stored);
+      NAI_TRY(nai_memory_check(rc != Z_MEM_ERROR, err));
+      fine = rc == Z_OK;
+    } else if (fine && body_raw) {
       memcpy(to, body, body_raw);
+    }
     if (!fine)
       return nai_err_damaged(err, "it is damaged: a page cannot be decompressed");
   }
