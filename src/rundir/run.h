@@ -30,8 +30,9 @@ bool nai_run_has(const struct nai_run *run, const char *name);
  * gets its name. -1: none. */
 const char *nai_run_path(const struct nai_run *run);
 /* The page of a run, by its path below `root` ("": as it is), below it: PATH/report.html, or of a run in one file,
- * captures/N, the reports/N.html beside captures. False where neither is there; with NULL for `root` nobody looks. */
-bool nai_run_find_report(char out[PATH_MAX], const char *root, const char *path);
+ * captures/N, the reports/N.html beside captures. False where neither is there; with NULL for `root` nobody looks. What
+ * cannot be looked at is not there, and *unread says so; or NULL. */
+bool nai_run_find_report(char out[PATH_MAX], const char *root, const char *path, struct nai_err *unread);
 int nai_run_directory(const struct nai_run *run);
 /* Whether it has a file of that path, or may have: that cannot be told. */
 bool nai_run_has_file(const struct nai_run *run, const char *file);

@@ -3,6 +3,8 @@
 #include "rundir/pack.h"
 #include "rundir/run_internal.h"
 
+#include <unistd.h>
+
 /* Files of stages. Lists of files may be forged. */
 static bool is_of_stages(bool *events, const char *file) {
   static const char before[] = "stages/", after[] = ".ntab";
@@ -68,22 +70,27 @@ int nai_run_unpack(const struct nai_run *run, const char *to, struct nai_err *er
   return NAI_OK;
 }
 
-/* Whether it is there, or may be: that cannot be told. */
-static bool is_below(const char *root, const char *path) {
+/* What cannot be looked at is not there for a link. */
+static bool is_below(const char *root, const char *path, struct nai_err *unread) {
   char file[PATH_MAX];
-  return (size_t)snprintf(file, sizeof file, "%s%s%s", root, *root ? "/" : "", path) < sizeof file &&
-         nai_fs_exists(file);
+  if ((size_t)snprintf(file, sizeof file, "%s%s%s", root, *root ? "/" : "", path) >= sizeof file)
+    return false;
+  if (access(file, F_OK) == 0)
+    return true;
+  if (unread && !nai_fs_is_absent(errno))
+    nai_err_sys(unread, NAI_EIO, errno, "cannot look at \"%s\", to which there is no link now", file);
+  return false;
 }
 
-bool nai_run_find_report(char out[PATH_MAX], const char *root, const char *path) {
+bool nai_run_find_report(char out[PATH_MAX], const char *root, const char *path, struct nai_err *unread) {
   static const char captures[] = "captures/";
   const char *number = nai_fs_basename(path);
   size_t before = (size_t)(number - path), n = strlen(captures);
   if (!*path || (size_t)snprintf(out, PATH_MAX, "%s/report.html", path) >= PATH_MAX)
     return false;
-  if (!root || is_below(root, out))
+  if (!root || is_below(root, out, unread))
     return true;
   return before >= n && memcmp(number - n, captures, n) == 0 &&
          (size_t)snprintf(out, PATH_MAX, "%.*sreports/%s.html", (int)(before - n), path, number) < PATH_MAX &&
-         is_below(root, out);
+         is_below(root, out, unread);
 }

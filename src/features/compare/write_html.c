@@ -209,7 +209,8 @@ static void tell_unread(struct nai_err *unread, const struct page *page) {
 }
 
 /* The captures of both sides, those that have a report with a link to it. */
-static int put_reports(const struct nai_document *d, const char *directory, struct nai_err *err) {
+static int put_reports(const struct nai_document *d, const char *directory, struct nai_err *unread,
+                       struct nai_err *err) {
   struct nai_view *sides = nai_view_put_list(d->root, "sides");
   for (int s = 0; s < NAI_SIDES; s++) {
     struct nai_view *side = nai_view_add_map(sides), *list = nai_view_put_list(side, "captures");
@@ -220,7 +221,7 @@ static int put_reports(const struct nai_document *d, const char *directory, stru
       char report[PATH_MAX], path[PATH_MAX];
       NAI_SCOPED(nai_buf) link = {0};
       nai_document_code(d, map, "label", capture->label);
-      if (!directory || !nai_run_find_report(report, "", nai_run_path(capture->run)))
+      if (!directory || !nai_run_find_report(report, "", nai_run_path(capture->run), unread))
         continue;
       NAI_TRY(nai_fs_relative(path, sizeof path, directory, report, err));
       nai_escape_url(&link, path, strlen(path));
@@ -241,7 +242,7 @@ int nai_write_html(struct nai_buf *out, struct nai_err *unread, const struct nai
   nai_document_undecided(&d);
   nai_document_beside(&d);
   put_bars(&d);
-  NAI_TRY(put_reports(&d, directory, err));
+  NAI_TRY(put_reports(&d, directory, unread, err));
   put_dots(&d);
   put_waterfall(&d);
   put_blocks(d.root, &page);
