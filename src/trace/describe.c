@@ -91,6 +91,7 @@ static int put_metrics(struct extraction *x, struct nai_table *table, struct nai
 struct copied {
   struct nai_table *table;
   int null_is_zero;        /* column whose NULL means 0, -1 for none */
+  int without_sign;        /* column whose numbers below 0 exports hold as 32 bits without a sign, 0 for none */
   struct nai_strings seen; /* rows as bytes */
   struct nai_buf row;
 };
@@ -110,12 +111,10 @@ static bool is_repeated(struct copied *c, const struct nai_cell *cells) {
   return at < before;
 }
 
-/* Exports hold priorities of streams, which are below 0 where one is set, as 32 bits without a sign. */
 static int64_t number_of(const struct copied *c, int column, int64_t value) {
   if (value == NAI_NULL_I64)
     return column == c->null_is_zero ? 0 : value;
-  return c->table->schema == &nai_cuda_streams_schema && column == CUDA_STREAMS_priority ? (int32_t)(uint32_t)value
-                                                                                         : value;
+  return column && column == c->without_sign ? (int32_t)(uint32_t)value : value;
 }
 
 static int on_copied(void *ctx, const struct nai_cell *cells, struct nai_err *err) {
@@ -144,6 +143,7 @@ static const struct source_table {
   const char *from;
   int null_is_zero;
   const char *names[10];
+  int without_sign;
 } source_tables[] = {
     {NAI_IN_PAYLOAD_SCHEMAS,
      "NVTX_PAYLOAD_SCHEMAS",
@@ -160,7 +160,11 @@ static const struct source_table {
      {"processId", "deviceId", "contextId", "parentContextId", "isGreenContext", "numMultiprocessors", "tpcMask",
       NULL}},
     {NAI_IN_CUDA_DEVICES, "TARGET_INFO_CUDA_DEVICE", -1, {"gpuId", "cudaId", "pid", "numMultiprocessors", NULL}},
-    {NAI_IN_STREAMS, "TARGET_INFO_CUDA_STREAM", -1, {"processId", "contextId", "streamId", "priority", "flag", NULL}},
+    {NAI_IN_STREAMS,
+     "TARGET_INFO_CUDA_STREAM",
+     -1,
+     {"processId", "contextId", "streamId", "priority", "flag", NULL},
+     CUDA_STREAMS_priority},
     {NAI_IN_STREAM_NAMES, "TARGET_INFO_NVTX_CUDA_STREAM", -1, {"name", "processId", "contextId", "streamId", NULL}},
     {NAI_IN_MPI_COMMUNICATORS, "MPI_COMMUNICATORS", -1, {"rank", "commHandle", "commUid", "localRank", "size", NULL}},
     {NAI_IN_NIC_METRICS, "TARGET_INFO_NETWORK_METRICS", -1, {"metricsListId", "metricsIdx", "name", "unit", NULL}},
@@ -169,7 +173,8 @@ static const struct source_table {
 };
 
 static int copy_table(struct extraction *x, const struct source_table *from, struct nai_err *err) {
-  NAI_SCOPED(copied) c = {.table = x->out->tables[from->table], .null_is_zero = from->null_is_zero};
+  NAI_SCOPED(copied)
+  c = {.table = x->out->tables[from->table], .null_is_zero = from->null_is_zero, .without_sign = from->without_sign};
   return nai_small_scan(x->trace, from->from, from->names, MAX_ROWS, on_copied, &c, err);
 }
 

@@ -1,5 +1,6 @@
 "use strict";
-// What stands above a page about many runs, as above a report: the link to this place, the theme, the help.
+// What pages about many runs share: above them, as above a report, the link to this place, the theme, the help; and
+// what is chosen on their charts and maps, which that link keeps.
 (() => {
   const KEY = "nsys-ai-theme";
   const THEMES = ["auto", "light", "dark"];

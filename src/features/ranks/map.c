@@ -167,8 +167,9 @@ int nai_ranks_put_report(struct nai_buf *out, const struct nai_ranks_report *rep
   const struct nai_ranks *r = report->ranks;
   const struct nai_run *run = r->sources[r->ranks[rank].source].run;
   char file[PATH_MAX], path[PATH_MAX];
-  if (!report->directory || !nai_fs_join(file, sizeof file, nai_run_path(run), "report.html") || !nai_fs_exists(file))
-    return NAI_OK;
+  struct nai_err unread = {0};
+  if (!report->directory || !nai_run_find_report(file, "", nai_run_path(run), &unread))
+    return unread.code ? nai_err_set(err, unread.code, "%s", unread.msg) : NAI_OK;
   NAI_TRY(nai_fs_relative(path, sizeof path, report->directory, file, err));
   nai_escape_url(out, path, strlen(path));
   return NAI_OK;

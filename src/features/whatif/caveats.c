@@ -4,13 +4,19 @@
 #include "table/stats.h"
 
 /* Whether several threads of a process make calls. */
-static bool has_threads(const struct nai_model *m) {
+static int find_threads(bool *several, const struct nai_model *m, struct nai_arena *arena, struct nai_err *err) {
   const uint32_t *first = m->api_by_thread.first;
-  for (uint32_t i = 0; i < m->thread_count; i++)
-    for (uint32_t k = i + 1; first[i] < first[i + 1] && k < m->thread_count; k++)
-      if (first[k] < first[k + 1] && m->thread_process[k] == m->thread_process[i])
-        return true;
-  return false;
+  bool *calls;
+  NAI_TRY(NAI_NEW(calls, arena, m->process_count, err));
+  *several = false;
+  for (uint32_t i = 0; i < m->thread_count; i++) {
+    int32_t process = m->thread_process[i];
+    if (process < 0 || first[i] == first[i + 1])
+      continue;
+    *several |= calls[process];
+    calls[process] = true;
+  }
+  return NAI_OK;
 }
 
 /* Of the time of operations, how much others of their GPU overlap. */
@@ -42,6 +48,8 @@ int nai_whatif_find_caveats(struct nai_whatif_caveats *c, const struct nai_model
   enum { LEAST_PCT = 1 };
   NAI_SCOPED(nai_buf) doubt = {0};
   double overlap = overlap_pct(m);
+  bool threads;
+  NAI_TRY(find_threads(&threads, m, arena, err));
   if (takes_away(changes, count))
     add(c, "Whether the program can do without a wait or a copy is not recorded.");
   if (together->host_pct >= LEAST_PCT)
@@ -53,7 +61,7 @@ int nai_whatif_find_caveats(struct nai_whatif_caveats *c, const struct nai_model
     add(c, nai_arena_printf(
                arena, "Operations that overlap (%.0f %% of their time) keep their time: bandwidth is not modeled.",
                overlap));
-  if (has_threads(m))
+  if (threads)
     add(c, "The time between calls of threads stays, unless they take turns.");
   if (m->dependencies->quality.unmatched || c->ranks_missing)
     add(c, "Collectives keep their time, waiting included, where a rank of theirs is not in the trace or not matched.");
