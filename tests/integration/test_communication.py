@@ -120,6 +120,17 @@ class Generated(unittest.TestCase):
             found = rows(support.edited("collectives", *edits), "communicators")
             self.assertEqual({(r["purpose"], r["confidence"]) for r in found}, {wanted}, edits)
             self.assertEqual(all(r["evidence"] for r in found), wanted[1] != "unknown")
+            said = str(next(f for f in report(artifacts(support.edited("collectives", *edits))).json["findings"] if f["id"] == "exposed-communication"))
+            self.assertEqual("parallelism" in said, wanted[1] in ("named", "called"), edits)
+
+    def test_losses_are_not_under_ranges_of_nccl(self):
+        """They say what is called, not where: what encloses them is named."""
+        around = ("INSERT INTO NVTX_EVENTS (start, end, eventType, text, domainId, globalTid) SELECT start - 100, end + 100, 59, 'backward', 0, globalTid FROM NVTX_EVENTS "
+                  "WHERE textId IN (SELECT id FROM StringIds WHERE value IN ({}))")
+        for scenario, name in (("collectives", "'ncclAllReduce'"), ("collectives-advanced", "'GroupLaunch'")):
+            for edits, wanted in (((), set()), ((around.format(name),), {"backward"})):
+                found = rows(support.edited(scenario, *edits), "range_losses")
+                self.assertEqual({r["range_name"] for r in found if r["loss"] == "exposed_communication"}, wanted, scenario)
 
     def test_messages_by_size(self):
         """Each operation has one size, in the bin that the plan's bytes per message fall into."""
