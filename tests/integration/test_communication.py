@@ -132,6 +132,11 @@ class Generated(unittest.TestCase):
                 found = rows(support.edited(scenario, *edits), "range_losses")
                 self.assertEqual({r["range_name"] for r in found if r["loss"] == "exposed_communication"}, wanted, scenario)
 
+    def test_skew_is_not_bandwidth(self):
+        """The straggler finding has the rate once all ranks are there: three quarters of the kernels' time is waiting, 1,000 GB/s of the rest."""
+        said = str(next(f for f in report(artifacts(trace("collectives"))).json["findings"] if f["id"] == "waiting-not-transferring"))
+        self.assertIn("AllReduce of 256.0 MiB and more: 1000.0 GB/s on the bus once all are there (median), 12.0 ms waiting", said)
+
     def test_messages_by_size(self):
         """Each operation has one size, in the bin that the plan's bytes per message fall into."""
         path = trace("collectives")
