@@ -1,8 +1,9 @@
 /* Where does MPI cost GPU time, by function, message size and process, and how evenly do processes compute between?
- * Tables mpi_calls, mpi_sizes, mpi_processes, mpi_efficiency, mpi_pairs. */
+ * Tables mpi_calls, mpi_sizes, mpi_processes, mpi_efficiency, mpi_pairs, mpi_collectives. */
 #include "analyses/comm/mpi_list.h"
 #include "table/stats.h"
 #include "tables/mpi_calls.h"
+#include "tables/mpi_collectives.h"
 #include "tables/mpi_efficiency.h"
 #include "tables/mpi_pairs.h"
 #include "tables/mpi_processes.h"
@@ -117,7 +118,7 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
 
 NAI_ANALYSIS(mpi_calls,
              .outputs = NAI_SCHEMAS(&nai_mpi_calls_schema, &nai_mpi_sizes_schema, &nai_mpi_processes_schema,
-                                    &nai_mpi_efficiency_schema, &nai_mpi_pairs_schema),
+                                    &nai_mpi_efficiency_schema, &nai_mpi_pairs_schema, &nai_mpi_collectives_schema),
              .parts = NAI_PART(GPUS) | NAI_PART(ACTIVE) | NAI_PART(PROCESS_GPUS),
              .tables = NAI_IN(MPI) | NAI_IN(MPI_RANKS) | NAI_IN(MPI_COMMUNICATORS) | NAI_IN(THREADS) |
                        NAI_IN(PROCESSES),

@@ -4,6 +4,7 @@
 #include "index/index.h"
 #include "table/kernel_name.h"
 #include "tables/mpi_efficiency.h"
+#include "tables/rank_mpi_collectives.h"
 #include "tables/rank_mpi_pairs.h"
 #include "tables/ranks.h"
 
@@ -146,7 +147,8 @@ static int say_operands(const struct speech *s, struct nai_err *err) {
   return NAI_OK;
 }
 
-/* The worst late sender, where that is worth a word, and the efficiencies. */
+/* The worst late sender and the rank that others wait longest for in collectives, where that is worth a word, and the
+ * efficiencies. */
 static void put_late_sender(struct nai_view *root, const struct nai_ranks_report *to) {
   const struct nai_table *pairs = to->tables[NAI_RANKS_PAIRS_OF_MPI], *all = to->tables[NAI_RANKS_EFFICIENCY];
   struct MPI_EFFICIENCY_row row = all->rows ? MPI_EFFICIENCY_at(all, 0) : (struct MPI_EFFICIENCY_row){0};
@@ -154,6 +156,18 @@ static void put_late_sender(struct nai_view *root, const struct nai_ranks_report
     nai_view_put_text(root, "late_sender", RANK_MPI_PAIRS_at(pairs, 0).peer);
     nai_view_put_text(root, "late_receiver", RANK_MPI_PAIRS_at(pairs, 0).rank);
     put_ns(root, "late_send", RANK_MPI_PAIRS_at(pairs, 0).late_send_ns);
+  }
+  struct RANK_MPI_COLLECTIVES_row last = {0};
+  for (int64_t i = 0; i < to->tables[NAI_RANKS_COLLECTIVES_OF_MPI]->rows; i++) {
+    struct RANK_MPI_COLLECTIVES_row one = RANK_MPI_COLLECTIVES_at(to->tables[NAI_RANKS_COLLECTIVES_OF_MPI], i);
+    last = one.caused_wait_ns > last.caused_wait_ns ? one : last;
+  }
+  if (100 * last.caused_wait_ns > row.span_ns) {
+    nai_view_put_text(root, "last_rank", last.rank);
+    nai_view_put_text(root, "last_function", last.function);
+    nai_view_put_int(root, "last_count", last.late_count);
+    nai_view_put_int(root, "last_calls", last.call_count);
+    put_ns(root, "last_caused", last.caused_wait_ns);
   }
   if (!all->rows)
     return;
