@@ -11,7 +11,7 @@
   C(T, wait_idle_ns, LESS(TIME),                                                                                    \
     "of it, from the start of the call on, in which no GPU of the process does anything; NULL without a GPU",       \
     .order = -1)                                                                                                    \
-  C(T, late_count, COUNT, "calls to which this process arrived last, by 2 us and 2 % of the transfer", .sum = true)    \
+  C(T, late_count, COUNT, "calls to which this process arrived last, by 2 us and 2 % of the transfer", .sum = true) \
   C(T, caused_wait_ns, LESS(TIME), "what the others waited in these", .sum = true)                                  \
   C(T, longest_start_ns, START, "start of the longest wait")                                                        \
   C(T, longest_end_ns, END, "end of it")

@@ -8,7 +8,7 @@
   C(T, transfer_ns, NS, "of each the shortest call of all ranks, which waits for nobody")                     \
   C(T, wait_ns, NS, "the rest; NULL where a rank may leave before all are in", .order = -2)                   \
   C(T, wait_idle_ns, NS, "of it, in which no GPU of the rank does anything; NULL without a GPU", .order = -1) \
-  C(T, late_count, COUNT, "calls to which this rank was the last, by 2 us and 2 % of the transfer")              \
+  C(T, late_count, COUNT, "calls to which this rank was the last, by 2 us and 2 % of the transfer")           \
   C(T, caused_wait_ns, NS, "what the others waited in these")                                                 \
   C(T, longest_ns, NS, "the longest wait")
 NAI_TABLE(

@@ -23,9 +23,9 @@ enum nai_mpi_class {
 
 struct nai_mpi_call {
   int32_t process, thread;
-  uint32_t name;                      /* string of mpi_events */
-  int64_t start, end, sent, received; /* NAI_NULL_I64 unknown */
-  int64_t rows;
+  uint32_t name;                         /* string of mpi_events */
+  int64_t start, end, sent, received;    /* NAI_NULL_I64 unknown */
+  int64_t rows, staged_bytes, staged_ns; /* copies inside of it: bytes, and exposed time */
   bool open;
 };
 
