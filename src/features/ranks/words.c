@@ -3,6 +3,7 @@
 
 #include "index/index.h"
 #include "table/kernel_name.h"
+#include "table/stats.h"
 #include "tables/mpi_efficiency.h"
 #include "tables/rank_mpi_collectives.h"
 #include "tables/rank_mpi_pairs.h"
@@ -287,6 +288,44 @@ static int add_caveat(const struct speech *s, const char *sentence, bool holds, 
   return say(&s->to->caveats[s->to->caveat_count++], s, sentence, err);
 }
 
+/* How idle the GPUs of ranks are, where that differs by a tenth of the time and more. */
+static int add_idle_spread(const struct speech *s, struct nai_err *err) {
+  const struct nai_ranks_axis *axis = &s->to->axis;
+  int64_t span = axis->width_ns * NAI_RANKS_BUCKETS, of[2] = {INT64_MAX, -1};
+  uint32_t rank[2] = {0, 0};
+  for (uint32_t i = 0; i < s->r->rank_count && span; i++) {
+    int64_t idle = 0, all = 0;
+    for (int64_t bin = 0; bin < NAI_RANKS_BUCKETS; bin++) {
+      const int64_t *state = nai_ranks_bin(axis, i, bin);
+      for (int k = 0; k < NAI_RANKS_STATES; k++)
+        all += state[k];
+      idle += state[NAI_RANKS_IDLE] + state[NAI_RANKS_IN_MPI];
+    }
+    for (int k = 0; k < 2 && all; k++)
+      if (k ? idle > of[k] : idle < of[k]) {
+        of[k] = idle;
+        rank[k] = i;
+      }
+  }
+  put_ns(s->root, "idle_least", of[0]);
+  put_ns(s->root, "idle_most", of[1]);
+  nai_view_put_text(s->root, "idle_least_label", s->r->ranks[rank[0]].label);
+  nai_view_put_text(s->root, "idle_most_label", s->r->ranks[rank[1]].label);
+  if (of[1] < of[0])
+    return NAI_OK;
+  put_pct(s->root, "idle_spread_pct", nai_percent((double)(of[1] - of[0]), (double)span));
+  return add_caveat(s, "idle_spread", 10 * (of[1] - of[0]) >= span, err);
+}
+
+static int add_unrelated(const struct speech *s, struct nai_err *err) {
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < s->r->source_count; i++)
+    count += !s->r->sources[i].timed;
+  nai_view_put_int(s->root, "untimed_count", count);
+  nai_view_put_int(s->root, "trace_count", s->r->source_count);
+  return add_caveat(s, "clock_unrelated", count && s->r->source_count > 1, err);
+}
+
 static int add_refused(const struct speech *s, struct nai_err *err) {
   for (uint32_t i = 0; i < s->r->rank_count && s->to->caveat_count < MAX_NAMED; i++) {
     const char *why = s->r->ranks[i].matched ? NULL : nai_ranks_refusal(s->r, i);
@@ -322,6 +361,8 @@ static int say_caveats(const struct speech *s, struct nai_err *err) {
   NAI_TRY(add_caveat(s, "unmatched", matched < calls, err));
   NAI_TRY(add_caveat(s, "several_gpus", several_gpus(r), err));
   NAI_TRY(add_caveat(s, "guessed", any_guessed(r), err));
+  NAI_TRY(add_unrelated(s, err));
+  NAI_TRY(add_idle_spread(s, err));
   nai_view_put_int(s->root, "not_split_count", r->collectives - r->split);
   return add_caveat(s, "not_split", r->split < r->collectives, err);
 }
