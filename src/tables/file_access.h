@@ -18,6 +18,9 @@
   C(T, read_gb_per_s, GB_PER_S, "bytes by that time; NULL: nothing read")                                       \
   C(T, median_read_bytes, BYTES, "median of reads that return data")                                            \
   C(T, p99_read_ns, AVERAGE, "99 % of the reads take less")                                                     \
+  C(T, first_pass_bytes, BYTES, "read through the first of several openings", .sum = true)                      \
+  C(T, first_pass_gb_per_s, GB_PER_S, "their rate")                                                             \
+  C(T, later_passes_gb_per_s, GB_PER_S, "rate of reading again, once the first has ended")                      \
   C(T, write_count, COUNT, "writes", .sum = true)                                                               \
   C(T, write_bytes, BYTES, "bytes written", .sum = true)                                                        \
   C(T, write_busy_ns, LESS(TIME), "time in a write, on any thread")                                             \

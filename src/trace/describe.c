@@ -227,6 +227,7 @@ static int on_file(void *ctx, const struct nai_cell *cells, struct nai_err *err)
   files->any_known |= known;
   NAI_ADD(FILE_NAMES, files->table, .file = nai_small_int(&cells[0], NAI_NULL_I64),
           .pid = nai_small_int(&cells[1], NAI_NULL_I64), .path = known ? nai_buf_str(&masked) : NULL,
+          .path_key = known ? (int64_t)nai_hash_bytes(files->key, path, strlen(path)) : NAI_NULL_I64,
           .group = known ? nai_path_group(path) : "data");
   return nai_buf_check(&masked, err);
 }

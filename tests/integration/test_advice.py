@@ -140,6 +140,7 @@ UNSAID = (
     ("sampled", "gemm-tensor-low", r"potential saving|would save \d"),
     ("sampled-coarse", "metrics-too-coarse", r"kernels? (is|are|was|were) idle|did nothing"),
     ("files", "small-reads", r"disk is slow|slow disk|page cache|network file ?system|NFS|Lustre"),
+    ("files", "cold-files", r"page cache|is cached|disk is slow|slow disk|network file ?system|NFS|Lustre"),
     ("files", "slow-opens", r"disk is slow|slow disk|page cache|network file ?system|NFS|Lustre"),
     ("mpi", None, r"slow network|network is slow|late rank|rank \d+ is late|host buffer"),
     ("mpi-ranks", "mpi-barriers", r"slow network|network is slow|useless"),

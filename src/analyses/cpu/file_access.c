@@ -13,8 +13,15 @@ enum { MAX_FILES = 1000 };
 /* Files of one process and path. */
 struct file {
   int64_t pid, openings, ns;
-  const char *path, *group; /* path NULL: those behind the first MAX_FILES */
-  bool recorded;            /* it has a name, or was read or written */
+  const char *path, *group;                             /* path NULL: those behind the first MAX_FILES */
+  bool recorded;                                        /* it has a name, or was read or written */
+  int64_t first_bytes, first_ns, later_bytes, later_ns; /* reads of paths that are opened again */
+};
+
+/* What is read through one opening. */
+struct opening {
+  int64_t path, start, end, bytes, ns;
+  uint32_t file;
 };
 
 struct access {
@@ -26,13 +33,15 @@ struct work {
   const struct nai_node_io *io;
   const struct nai_model *m;
   struct nai_keyset openings, known; /* file_names.file; process and path */
-  uint32_t *file_of;                 /* of each opening */
+  struct opening *opened;            /* by number in openings */
   struct file *files;
   struct access *v;
   uint32_t count;
   struct nai_process_gpu all; /* all GPUs */
 };
 
+NAI_ORDER(by_path, struct opening, {a->file, b->file}, {a->path, b->path}, {a->start, b->start}, {a->end, b->end},
+          {a->bytes, b->bytes}, {a->ns, b->ns})
 NAI_ORDER(by_file, struct access, {a->file, b->file}, {a->start, b->start}, {a->end, b->end}, {a->kind, b->kind},
           {a->bytes, b->bytes}, {a->launches, b->launches})
 
@@ -42,7 +51,7 @@ static int read_names(struct work *w, struct nai_err *err) {
   const struct nai_table *t = w->m->tables[NAI_IN_FILE_NAMES];
   const struct nai_column paths = nai_table_column(t, FILE_NAMES_path);
   bool added;
-  NAI_TRY(NAI_NEW(w->file_of, w->io->arena, (size_t)t->rows, err));
+  NAI_TRY(NAI_NEW(w->opened, w->io->arena, (size_t)t->rows, err));
   NAI_TRY(NAI_NEW(w->files, w->io->arena, (size_t)t->rows + 1, err));
   for (int64_t i = 0; i < t->rows; i++) {
     struct FILE_NAMES_row row = FILE_NAMES_at(t, i);
@@ -55,7 +64,7 @@ static int read_names(struct work *w, struct nai_err *err) {
       w->files[at] =
           (struct file){.pid = row.pid, .path = *row.path ? row.path : NULL, .group = row.group, .recorded = *row.path};
     w->files[at].openings++;
-    w->file_of[opening] = at;
+    w->opened[opening] = (struct opening){.path = row.path_key, .start = INT64_MAX, .file = at};
   }
   return NAI_OK;
 }
@@ -93,14 +102,43 @@ static int read_accesses(struct work *w, struct nai_err *err) {
     uint32_t opening = nai_keyset_find(&w->openings, row.file);
     if (opening == UINT32_MAX)
       continue;
-    struct file *file = &w->files[w->file_of[opening]];
+    struct opening *opened = &w->opened[opening];
+    struct file *file = &w->files[opened->file];
     uint32_t thread = nai_keyset_find(&known, thread_key(file->pid, row.tid));
     file->ns += row.end_ns - row.start_ns;
     file->recorded |= row.kind == NAI_FILE_READ || row.kind == NAI_FILE_WRITE;
-    w->v[w->count++] = (struct access){w->file_of[opening], row.kind,  row.start_ns,
-                                       row.end_ns,          row.bytes, thread != UINT32_MAX && launches[thread]};
+    if (row.kind == NAI_FILE_READ && row.bytes != NAI_NULL_I64 && row.bytes > 0) {
+      opened->start = row.start_ns < opened->start ? row.start_ns : opened->start;
+      opened->end = row.end_ns > opened->end ? row.end_ns : opened->end;
+      opened->bytes += row.bytes;
+      opened->ns += row.end_ns - row.start_ns;
+    }
+    w->v[w->count++] = (struct access){opened->file, row.kind,  row.start_ns,
+                                       row.end_ns,   row.bytes, thread != UINT32_MAX && launches[thread]};
   }
   return NAI_OK;
+}
+
+/* A path that is opened again, and read once the first reading has ended: how fast was that, and how fast the others?
+ */
+static void find_passes(struct work *w) {
+  const struct opening *v = w->opened, *first = v;
+  uint32_t n = w->openings.count;
+  if (n)
+    qsort(w->opened, n, sizeof *v, by_path);
+  for (const struct opening *o = v; o < v + n; o++) {
+    bool same = o->file == first->file && o->path == first->path && o->path != NAI_NULL_I64;
+    struct file *file = &w->files[o->file];
+    if (!same)
+      first = o;
+    if (!same || o == first || !o->bytes || o->start < first->end)
+      continue;
+    bool second = o == first + 1 || (o - 1)->start < first->end;
+    file->first_bytes += second ? first->bytes : 0;
+    file->first_ns += second ? first->ns : 0;
+    file->later_bytes += o->bytes;
+    file->later_ns += o->ns;
+  }
 }
 
 /* The longest first; equal ones by their names. */
@@ -226,6 +264,11 @@ static int put(const struct work *w, const struct access *v, uint32_t n, int64_t
     row.metadata_count += v[i].kind == NAI_FILE_METADATA;
     longest = v[i].end - v[i].start > longest->end - longest->start ? &v[i] : longest;
   }
+  if (file->first_ns && file->later_ns) {
+    row.first_pass_bytes = file->first_bytes;
+    row.first_pass_gb_per_s = (double)file->first_bytes / (double)file->first_ns;
+    row.later_passes_gb_per_s = (double)file->later_bytes / (double)file->later_ns;
+  }
   row.longest_start_ns = longest->start;
   row.longest_end_ns = longest->end;
   FILE_ACCESS_add(w->io->out[0], &row);
@@ -239,6 +282,7 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
     return NAI_OK;
   NAI_TRY(read_names(&w, err));
   NAI_TRY(read_accesses(&w, err));
+  find_passes(&w);
   NAI_TRY(fold_files(&w, err));
   NAI_TRY(NAI_NEW(room, io->arena, w.count, err));
   if (w.count)

@@ -8,7 +8,8 @@
 
 enum { ROUNDS = 120, READS = 10, US = 1000, PID = 5981, WORKER = 5990 };
 enum { OPEN = 1, READ = 3, METADATA = 6 };
-enum { SHARD = 100, INDEX = 1000, BATCH, STATUS, LIBRARY, NOWHERE };
+enum { SHARD = 100, INDEX = 1000, BATCH, STATUS, LIBRARY, NOWHERE, TWICE };
+enum { PASSES = 3, PARTS = 8, PART = 8 << 20 };
 
 static void access_file(struct nai_gen_plan *plan, int file, int64_t tid, int kind, int64_t start, int64_t ns,
                         int64_t bytes) {
@@ -44,6 +45,20 @@ static void fact(struct nai_gen_plan *plan, const char *file, const char *group,
                                             .gain_ns = launcher_idle_ns});
 }
 
+/* A file of 64 MiB is read three times in parts by a thread of another process, the first time in 8 ms each. */
+static void read_again(struct nai_gen_plan *plan, int64_t first, bool ahead) {
+  int64_t t = first + 100 * US, busy = 0;
+  for (int pass = 0; pass < PASSES; pass++) {
+    int64_t ns = (pass || ahead ? 1 : 8) * INT64_C(1000) * US;
+    describe(plan, TWICE + pass, WORKER, "/data/alice/twice.npy");
+    for (int part = 0; part < PARTS; part++, t += ns) {
+      access_file(plan, TWICE + pass, WORKER + 2, READ, t, ns, PART);
+      busy += ns;
+    }
+  }
+  fact(plan, "~/twice.npy", "data", PASSES * PARTS, busy, 0);
+}
+
 /* Each 3 ms: a kernel of 500 us, then the index is opened in 1.2 ms, then 10 reads of 4 KiB take 10 us each. Another
  * process reads a MiB in 200 us on two threads, which overlap by 100 us. One read fails; one file has no descriptor. */
 static void plan_files(struct nai_gen_plan *plan, bool ahead) {
@@ -74,16 +89,17 @@ static void plan_files(struct nai_gen_plan *plan, bool ahead) {
   access_file(plan, STATUS, reader, READ, first + 2500 * US, 2 * US, 64);
   access_file(plan, LIBRARY, reader, METADATA, first + 2510 * US, 2 * US, 0);
   access_file(plan, NOWHERE, reader, READ, first + 2520 * US, 2 * US, 4096);
+  read_again(plan, first, ahead);
   /* The last kernel ends the GPU's window: what follows it leaves nothing idle. */
   fact(plan, "~/shard_#.bin", "data", ROUNDS * READS, ROUNDS * INT64_C(100) * US,
        ahead ? 0 : (ROUNDS - 1) * INT64_C(100) * US);
   fact(plan, "~/part-#.idx", "data", 0, ROUNDS * INT64_C(1200) * US, ahead ? 0 : (ROUNDS - 1) * INT64_C(1200) * US);
   fact(plan, "~/batch_#.tar", "data", 2 * ROUNDS, ROUNDS * INT64_C(300) * US, 0);
   if (ahead) {
-    nai_gen_expect_no_findings(plan, "small-reads slow-opens");
+    nai_gen_expect_no_findings(plan, "small-reads slow-opens cold-files");
     return;
   }
-  nai_gen_expect_findings(plan, "small-reads slow-opens");
+  nai_gen_expect_findings(plan, "small-reads slow-opens cold-files");
 }
 
 void nai_gen_plan_files(struct nai_gen_plan *plan, int64_t target_bytes) {
