@@ -2,8 +2,6 @@
 
 #include "base/escape.h"
 
-#include <csv.h>
-
 static bool is_blank(char c) { return c == ' ' || c == '\t'; }
 
 /* Some readers drop blanks around what is not quoted; a CI log obeys a line that begins with "::" or "##". */
@@ -11,19 +9,17 @@ static bool needs_quotes(const char *text, size_t len) {
   if (len == 0 || is_blank(text[0]) || is_blank(text[len - 1]) ||
       (len > 1 && text[0] == text[1] && strchr(":#", text[0])))
     return true;
-  for (size_t i = 0; i < len; i++)
-    if (text[i] == ',' || text[i] == '"' || text[i] == '\n' || text[i] == '\r')
-      return true;
-  return false;
+  return memchr(text, ',', len) || memchr(text, '"', len) || memchr(text, '\n', len) || memchr(text, '\r', len);
 }
 
 static void put_quoted(struct nai_buf *out, const char *text, size_t len) {
-  size_t room = len > (SIZE_MAX - 2) / 2 ? SIZE_MAX : 2 * len + 2;
-  char *at = nai_buf_reserve(out, room);
-  if (!at)
-    return;
-  out->len += csv_write2(at, room, text, len, '"');
-  out->data[out->len] = '\0';
+  nai_buf_putc(out, '"');
+  for (const char *quote; (quote = memchr(text, '"', len)); len -= (size_t)(quote + 1 - text), text = quote + 1) {
+    nai_buf_put(out, text, (size_t)(quote + 1 - text));
+    nai_buf_putc(out, '"');
+  }
+  nai_buf_put(out, text, len);
+  nai_buf_putc(out, '"');
 }
 
 /* Guards the text in `scratch`, for what went to `out` is gone. */
@@ -52,15 +48,18 @@ void nai_csv_names(struct nai_buf *out, const struct nai_schema *schema) {
 void nai_csv_rows(struct nai_buf *out, const struct nai_table *table) {
   const struct nai_schema *schema = table->schema;
   NAI_SCOPED(nai_buf) scratch = {0};
+  uint32_t count;
+  NAI_FREED struct nai_display_column *shown = nai_display_columns(&count, schema);
+  out->oom |= !shown;
   for (int64_t row = 0; row < table->rows && !nai_buf_failed(out); row++) {
-    const char *separator = "";
-    for (struct nai_display_column p = NAI_FIRST_DISPLAY_COLUMN; nai_display_column_next(&p, schema); separator = ",") {
-      struct nai_value value = nai_table_value(table, row, p.column);
-      nai_buf_puts(out, separator);
+    for (uint32_t i = 0; i < count; i++) {
+      struct nai_value value = nai_table_value(table, row, shown[i].column);
+      if (i)
+        nai_buf_putc(out, ',');
       if (value.type == NAI_STR && !value.null)
         nai_csv_text(out, &scratch, value.s, strlen(value.s));
       else
-        nai_value_print(out, p.unit, &value);
+        nai_value_print(out, shown[i].unit, &value);
     }
     nai_buf_putc(out, '\n');
   }

@@ -32,9 +32,11 @@ static void separate(struct nai_json *json) {
     return;
   bool lines = json->level[json->depth].layout == NAI_JSON_LINES;
   if (json->level[json->depth].any)
-    nai_buf_puts(json->out, lines ? "," : ", ");
+    nai_buf_putc(json->out, ',');
   if (lines)
     new_line(json);
+  else if (json->level[json->depth].any)
+    nai_buf_putc(json->out, ' ');
   json->level[json->depth].any = true;
 }
 
@@ -78,24 +80,44 @@ static bool is_special(uint64_t eight, bool for_script) {
   return found;
 }
 
+static bool needs_escape(unsigned char c, bool for_script) {
+  return c < ' ' || c >= 0x7f || c == '"' || c == '\\' || (for_script && (c == '<' || c == '>' || c == '&'));
+}
+
 /* Most names need no escaping at all. */
 static bool is_simple(const char *text, size_t len, bool for_script) {
   size_t i = 0;
-  for (uint64_t eight; i + sizeof eight <= len; i += sizeof eight) {
-    memcpy(&eight, text + i, sizeof eight);
+  for (uint64_t eight; len >= sizeof eight && i < len; i += sizeof eight) {
+    memcpy(&eight, text + (i + sizeof eight <= len ? i : len - sizeof eight), sizeof eight);
     if (is_special(eight, for_script))
       return false;
   }
-  for (; i < len; i++) {
-    unsigned char c = (unsigned char)text[i];
-    if (c < ' ' || c >= 0x7f || c == '"' || c == '\\' || (for_script && (c == '<' || c == '>' || c == '&')))
+  for (; i < len; i++)
+    if (needs_escape((unsigned char)text[i], for_script))
       return false;
-  }
   return true;
 }
 
-/* The JSON string of a text that needs escapes: jansson's, and those of what nobody can see, which reaches us in names
- * of files and words of command lines. */
+/* What a reader can see needs escapes of ASCII only. */
+static void put_visible(struct nai_json *json, const char *text, size_t len) {
+  size_t from = 0;
+  nai_buf_putc(json->out, '"');
+  for (size_t i = 0; i < len; i++) {
+    unsigned char c = (unsigned char)text[i];
+    if (c >= 0x80 || !needs_escape(c, json->for_script))
+      continue;
+    nai_buf_put(json->out, text + from, i - from);
+    if (c == '"' || c == '\\')
+      nai_buf_putc(json->out, '\\'), from = i;
+    else
+      nai_buf_puts(json->out, c == '<' ? "\\u003c" : c == '>' ? "\\u003e" : "\\u0026"), from = i + 1;
+  }
+  nai_buf_put(json->out, text + from, len - from);
+  nai_buf_putc(json->out, '"');
+}
+
+/* Any other text: jansson's escapes, and those of what nobody can see, which reaches us in names of files and words of
+ * command lines. */
 static void put_escaped(struct nai_json *json, const char *text, size_t len) {
   errno = 0;
   json_t *string = json_stringn(text, len);
@@ -120,13 +142,15 @@ static void put_escaped(struct nai_json *json, const char *text, size_t len) {
 
 static void put_string(struct nai_json *json, const char *text) {
   size_t len = strlen(text);
-  if (!is_simple(text, len, json->for_script)) {
+  if (is_simple(text, len, json->for_script)) {
+    nai_buf_putc(json->out, '"');
+    nai_buf_put(json->out, text, len);
+    nai_buf_putc(json->out, '"');
+  } else if (nai_text_is_clean(text, len)) {
+    put_visible(json, text, len);
+  } else {
     put_escaped(json, text, len);
-    return;
   }
-  nai_buf_putc(json->out, '"');
-  nai_buf_put(json->out, text, len);
-  nai_buf_putc(json->out, '"');
 }
 
 void nai_json_key(struct nai_json *json, const char *key) {
@@ -263,11 +287,14 @@ void nai_json_table(struct nai_json *json, const struct nai_table *table, int64_
   nai_json_table_head(json, table, most);
   nai_json_key(json, "rows");
   nai_json_begin_array(json, NAI_JSON_LINES);
+  uint32_t count;
+  NAI_FREED struct nai_display_column *shown = nai_display_columns(&count, schema);
+  json->out->oom |= !shown;
   for (int64_t row = 0; row < table->rows && row < most && !nai_buf_failed(json->out); row++) {
     nai_json_begin_array(json, NAI_JSON_INLINE);
-    for (struct nai_display_column p = NAI_FIRST_DISPLAY_COLUMN; nai_display_column_next(&p, schema);) {
-      struct nai_value value = nai_table_value(table, row, p.column);
-      nai_json_value(json, p.unit, &value);
+    for (uint32_t i = 0; i < count; i++) {
+      struct nai_value value = nai_table_value(table, row, shown[i].column);
+      nai_json_value(json, shown[i].unit, &value);
     }
     nai_json_end(json);
   }

@@ -155,6 +155,14 @@ bool nai_display_column_next(struct nai_display_column *print, const struct nai_
   return true;
 }
 
+struct nai_display_column *nai_display_columns(uint32_t *count, const struct nai_schema *schema) {
+  struct nai_display_column p = NAI_FIRST_DISPLAY_COLUMN;
+  struct nai_display_column *all = calloc((size_t)schema->column_count * NAI_UNIT_COUNT + 1, sizeof *all);
+  for (*count = 0; all && nai_display_column_next(&p, schema); ++*count)
+    all[*count] = p;
+  return all;
+}
+
 static const char *name_in_unit(char name[NAI_COLUMN_NAME_MAX], const char *stored, enum nai_unit own,
                                 enum nai_unit shown) {
   size_t len = strlen(stored), suffix = shown == own ? 0 : strlen(units[own].name);

@@ -124,6 +124,8 @@ enum { NAI_COLUMN_NAME_MAX = 128 }; /* bytes of a column's name with its NUL */
  * for (struct nai_display_column p = NAI_FIRST_DISPLAY_COLUMN; nai_display_column_next(&p, schema);) */
 #define NAI_FIRST_DISPLAY_COLUMN ((struct nai_display_column){-1, NAI_UNIT_COUNT})
 bool nai_display_column_next(struct nai_display_column *print, const struct nai_schema *schema);
+/* The same as an array that the caller frees, for loops over rows; NULL when out of memory. */
+struct nai_display_column *nai_display_columns(uint32_t *count, const struct nai_schema *schema);
 /* The name a column is shown by; returns `name`. */
 const char *nai_display_column_name(char name[NAI_COLUMN_NAME_MAX], const struct nai_schema *schema,
                                     const struct nai_display_column *print);

@@ -102,23 +102,23 @@ static int64_t value_at(const struct buckets *b, struct place place, int64_t *co
   return values[place.rank];
 }
 
-/* `collected` has room for as many values. */
+/* `collected` and `bucket` have room for as many values. */
 static void quantiles_of_many(double at[QUANTILES], const int64_t *values, uint32_t count, struct buckets *b,
-                              int64_t *collected) {
+                              int64_t *collected, uint32_t *bucket) {
   struct place low[QUANTILES], high[QUANTILES], last = {0, 0};
   size_t below = 0;
   int64_t room = 0;
   memset(b->count, 0, sizeof b->count);
   memset(b->behind, 0xff, sizeof b->behind);
   for (uint32_t i = 0; i < count; i++)
-    b->count[bucket_of(values[i])]++;
+    b->count[bucket[i] = bucket_of(values[i])]++;
   for (int q = 0; q < QUANTILES; q++) {
     struct nai_rank rank = nai_rank_of(quantiles[q], count);
     low[q] = last = want(b, last.bucket, rank.below, &below, &room);
     high[q] = last = want(b, last.bucket, rank.below + (rank.fraction > 0), &below, &room);
   }
   for (uint32_t i = 0; i < count; i++) {
-    int64_t *to = &b->behind[bucket_of(values[i])];
+    int64_t *to = &b->behind[bucket[i]];
     if (*to != UNWANTED)
       collected[(*to)++] = values[i];
   }
@@ -127,7 +127,8 @@ static void quantiles_of_many(double at[QUANTILES], const int64_t *values, uint3
                             nai_rank_of(quantiles[q], count).fraction);
 }
 
-static struct nai_stats stats_of_group(int64_t *values, uint32_t count, struct buckets *b, int64_t *collected) {
+static struct nai_stats stats_of_group(int64_t *values, uint32_t count, struct buckets *b, int64_t *collected,
+                                       uint32_t *bucket) {
   struct nai_stats s = sum_up(values, count);
   double at[QUANTILES];
   if (s.min == s.max)
@@ -136,35 +137,34 @@ static struct nai_stats stats_of_group(int64_t *values, uint32_t count, struct b
   else if (count <= MANY)
     nai_quantiles_i64(at, values, count, quantiles, QUANTILES);
   else
-    quantiles_of_many(at, values, count, b, collected);
+    quantiles_of_many(at, values, count, b, collected, bucket);
   set_quantiles(&s, at);
   return s;
 }
 
 int nai_group_stats(struct nai_stats *stats, uint32_t groups, const struct nai_values *values, struct nai_err *err) {
   NAI_SCOPED(nai_arena) arena = NAI_ARENA(values->directory);
-  uint32_t *group, *behind, rows = values->rows; /* behind: of each group's values */
+  uint32_t *group, *behind, rows = values->rows; /* behind: of each group's values, those of none before them */
   int64_t *value, *by_group;
   struct buckets *b = NULL; /* of a large group */
   NAI_TRY(NAI_NEW(group, &arena, rows, err));
   NAI_TRY(NAI_NEW(value, &arena, rows, err));
   NAI_TRY(NAI_NEW(by_group, &arena, rows, err));
-  NAI_TRY(NAI_NEW(behind, &arena, (size_t)groups + 1, err));
+  NAI_TRY(NAI_NEW(behind, &arena, (size_t)groups + 2, err));
   if (rows > MANY)
     NAI_TRY(NAI_NEW(b, &arena, 1, err));
   for (uint32_t first = 0; first < rows; first += NAI_VALUES_BLOCK)
     values->block(values->ctx, first, rows - first < NAI_VALUES_BLOCK ? rows - first : NAI_VALUES_BLOCK, group + first,
                   value + first);
+  /* Numbered from 1 on; NAI_NO_GROUP becomes 0, so that no row needs a question. */
   for (uint32_t i = 0; i < rows; i++)
-    if (group[i] != NAI_NO_GROUP)
-      behind[group[i] + 1]++;
-  for (uint32_t g = 0; g < groups; g++)
+    behind[(uint32_t)(group[i] + 1) + 1]++;
+  for (uint32_t g = 0; g <= groups; g++)
     behind[g + 1] += behind[g];
   for (uint32_t i = 0; i < rows; i++)
-    if (group[i] != NAI_NO_GROUP)
-      by_group[behind[group[i]]++] = value[i];
-  for (uint32_t g = 0, first = 0; g < groups; first = behind[g++])
-    stats[g] = stats_of_group(by_group + first, behind[g] - first, b, value);
+    by_group[behind[(uint32_t)(group[i] + 1)]++] = value[i];
+  for (uint32_t g = 0, first = behind[0]; g < groups; first = behind[++g])
+    stats[g] = stats_of_group(by_group + first, behind[g + 1] - first, b, value, group);
   return NAI_OK;
 }
 

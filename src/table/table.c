@@ -245,7 +245,7 @@ struct nai_column nai_table_column(const struct nai_table *table, int column) {
 }
 
 /* The cell of a column of integers or text numbers. */
-static int64_t integer_at(const struct nai_table *table, int64_t row, int column) {
+static inline int64_t integer_at(const struct nai_table *table, int64_t row, int column) {
   if (table->packed)
     return nai_at(&table->packed[column], (uint64_t)row);
   return table->schema->columns[column].type == NAI_I64 ? nai_column_i64(table, column)[row]
@@ -254,6 +254,7 @@ static int64_t integer_at(const struct nai_table *table, int64_t row, int column
 
 struct nai_value nai_table_value(const struct nai_table *table, int64_t row, int column) {
   struct nai_value v = {.null = true};
+  uint32_t id;
   if (row >= table->rows) /* of a table that is empty, or ran out of memory, which is told when all is done */
     return v;
   v.type = table->schema->columns[column].type;
@@ -263,8 +264,9 @@ struct nai_value nai_table_value(const struct nai_table *table, int64_t row, int
     v.null = isnan(v.f);
     break;
   case NAI_STR:
-    v.null = (uint32_t)integer_at(table, row, column) == NAI_NO_STRING;
-    v.s = nai_strings_get(&table->strings, (uint32_t)integer_at(table, row, column));
+    id = (uint32_t)integer_at(table, row, column);
+    v.null = id == NAI_NO_STRING;
+    v.s = nai_strings_get(&table->strings, id);
     break;
   default:
     v.i = integer_at(table, row, column);

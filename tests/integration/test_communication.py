@@ -120,6 +120,30 @@ class Generated(unittest.TestCase):
             found = rows(support.edited("collectives", *edits), "communicators")
             self.assertEqual({(r["purpose"], r["confidence"]) for r in found}, {wanted}, edits)
             self.assertEqual(all(r["evidence"] for r in found), wanted[1] != "unknown")
+            said = str(next(f for f in report(artifacts(support.edited("collectives", *edits))).json["findings"] if f["id"] == "exposed-communication"))
+            self.assertEqual("parallelism" in said, wanted[1] in ("named", "called"), edits)
+
+    def test_losses_are_not_under_ranges_of_nccl(self):
+        """They say what is called, not where: what encloses them is named."""
+        around = ("INSERT INTO NVTX_EVENTS (start, end, eventType, text, domainId, globalTid) SELECT start - 100, end + 100, 59, 'backward', 0, globalTid FROM NVTX_EVENTS "
+                  "WHERE textId IN (SELECT id FROM StringIds WHERE value IN ({}))")
+        for scenario, name in (("collectives", "'ncclAllReduce'"), ("collectives-advanced", "'GroupLaunch'")):
+            for edits, wanted in (((), set()), ((around.format(name),), {"backward"})):
+                found = rows(support.edited(scenario, *edits), "range_losses")
+                self.assertEqual({r["range_name"] for r in found if r["loss"] == "exposed_communication"}, wanted, scenario)
+
+    def test_what_the_framework_calls_it(self):
+        """By the innermost of its ranges around the call, without the number of the call."""
+        around = ("INSERT INTO NVTX_EVENTS (start, end, eventType, text, domainId, globalTid) SELECT start - 100 * {0}, end + 100 * {0}, 59, '{1}, op_id = ' || rowid, 0, globalTid "
+                  "FROM NVTX_EVENTS WHERE textId = (SELECT id FROM StringIds WHERE value = 'ncclGroupEnd') AND end - start > 1000")
+        path = support.edited("collectives", around.format(1, "nccl:all_to_all"), around.format(2, "nccl:coalesced"))
+        for table in ("comm_instances", "comm_ops"):
+            self.assertEqual({(r["op"], r["framework_op"]) for r in rows(path, table)}, {("AllReduce", ""), ("AllGather", ""), ("SendRecv", "nccl:all_to_all")})
+
+    def test_skew_is_not_bandwidth(self):
+        """The straggler finding has the rate once all ranks are there: three quarters of the kernels' time is waiting, 1,000 GB/s of the rest."""
+        said = str(next(f for f in report(artifacts(trace("collectives"))).json["findings"] if f["id"] == "waiting-not-transferring"))
+        self.assertIn("AllReduce of 256.0 MiB and more: 1000.0 GB/s on the bus once all are there (median), 12.0 ms waiting", said)
 
     def test_messages_by_size(self):
         """Each operation has one size, in the bin that the plan's bytes per message fall into."""

@@ -423,6 +423,17 @@ def half_warps():
     return edited("healthy", KERNEL.format(end=151 * MS).replace("32, 1, 1, 1, 1, 1, 1,", "32, 132000, 1, 1, 16, 1, 1,"))
 
 
+def uneven_transfers():
+    """Every other all-reduce takes a third of the time that the others take."""
+    return edited(trace("collectives", "--scale", 2), f"UPDATE {EVENTS}KERNEL SET end = end - 200000 WHERE end / 3000000 % 2 AND shortName IN (SELECT id FROM StringIds WHERE value LIKE '%AllReduce%')")
+
+
+def beyond_the_fastest(e):
+    both = Export(e.path, 1).named("AllReduce")
+    fastest = min(end - start for start, end in both)
+    return [(start + fastest, end) for start, end in both if end - start > fastest]
+
+
 def sampled_in(function):
     """What the thread executes between launches is called otherwise."""
     return lambda: edited("cpu-work", f"UPDATE StringIds SET value = '{function}' WHERE value LIKE 'decode(%' OR value LIKE 'augment(%'")
@@ -488,6 +499,7 @@ PAIRS = [
     ("tail-effect", "neglected", partial_waves, 1.05),
     ("tiny-copies", "row-loop", tiny_copies, 1.05),
     ("underfilled", one_thread, shortened(1 - 1 / (132 * 32), "gridX * blockX = 1"), 1.05),
+    ("uneven-busbw", uneven_transfers, beyond_the_fastest, 1.05),
     ("unfused-elementwise", "cupy-like", all_but_the_longest, 1.05),
     ("uvm-bound", lambda: migrations(TO_GPU, EVICTED), page_faults("copyKind > 10"), 1.05),
     ("uvm-oversubscribed", lambda: migrations(TO_GPU, EVICTED), page_faults("copyKind = 12"), 1.05),

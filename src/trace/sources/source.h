@@ -70,6 +70,7 @@ struct nai_intake {
   int8_t slot[NAI_MAX_FIELDS]; /* field -> cell of the scan, NAI_NO_CELL when the export lacks the column */
 };
 
+enum { NAI_LAST_RECORDS = 16 };
 /* One part of one intake while it is read; the only object a row function touches. */
 struct nai_part {
   /* what to read */
@@ -113,8 +114,10 @@ struct nai_part {
   struct nai_keyset threads;               /* globalTid */
   struct nai_keyset devices;               /* process key | device ordinal (NAI_DEVICE_UNKNOWN when missing) */
   struct nai_strings records;              /* what rows share, as bytes: nai_launch_config or nai_record_key */
-  struct nai_record_key last_key;          /* and the number of the record asked for last: neighbours tend to repeat */
-  uint32_t last_record;
+  struct nai_last_record {
+    struct nai_record_key key;
+    uint32_t number;        /* of the record + 1 */
+  } last[NAI_LAST_RECORDS]; /* asked for before, by scope and id: neighbours tend to repeat, threads take turns */
   struct nai_strings record_names;        /* names of records, as far as they have one: */
   uint32_t *record_name, record_capacity; /* of record i, NAI_NO_STRING for none */
   struct nai_strings sizes;

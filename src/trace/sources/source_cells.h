@@ -66,20 +66,21 @@ static inline uint32_t name_of(struct nai_part *p, const struct nai_cell *c, enu
 /* The same, NULL where the cell is no id; inline text is taken, too. */
 static inline void put_text(struct nai_part *p, int column, const struct nai_cell *c) {
   uint32_t name = c->type == NAI_CELL_INT  ? name_of(p, c, NAI_NAME_PLAIN)
-                : c->type == NAI_CELL_TEXT ? nai_name_by_text(p, c->data, c->len)
+                : c->type == NAI_CELL_TEXT ? nai_name_by_text(p, c->data, c->len, NAI_NAME_PLAIN)
                                            : NAI_NO_STRING;
   put_name(p, column, name);
 }
 
 /* Number of the record {scope, id}. */
 static inline uint32_t record_of(struct nai_part *p, int64_t scope, int64_t id) {
-  struct nai_record_key key = {scope, id};
-  if (p->records.count && p->last_key.scope == scope && p->last_key.id == id)
-    return p->last_record;
-  p->last_key = key;
-  p->last_record = nai_strings_add(&p->records, (const char *)&key, sizeof key);
-  p->oom |= p->last_record == NAI_NO_STRING;
-  return p->last_record;
+  uint64_t hash = ((uint64_t)scope ^ (uint64_t)id * 31) * 0x9e3779b97f4a7c15u;
+  struct nai_last_record *last = &p->last[hash >> 32 & (NAI_LAST_RECORDS - 1)];
+  if (last->number && last->key.scope == scope && last->key.id == id)
+    return last->number - 1;
+  last->key = (struct nai_record_key){scope, id};
+  last->number = nai_strings_add(&p->records, (const char *)&last->key, sizeof last->key) + 1;
+  p->oom |= !last->number;
+  return last->number - 1;
 }
 
 /* --- times ------------------------------------------------------------------------------------ */
