@@ -167,14 +167,6 @@ static int integer_field(const struct nai_part *p, const struct nai_cell *cells)
   return -1;
 }
 
-/* Most rows have none. */
-static bool has_payload(const struct nai_part *p, const struct nai_cell *cells) {
-  unsigned types = 0;
-  for (int f = payload_blob; f <= payload_float; f++)
-    types |= field(p, cells, f)->type ^ (unsigned)NAI_CELL_NULL;
-  return types;
-}
-
 /* Kind of payload, -1 for none. */
 static int payload_kind(const struct nai_part *p, const struct nai_cell *cells) {
   const struct nai_cell *blob = field(p, cells, payload_blob);
@@ -189,7 +181,7 @@ static int payload_kind(const struct nai_part *p, const struct nai_cell *cells) 
   return real ? NAI_PAYLOAD_REAL : -1;
 }
 
-static int put_payload_row(struct nai_part *p, const struct nai_cell *cells) {
+static int payload_row(struct nai_part *p, const struct nai_cell *cells) {
   static const int of_one_kind[] = {NVTX_PAYLOADS_blob, NVTX_PAYLOADS_blob_bytes, NVTX_PAYLOADS_json,
                                     NVTX_PAYLOADS_integer};
   int kind = payload_kind(p, cells);
@@ -211,10 +203,6 @@ static int put_payload_row(struct nai_part *p, const struct nai_cell *cells) {
   if (kind == NAI_PAYLOAD_INTEGER)
     put_i64(p, NVTX_PAYLOADS_integer, field(p, cells, integer_field(p, cells))->i);
   return NAI_KEEP;
-}
-
-static int payload_row(struct nai_part *p, const struct nai_cell *cells) {
-  return has_payload(p, cells) ? put_payload_row(p, cells) : NAI_SKIP;
 }
 
 const struct nai_source nai_source_nvtx_payloads = {.table = NAI_IN_NVTX_PAYLOADS,
