@@ -9,6 +9,7 @@
   C(T, dtype, LABEL,                                                                                       \
     "type of the elements as the kernel's name has it (int32: signed or not); NULL where it does not say") \
   C(T, calls, LABEL, "NCCL's calls behind it, of a group all; NULL unknown")                               \
+  C(T, framework_op, LABEL, "PyTorch's name of it (nccl:all_to_all); NULL unknown")                        \
   C(T, start_ns, START, "start")                                                                           \
   C(T, end_ns, END, "end, exclusive")                                                                      \
   C(T, duration_ns, LENGTH, "length", .sum = true)                                                         \

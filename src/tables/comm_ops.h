@@ -45,6 +45,7 @@
     "1 when the kernel is an entry point: algorithm, protocol and reduction in its name are not what runs")          \
   C(T, fused, ID32, "1 when the kernel does other work, too: part of its time is no communication")                  \
   C(T, kernel_name, KERNEL_NAME, "name of the longest execution's kernel")                                           \
+  C(T, framework_op, LABEL, "that execution's operation as PyTorch calls it (nccl:all_to_all); NULL unknown")        \
   C(T, longest_start_ns, START, "start of the longest execution")                                                    \
   C(T, longest_end_ns, END, "end of the longest execution")                                                          \
   C(T, issued_in, RANGE_NAME,                                                                                        \

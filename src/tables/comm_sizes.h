@@ -18,6 +18,9 @@
     "nothing")                                                                                                   \
   C(T, p50_busbw, MORE(GB_PER_S), "median bus rate as nccl-tests defines it; NULL where bound by latency")       \
   C(T, p90_busbw, MORE(GB_PER_S), "90th percentile of it")                                                       \
+  C(T, p10_busbw, MORE(GB_PER_S), "10th percentile of it")                                                       \
+  C(T, uneven_ns, LESS(TIME),                                                                                    \
+    "of exposed_ns: what transfers take longer than at p90_busbw; NULL: not all are matched", .sum = true)       \
   C(T, wait_ns, LESS(TIME), "of matched kernels: waiting for the last GPU", .sum = true)                         \
   C(T, exposed_ns, LESS(TIME), "share of the GPU's exposed communication", .sum = true, .order = -1)
 NAI_TABLE(COMM_SIZES, comm_sizes, "Collectives by message size",

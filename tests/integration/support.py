@@ -158,9 +158,10 @@ def overlapping(count):
 
 
 def edited(scenario, *statements):
-    """A generated trace in which SQL statements changed something: what no scenario has."""
-    path = fresh_dir("edited") / f"{scenario}.sqlite"
-    shutil.copyfile(trace(scenario), path)
+    """A generated trace (or the scenario's name) in which SQL statements changed something: what no scenario has."""
+    source = trace(scenario) if isinstance(scenario, str) else scenario
+    path = fresh_dir("edited") / source.name
+    shutil.copyfile(source, path)
     with contextlib.closing(sqlite3.connect(path)) as db, db:
         for statement in statements:
             db.execute(statement)

@@ -51,6 +51,15 @@ class CallSites(unittest.TestCase):
         self.assertEqual(rows["train/loop.py:42 step"], sites["step (/home/ada/train/loop.py:42)"])
         self.assertEqual(rows["train/loop.py:43 step"], sites["step (/home/ada/train/loop.py:43)"])
 
+    def test_findings_name_the_site(self):
+        """What costs most names the line, and asks for no tool that would find it."""
+        for scenario, at in (("call-sites", True), ("call-sites-mended", False)):
+            found = {f["id"]: f for f in support.report(artifacts(trace(scenario))).json["findings"]}
+            for rule, text in (("idle-queue-drained", "4.50 ms of the idle time in waits and after them at train/loop.py:57 log_loss"),
+                               ("allocation-in-steady-state", "3.50 ms of it at grow(Buffer &) (engine)")):
+                self.assertEqual(text in str(found.get(rule)), at, (scenario, rule))
+            self.assertNotIn("set_sync_debug_mode", str(found))
+
     def test_replayed_kernels_are_their_captures(self):
         rows = [r for r in read_csv(artifacts(trace("call-sites")), "call_site_kernels") if r["kernel_name"].startswith("decode_")]
         self.assertEqual({(r["label"], r["scope"]) for r in rows},

@@ -120,6 +120,30 @@ class Generated(unittest.TestCase):
             found = rows(support.edited("collectives", *edits), "communicators")
             self.assertEqual({(r["purpose"], r["confidence"]) for r in found}, {wanted}, edits)
             self.assertEqual(all(r["evidence"] for r in found), wanted[1] != "unknown")
+            said = str(next(f for f in report(artifacts(support.edited("collectives", *edits))).json["findings"] if f["id"] == "exposed-communication"))
+            self.assertEqual("parallelism" in said, wanted[1] in ("named", "called"), edits)
+
+    def test_losses_are_not_under_ranges_of_nccl(self):
+        """They say what is called, not where: what encloses them is named."""
+        around = ("INSERT INTO NVTX_EVENTS (start, end, eventType, text, domainId, globalTid) SELECT start - 100, end + 100, 59, 'backward', 0, globalTid FROM NVTX_EVENTS "
+                  "WHERE textId IN (SELECT id FROM StringIds WHERE value IN ({}))")
+        for scenario, name in (("collectives", "'ncclAllReduce'"), ("collectives-advanced", "'GroupLaunch'")):
+            for edits, wanted in (((), set()), ((around.format(name),), {"backward"})):
+                found = rows(support.edited(scenario, *edits), "range_losses")
+                self.assertEqual({r["range_name"] for r in found if r["loss"] == "exposed_communication"}, wanted, scenario)
+
+    def test_what_the_framework_calls_it(self):
+        """By the innermost of its ranges around the call, without the number of the call."""
+        around = ("INSERT INTO NVTX_EVENTS (start, end, eventType, text, domainId, globalTid) SELECT start - 100 * {0}, end + 100 * {0}, 59, '{1}, op_id = ' || rowid, 0, globalTid "
+                  "FROM NVTX_EVENTS WHERE textId = (SELECT id FROM StringIds WHERE value = 'ncclGroupEnd') AND end - start > 1000")
+        path = support.edited("collectives", around.format(1, "nccl:all_to_all"), around.format(2, "nccl:coalesced"))
+        for table in ("comm_instances", "comm_ops"):
+            self.assertEqual({(r["op"], r["framework_op"]) for r in rows(path, table)}, {("AllReduce", ""), ("AllGather", ""), ("SendRecv", "nccl:all_to_all")})
+
+    def test_skew_is_not_bandwidth(self):
+        """The straggler finding has the rate once all ranks are there: three quarters of the kernels' time is waiting, 1,000 GB/s of the rest."""
+        said = str(next(f for f in report(artifacts(trace("collectives"))).json["findings"] if f["id"] == "waiting-not-transferring"))
+        self.assertIn("AllReduce of 256.0 MiB and more: 1000.0 GB/s on the bus once all are there (median), 12.0 ms waiting", said)
 
     def test_messages_by_size(self):
         """Each operation has one size, in the bin that the plan's bytes per message fall into."""
@@ -385,6 +409,32 @@ class Mpi(unittest.TestCase):
         # a wait that ends before its send: another message
         swapped = support.edited("mpi-late", "UPDATE MPI_START_WAIT_EVENTS SET end = start + 1000")
         self.assertEqual(pairs(swapped), {("2", "0"): want["2", "0"]})
+
+    def test_collectives_of_mpi(self):
+        """What a call is longer than the shortest of the k-th calls of all ranks, by SQL; no clock is in it."""
+        barriers = "FROM MPI_COLLECTIVES_EVENTS c JOIN MPI_RANKS USING (globalTid)"
+
+        def found(*edits):
+            return {row["rank"]: (int(row["call_count"]), row["wait_ms"], int(row["late_count"])) for row in rows(support.edited("mpi-ranks", *edits), "mpi_collectives")}
+
+        with contextlib.closing(sqlite3.connect(trace("mpi-ranks"))) as db:
+            waits = db.execute(f"""WITH k AS (SELECT rank, end - start AS ns, row_number() OVER (PARTITION BY rank ORDER BY start) AS k {barriers})
+                SELECT rank, count(*), sum(ns - least), sum(ns = least) FROM k JOIN (SELECT k, min(ns) AS least FROM k GROUP BY k) USING (k) GROUP BY rank""").fetchall()
+        want = {str(rank): (count, f"{ns / 1e6:.6f}", late) for rank, count, ns, late in waits}
+        self.assertEqual(found(), want)
+        self.assertEqual(found(f"UPDATE MPI_COLLECTIVES_EVENTS SET start = start - 5000000, end = end - 5000000 WHERE globalTid = (SELECT globalTid {barriers} WHERE rank = 1)"), want)
+        # of another name from the eleventh on, or without an end: who waits for whom is not known from there on
+        eleventh = f"rowid IN (SELECT c.rowid {barriers} WHERE rank = 1 ORDER BY start LIMIT 1 OFFSET 10)"
+        self.assertEqual({count for count, *_ in found(f"UPDATE MPI_COLLECTIVES_EVENTS SET end = NULL WHERE {eleventh}").values()}, {10})
+        named = ("INSERT INTO StringIds SELECT max(id) + 1, 'MPI_Bcast' FROM StringIds", "UPDATE MPI_COLLECTIVES_EVENTS SET textId = (SELECT max(id) FROM StringIds) WHERE ")
+        self.assertEqual({count for count, *_ in found(named[0], named[1] + eleventh).values()}, {10})
+        # the root of a broadcast leaves before all are in: nothing is waiting
+        self.assertEqual(set(found(named[0], named[1] + "1").values()), {(20, "", 0)})
+        self.assertEqual(found("DROP TABLE MPI_COMMUNICATORS"), {})
+        said = str(report(artifacts(trace("mpi-ranks"))).json["findings"])
+        self.assertIn("5.70 ms of it is waiting in MPI_Barrier for the last rank", said)
+        self.assertIn("rank 2 arrives last at 20 of 20 calls of MPI_Barrier", said)
+        self.assertNotIn("arrives last", str(report(artifacts(trace("mpi-hidden"))).json["findings"]))
 
     def test_queries_about_the_state_of_mpi_end_no_span(self):
         """MPI_Initialized and MPI_Finalized in the middle of a run begin with the names of what bounds it."""

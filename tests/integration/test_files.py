@@ -2,7 +2,7 @@
 import re
 import unittest
 
-from support import artifacts, edited, read_csv, trace
+from support import artifacts, edited, read_csv, report, trace
 from test_determinism import shuffled
 
 EVENTS, NAMES = "OSRT_FILE_ACCESS_EVENTS", "OSRT_FILE_ACCESS_DESCRIPTORS"
@@ -58,6 +58,14 @@ class Files(unittest.TestCase):
         self.assertEqual(found, files(shuffled(path)))  # of equal ones the same
         self.assertEqual(len(found), 1001)
         self.assertEqual(sum(int(row["read_count"]) for row in found.values()), 120 * 10 + 240 + 1 + 1201)
+
+    def test_host_bound_names_the_file(self):
+        """Half of the idle time is in calls on files: the finding that has most of it says so, and asks for no other capture."""
+        finding = next(f for f in report(artifacts(trace("files"))).json["findings"] if f["id"] == "idle-host-code")
+        self.assertIn("142.8 ms while the launching thread is in a call on ~/part-#.idx", str(finding["evidence"]))
+        self.assertNotIn("Find the code", finding["recommendation"])
+        finding = next(f for f in report(artifacts(trace("files-ahead"))).json["findings"] if f["id"] == "idle-host-code")
+        self.assertNotIn("in a call on", str(finding["evidence"]))
 
     def test_nothing_where_nothing_is_recorded(self):
         self.assertEqual(files(trace("healthy")), {})

@@ -403,6 +403,12 @@ class Server(unittest.TestCase):
             told = json.loads(support.run("whatif", "--quiet", trace("training"), *words, "--format", "json").stdout)
             self.assertEqual({key: said[key] for key in told if key != "schema_version"}, {key: told[key] for key in told if key != "schema_version"})
         self.assertEqual(c.tool("whatif", run=handle, step=2)["scope"], "step")
+        finding = c.tool("sql", run=handle, query="select finding from findings where change is not null")["rows"][0][0]
+        for arguments, words in (({"max": 1}, ("--max", "1")), ({"sensitivity": True}, ("--sensitivity",)), ({"without": [finding]}, ("--without", str(finding)))):
+            said = c.tool("whatif", run=handle, **arguments)
+            told = json.loads(support.run("whatif", "--quiet", trace("training"), *words, "--format", "json").stdout)
+            self.assertEqual({key: said[key] for key in told if key != "schema_version"}, {key: told[key] for key in told if key != "schema_version"})
+        self.assertIn("cuLaunchKernelEx", [row[8] for row in c.tool("critical_path", run=handle, by="name")["blocks"][1]["rows"]])
         for wrong in ("export-options x", "format json", "kernel x", "--kernel .=0.5"):
             self.assertIn("change" if " x" not in wrong or "export" in wrong else "stands at the end", c.refusal("whatif", run=handle, changes=[wrong]))
         self.assertIn("every rank is given once", c.refusal("whatif", run=handle, ranks=["training.sqlite"]))

@@ -871,6 +871,29 @@ class Commands(unittest.TestCase):
             done = run("whatif", "--quiet", trace("loop-waits"), *words)
             self.assertEqual((done.returncode, message in done.stderr), (2, True), words)
 
+    def test_sensitivity(self):
+        """Each number is that of the change that one would type; more of it never makes a step longer, down to nothing at all."""
+        typed = {"GPU kernels": ("--kernel", ".={}"), "copies": ("--copy", ".={}"), "CUDA calls": ("--call", ".={}"),
+                 "launch calls": ("--call", "Launch={}"), "host code and calls": ("--host", "{}")}
+        ranks = schedule(("wait", "upload"), True, 1)
+        said = said_of(ranks, "--sensitivity")
+        after = {(row["kind"], row["without_waits"], row["less_pct"]): row["after_ns"] for row in said["sensitivity"]}
+        self.assertEqual({kind for kind, *_ in after}, {"NCCL kernels", *typed})
+        for kind, (option, value) in typed.items():
+            for waits in ((), ("--remove-wait", ".")):
+                column = [after[kind, bool(waits), less] for less in (10, 25, 50, 100)]
+                self.assertEqual(column, sorted(column, reverse=True), (kind, waits))
+                self.assertLess(column[-1], column[0], (kind, waits)) if kind == "GPU kernels" else None
+                for less, ns in ((25, column[1]), (100, column[3])):
+                    asked = said_of(ranks, option, value.format(1 - less / 100), *waits)
+                    self.assertEqual(asked["together"]["after_ns"], ns, (kind, waits, less))
+        host = [after["host code and calls", False, less] for less in (50, 100)]
+        self.assertLess(host[1], host[0])  # no time at all is less than half of it
+        self.assertLess(after["host code and calls", False, 10], said["now_ns"])
+        done = run("whatif", "--quiet", trace("loop-waits"), "--sensitivity", "--graphs")
+        self.assertEqual((done.returncode, "--sensitivity is of no change" in done.stderr), (2, True))
+        self.assertRegex(run("whatif", "--quiet", trace("loop-waits"), "--sensitivity").stdout, r"If all of a kind takes +10 % less +25 % less +50 % less +100 % less\n  GPU kernels  ")
+
     def test_what_an_interval_assumes(self):
         """An end that is further away than the model's error says what it assumes, no other does."""
         seen = set()

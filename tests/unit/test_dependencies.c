@@ -292,7 +292,7 @@ TEST(test_random) {
     }
     check_scenario(&f, &(struct nai_scenario){.op_factor = factors});
     check_scenario(&f, &(struct nai_scenario){.no_wait = no_wait});
-    check_scenario(&f, &(struct nai_scenario){.op_factor = factors, .no_wait = no_wait, .host_factor = 0.5});
+    check_scenario(&f, &(struct nai_scenario){.op_factor = factors, .no_wait = no_wait, .host_change = -0.5});
     fixture_free(&f);
   }
 }

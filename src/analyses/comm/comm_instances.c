@@ -1,6 +1,6 @@
 /* What did each collective take, and what of it was waiting? Table comm_instances. */
 #include "analyses/analysis.h"
-#include "model/comm/comm.h"
+#include "analyses/comm/comm_purpose.h"
 
 #include "base/sort.h"
 #include "tables/comm_instances.h"
@@ -36,20 +36,21 @@ static void put_message(struct COMM_INSTANCES_row *row, const struct nai_comm_it
     row->self_bytes = item->self;
 }
 
-static void put_instance(struct nai_table *table, const struct nai_model *m, const struct nai_comm_item *item) {
+static void put_instance(const struct nai_node_io *io, const struct nai_comm_item *item) {
+  const struct nai_model *m = io->model;
   const struct nai_comm_stream *stream = &m->comm->streams[item->stream];
   char id[NAI_COMM_ID_MAX];
   struct COMM_INSTANCES_row row =
       NAI_ROW(COMM_INSTANCES, .device_id = nai_model_device(m, item->gpu), .pid = nai_model_pid(m, stream->process),
               .stream_id = stream->id, .op = nai_comm_op(item), .dtype = nai_comm_name_of(m, item)->dtype,
               .calls = item->calls == NAI_NO_STRING ? NULL : nai_strings_get(&m->comm->texts, item->calls),
-              .start_ns = item->start, .end_ns = item->end, .duration_ns = item->end - item->start,
-              .overlapped_ns = item->end - item->start - item->exposed, .exposed_ns = item->charged,
-              .communicator = item->known_comm ? nai_comm_id(id, item->comm) : NULL,
+              .framework_op = nai_comm_framework_op(m, item, io->arena), .start_ns = item->start, .end_ns = item->end,
+              .duration_ns = item->end - item->start, .overlapped_ns = item->end - item->start - item->exposed,
+              .exposed_ns = item->charged, .communicator = item->known_comm ? nai_comm_id(id, item->comm) : NULL,
               .kernel_name = nai_model_kernel_name(m, item->kernel));
   put_set(&row, m, item);
   put_message(&row, item);
-  COMM_INSTANCES_add(table, &row);
+  COMM_INSTANCES_add(io->out[0], &row);
 }
 
 /* Least exposed time of the kernels that are listed, and how many of exactly that. */
@@ -82,10 +83,11 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
     if (item->charged < limit.least || (item->charged == limit.least && !limit.of_least))
       continue;
     limit.of_least -= item->charged == limit.least;
-    put_instance(io->out[0], io->model, item);
+    put_instance(io, item);
   }
-  return NAI_OK;
+  return nai_memory_check(!io->arena->oom, err);
 }
 
-NAI_ANALYSIS(comm_instances, .outputs = NAI_SCHEMAS(&nai_comm_instances_schema), .parts = NAI_PART(COMM),
-             .tables = NAI_IN(KERNELS) | NAI_IN(GPUS) | NAI_IN(PROCESSES), .run = run)
+NAI_ANALYSIS(comm_instances, .outputs = NAI_SCHEMAS(&nai_comm_instances_schema),
+             .parts = NAI_PART(COMM) | NAI_PART(LAUNCHES) | NAI_PART(NVTX_TREE),
+             .tables = NAI_IN(KERNELS) | NAI_IN(GPUS) | NAI_IN(PROCESSES) | NAI_IN(NVTX), .run = run)

@@ -1,6 +1,6 @@
 /* What does each GPU communicate, of which kind, how large and how fast? Table comm_ops. */
 #include "analyses/analysis.h"
-#include "model/comm/comm.h"
+#include "analyses/comm/comm_purpose.h"
 
 #include "base/sort.h"
 #include "base/text.h"
@@ -84,7 +84,7 @@ static void add_item(struct COMM_OPS_row *row, const struct nai_model *m, const 
   row->small_exposed_ns += item->active_charged;
 }
 
-static void put_sums(struct COMM_OPS_row *row, const struct part *p) {
+static void put_sums(struct COMM_OPS_row *row, struct nai_arena *arena, const struct part *p) {
   const struct nai_comm_item *longest = item_at(p, 0);
   row->kernel_count = row->total_time_ns = row->overlapped_ns = row->exposed_ns = row->active_exposed_ns = 0;
   row->matched_count = row->wait_ns = row->transfer_ns = row->tail_ns = row->sized_count = row->total_bytes = 0;
@@ -100,6 +100,7 @@ static void put_sums(struct COMM_OPS_row *row, const struct part *p) {
   const struct nai_gpu *gpu = &p->m->gpus[longest->gpu];
   row->exposed_pct = nai_percent((double)row->exposed_ns, (double)(gpu->window_end - gpu->window_start));
   row->kernel_name = nai_model_kernel_name(p->m, longest->kernel);
+  row->framework_op = nai_comm_framework_op(p->m, longest, arena);
   row->longest_start_ns = longest->start;
   row->longest_end_ns = longest->end;
 }
@@ -234,11 +235,12 @@ static int put_part(struct nai_table *table, struct nai_arena *arena, const stru
   struct COMM_OPS_row row =
       NAI_ROW(COMM_OPS, .device_id = nai_model_device(p->m, first->gpu), .op = nai_comm_op(first), .dtype = name->dtype,
               .family = name->family ? name->family : "other", .entry_kernel = name->entry, .fused = name->fused);
-  put_sums(&row, p);
+  put_sums(&row, arena, p);
   put_durations(&row, p);
   put_rates(&row, p);
   NAI_TRY(put_excess(&row, p, err));
   NAI_TRY(put_range(&row, arena, p, err));
+  NAI_TRY(nai_memory_check(!arena->oom, err));
   COMM_OPS_add(table, &row);
   return NAI_OK;
 }

@@ -57,15 +57,32 @@ static const char *named(const char *stream) {
   return NULL;
 }
 
+static const struct nai_nvtx_node *node_of(const struct nai_model *m, const struct nai_comm_item *item) {
+  uint32_t api = m->kernel_api[item->kernel];
+  return api == NAI_NO_ROW ? NULL : nai_model_call_node(m, api);
+}
+static const struct nai_nvtx_node *outer(const struct nai_model *m, const struct nai_nvtx_node *node) {
+  return node->parent == NAI_NO_ROW ? NULL : &m->nodes[node->parent];
+}
+static const char *name_of(const struct nai_model *m, const struct nai_nvtx_node *node) {
+  return nai_strings_get(&m->tables[NAI_IN_NVTX]->strings, node->name);
+}
+
 /* Number of the innermost range around the call that tells, -1 for none. */
 static int range_of(const struct nai_model *m, const struct nai_comm_item *item) {
-  uint32_t api = m->kernel_api[item->kernel];
-  const struct nai_nvtx_node *node = api == NAI_NO_ROW ? NULL : nai_model_call_node(m, api);
-  for (; node; node = node->parent == NAI_NO_ROW ? NULL : &m->nodes[node->parent])
+  for (const struct nai_nvtx_node *node = node_of(m, item); node; node = outer(m, node))
     for (int i = 0; i < RANGES; i++)
-      if (strstr(nai_strings_get(&m->tables[NAI_IN_NVTX]->strings, node->name), ranges[i].range))
+      if (strstr(name_of(m, node), ranges[i].range))
         return i;
   return -1;
+}
+
+const char *nai_comm_framework_op(const struct nai_model *m, const struct nai_comm_item *item,
+                                  struct nai_arena *arena) {
+  const struct nai_nvtx_node *node = node_of(m, item);
+  while (node && strncmp(name_of(m, node), "nccl:", 5) != 0)
+    node = outer(m, node);
+  return node ? nai_arena_printf(arena, "%.*s", (int)strcspn(name_of(m, node), ","), name_of(m, node)) : NULL;
 }
 
 static const char *purpose_in(int range, const struct nai_comm_item *item) {

@@ -11,3 +11,5 @@ struct nai_comm_purpose {
 /* Of kernels of one communicator on one GPU, by stream. Texts are the arena's, whose `oom` tells. */
 void nai_comm_purpose_of(struct nai_comm_purpose *out, const struct nai_model *m, const uint32_t *items, uint32_t count,
                          struct nai_arena *arena);
+/* "nccl:all_to_all": what PyTorch calls the operation, NULL unknown. The arena's, too. */
+const char *nai_comm_framework_op(const struct nai_model *m, const struct nai_comm_item *item, struct nai_arena *arena);

@@ -151,6 +151,13 @@ static void put_rates(struct COMM_SIZES_row *row, const struct rows *r, uint32_t
   struct nai_stats stats = nai_stats_of(r->room, n);
   row->p50_busbw = stats.p50 / 1e9;
   row->p90_busbw = stats.p90 / 1e9;
+  row->p10_busbw = (double)nai_quantile_i64(r->room, n, 0.1) / 1e9;
+  row->uneven_ns = row->matched_count == row->kernel_count ? 0 : NAI_NULL_I64;
+  for (uint32_t i = first; i < end && row->uneven_ns != NAI_NULL_I64; i++) {
+    const struct nai_comm_item *item = item_at(r, i);
+    double longer = (double)item->transfer * (1 - nai_comm_rates_of(item).bus / row->p90_busbw);
+    row->uneven_ns += longer < 0 ? 0 : longer < (double)item->charged ? (int64_t)longer : item->charged;
+  }
 }
 
 /* Items of one size. *floor: the median transfer of small messages so far of the same kind, 0 for none. */

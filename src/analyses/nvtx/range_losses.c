@@ -1,6 +1,7 @@
 /* In which ranges of the program is a GPU's time lost? Table range_losses. */
 #include "analyses/analysis.h"
 #include "base/text.h"
+#include "model/comm/comm.h"
 #include "model/idle/active.h"
 #include "model/idle/idle.h"
 #include "tables/range_losses.h"
@@ -117,6 +118,8 @@ static int add_chain(struct sums *s, int64_t key, const struct sum *what, struct
   int count = 0;
   for (uint32_t n = index; n != NAI_NO_ROW && count < MAX_DEPTH; n = s->m->nodes[n].parent) {
     uint32_t name = 0;
+    if (loss == COMMUNICATION && nai_comm_is_nccls(s->m, s->m->nodes[n].longest))
+      continue; /* it tells no place in the program */
     NAI_TRY(name_of(&name, s, &s->m->nodes[n], err));
     if (has(names, count, name))
       continue;
@@ -174,5 +177,6 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
 
 NAI_ANALYSIS(range_losses, .outputs = NAI_SCHEMAS(&nai_range_losses_schema),
              .parts = NAI_PART(ACTIVE) | NAI_PART(IDLE) | NAI_PART(GPUS) | NAI_PART(LAUNCHES) | NAI_PART(NVTX_TREE),
-             .tables = NAI_IN(KERNELS) | NAI_IN(MEMOPS) | NAI_IN(GRAPHS) | NAI_IN(NVTX) | NAI_IN(APIS), .cost = 2,
-             .run = run)
+             .tables = NAI_IN(KERNELS) | NAI_IN(MEMOPS) | NAI_IN(GRAPHS) | NAI_IN(NVTX) | NAI_IN(NVTX_DOMAINS) |
+                       NAI_IN(APIS),
+             .cost = 2, .run = run)

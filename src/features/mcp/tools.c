@@ -193,16 +193,19 @@ static int plan_window(struct nai_agent_call *call, const struct nai_agent *agen
   return NAI_OK;
 }
 
+static void put_number(struct nai_agent_words *words, const char *option, const json_t *value) {
+  if (value)
+    nai_agent_put_words(
+        words, nai_arena_printf(words->arena, "--%s=%" JSON_INTEGER_FORMAT, option, json_integer_value(value)), NULL);
+}
+
 /* The ranks of a job, the run first, and which part of it is asked for. */
 static int put_ranks(struct nai_agent_words *words, struct nai_agent_call *call, const struct nai_agent *agent,
                      struct nai_err *err) {
-  const json_t *step = json_object_get(call->arguments, "step");
   char path[PATH_MAX];
   json_t *rank;
   size_t i;
-  if (step)
-    nai_agent_put_words(words, nai_arena_printf(words->arena, "--step=%" JSON_INTEGER_FORMAT, json_integer_value(step)),
-                        NULL);
+  put_number(words, "step", json_object_get(call->arguments, "step"));
   NAI_TRY(put_window(words, call, err));
   NAI_TRY(place_run(path, call, agent, err));
   nai_agent_put_words(words, "--format=json", "--quiet", "--", path, NULL);
@@ -214,15 +217,23 @@ static int put_ranks(struct nai_agent_words *words, struct nai_agent_call *call,
 }
 
 static int plan_critical_path(struct nai_agent_call *call, const struct nai_agent *agent, struct nai_err *err) {
+  struct nai_agent_words *words = begin(call, "critical-path");
+  const char *by = text_of(call, "by");
   call->long_running = true;
-  return put_ranks(begin(call, "critical-path"), call, agent, err);
+  if (by)
+    nai_agent_put_words(words, "--by", by, NULL);
+  return put_ranks(words, call, agent, err);
 }
 
 static int plan_whatif(struct nai_agent_call *call, const struct nai_agent *agent, struct nai_err *err) {
   struct nai_agent_words *words = begin(call, "whatif");
-  json_t *change;
+  json_t *change, *finding;
   size_t i;
   call->long_running = true;
+  put_number(words, "max", json_object_get(call->arguments, "max"));
+  json_array_foreach(json_object_get(call->arguments, "without"), i, finding) put_number(words, "without", finding);
+  if (json_is_true(json_object_get(call->arguments, "sensitivity")))
+    nai_agent_put_words(words, "--sensitivity", NULL);
   call->cell_chars = 4000; /* expressions are of use as a whole */
   json_array_foreach(json_object_get(call->arguments, "changes"), i, change) {
     struct nai_change read = {0};

@@ -5,23 +5,25 @@
 #include "features/export/command.h"
 #include "features/whatif/asked.h"
 #include "features/whatif/caveats.h"
+#include "features/whatif/changes.h"
 #include "features/whatif/joined.h"
+#include "features/whatif/sensitivity.h"
 #include "model/critical/whatif.h"
 #include "query/query_rows.h"
 #include "table/json.h"
 
-enum { MAX_EACH = 8, MAX_CHANGES = MAX_EACH * NAI_CHANGE_KINDS, MAX_WITHOUT = 32 };
+enum { MAX_WITHOUT = 32 };
 
 struct whatif_args {
   struct {
-    const char *v[MAX_EACH];
+    const char *v[NAI_MOST_OF_A_KIND];
     size_t count;
     bool alone; /* of what takes no value */
   } of[NAI_CHANGE_KINDS];
   struct asked asked;
   int64_t most, without[MAX_WITHOUT]; /* INT64_MIN: all that gain */
   size_t without_count;
-  bool quiet;
+  bool quiet, sensitivity;
   int format;
 };
 
@@ -69,9 +71,11 @@ static const struct nai_cli_option options[] = {
                    "a rank that comes late to a collective is as fast up to it as the median of the others"),
     ASKED_OPTIONS,
     NAI_CLI_OPTION(int64, most, "max", "N", "of the plan: at most N changes, those that add most",
-                   NAI_CLI_RANGE(1, MAX_CHANGES), .otherwise = "all that add 1 % or more"),
+                   NAI_CLI_RANGE(1, NAI_MOST_CHANGES), .otherwise = "all that add 1 % or more"),
     NAI_CLI_LIST(ints, without, without_count, "without", "N",
                  "not the change that finding N of the report names; repeatable", NAI_CLI_RANGE(1, INT32_MAX)),
+    NAI_CLI_SWITCH(on, sensitivity, "sensitivity",
+                   "instead of changes: what a step takes if all kernels, copies, calls or host code take less time"),
     NAI_CLI_OPTION(choice, format, "format", "FORMAT", "how the answer is printed", .choices = format_name),
     NAI_CMD_EXPORT_OPTION,
     NAI_CLI_SWITCH(on, quiet, "quiet", "print no notes", .letter = 'q'),
@@ -80,77 +84,14 @@ static const struct nai_cli_option options[] = {
 
 /* --- changes ---------------------------------------------------------------------------------- */
 
-struct changes {
-  struct nai_arena arena; /* of their texts, and of the simulation */
-  struct nai_change v[MAX_CHANGES];
-  const char *titles[MAX_CHANGES]; /* of the finding that names it; NULL: asked for */
-  int64_t edited[MAX_CHANGES];
-  uint32_t count;
-};
-
-static void changes_free(struct changes *c) {
-  for (uint32_t i = 0; i < c->count; i++)
-    nai_change_free(&c->v[i]);
-  nai_arena_free(&c->arena);
-}
-
-static int add(struct changes *c, enum nai_change_kind kind, const char *words, struct nai_err *err) {
-  return nai_change_read(&c->v[c->count++], kind, words, &c->arena, err);
-}
-
-static int read_changes(struct changes *c, const struct whatif_args *args, struct nai_err *err) {
+static int read_changes(struct nai_changes *c, const struct whatif_args *args, struct nai_err *err) {
   for (int kind = 0; kind < NAI_CHANGE_KINDS; kind++) {
-    for (size_t i = 0; i < MAX_EACH && args->of[kind].v[i]; i++)
-      NAI_TRY(add(c, (enum nai_change_kind)kind, args->of[kind].v[i], err));
+    for (size_t i = 0; i < NAI_MOST_OF_A_KIND && args->of[kind].v[i]; i++)
+      NAI_TRY(nai_changes_add(c, (enum nai_change_kind)kind, args->of[kind].v[i], err));
     if (args->of[kind].alone)
-      NAI_TRY(add(c, (enum nai_change_kind)kind, "", err));
+      NAI_TRY(nai_changes_add(c, (enum nai_change_kind)kind, "", err));
   }
   return NAI_OK;
-}
-
-static bool is_known(const struct changes *c, const char *text) {
-  for (uint32_t i = 0; i < c->count; i++)
-    if (strcmp(c->v[i].text, text) == 0)
-      return true;
-  return false;
-}
-
-/* Whether finding N was left out; notes that it is there. */
-static bool is_left_out(const struct whatif_args *args, uint32_t *found, int64_t finding) {
-  for (size_t i = 0; i < args->without_count; i++)
-    if (args->without[i] == finding) {
-      *found |= 1u << i;
-      return true;
-    }
-  return false;
-}
-
-/* The changes that findings name, each once. One that does not parse holds text of the trace in a pattern: it is none,
- * as in table what_if. */
-static int read_findings(struct changes *c, const struct whatif_args *args, struct nai_run *run, struct nai_err *err) {
-  static const char named[] = "select change, title, finding from findings where change is not null order by finding";
-  uint32_t found = 0;
-  NAI_SCOPED(nai_query_rows) rows = {0};
-  NAI_TRY(nai_query_ask(&rows, run, named, NULL, 0, err));
-  for (int64_t i = 0; i < rows.rows && c->count < MAX_CHANGES; i++) {
-    if (is_left_out(args, &found, nai_query_cell_int(&rows, i, 2)) || is_known(c, nai_query_cell_text(&rows, i, 0)))
-      continue;
-    int rc = nai_change_parse(&c->v[c->count], nai_query_cell_text(&rows, i, 0), &c->arena, err);
-    if (rc && rc != NAI_EUSAGE)
-      return rc;
-    if (rc) {
-      nai_change_free(&c->v[c->count]);
-      continue;
-    }
-    c->titles[c->count++] = nai_arena_printf(&c->arena, "%s", nai_query_cell_text(&rows, i, 1));
-  }
-  for (size_t i = 0; i < args->without_count; i++)
-    if (!(found >> i & 1))
-      return nai_err_set(err, NAI_EUSAGE,
-                         "--without %" PRId64
-                         ": no finding of that number names a change; table what_if lists those that do",
-                         args->without[i]);
-  return nai_arena_check(&c->arena, err);
 }
 
 /* --- the answer ------------------------------------------------------------------------------- */
@@ -159,7 +100,7 @@ struct answer {
   bool of_findings; /* the changes are those that findings name, for the command line names none */
   struct nai_buf *out;
   const struct whatif_args *args;
-  struct changes *changes;
+  struct nai_changes *changes;
   struct asked of; /* args->asked, to be placed */
   struct nai_path_asked room;
   const struct nai_path_asked *asked; /* NULL: all */
@@ -169,6 +110,7 @@ struct answer {
   struct nai_whatif_result together;
   const char *refused; /* why nothing is simulated, or NULL */
   struct nai_whatif_caveats caveats;
+  struct nai_sensitivity sensitivity;
 };
 
 /* "16.4 ms (15.8 ms to 17.1 ms)" */
@@ -239,15 +181,7 @@ static const char *find_bound(const struct answer *a) {
   return bound;
 }
 
-static void print_text(const struct answer *a) {
-  const char *scope = nai_path_scope_name(a->whatif.kind);
-  nai_buf_printf(a->out, "%c%s now ", scope[0] - 'a' + 'A', scope + 1);
-  nai_fmt_duration(a->out, a->whatif.now_ns);
-  nai_buf_putc(a->out, '\n');
-  if (!a->changes->count) {
-    nai_buf_puts(a->out, "No finding names a change that can be simulated here.\n");
-    return;
-  }
+static void put_plan(const struct answer *a) {
   for (uint32_t i = 0; i < a->changes->count; i++)
     put_step(a, i);
   nai_buf_puts(a->out, "Together: ");
@@ -257,7 +191,20 @@ static void print_text(const struct answer *a) {
                  a->together.limit_pct);
   if (find_bound(a))
     nai_buf_printf(a->out, "At most: %s.\n", find_bound(a));
-  for (int i = 0; i < a->caveats.count && !a->args->quiet; i++)
+}
+
+static void print_text(const struct answer *a) {
+  const char *scope = nai_path_scope_name(a->whatif.kind);
+  nai_buf_printf(a->out, "%c%s now ", scope[0] - 'a' + 'A', scope + 1);
+  nai_fmt_duration(a->out, a->whatif.now_ns);
+  nai_buf_putc(a->out, '\n');
+  if (a->args->sensitivity)
+    nai_sensitivity_put_text(a->out, &a->sensitivity);
+  else if (a->changes->count)
+    put_plan(a);
+  else
+    nai_buf_puts(a->out, "No finding names a change that can be simulated here.\n");
+  for (int i = 0; i < a->caveats.count && !a->args->quiet && (a->changes->count || a->args->sensitivity); i++)
     nai_buf_printf(a->out, "%s\n", a->caveats.v[i]);
 }
 
@@ -308,6 +255,8 @@ static void print_json(const struct answer *a) {
     put_json_times(&json, &a->together);
     nai_json_end(&json);
   }
+  if (a->args->sensitivity)
+    nai_sensitivity_put_json(&json, &a->sensitivity);
   nai_json_put_array(&json, "caveats", NAI_JSON_INLINE);
   for (int i = 0; i < a->caveats.count; i++)
     nai_json_text(&json, a->caveats.v[i]);
@@ -325,44 +274,9 @@ static const char *why_not(const struct answer *a) {
   return reason;
 }
 
-static int count_edits(const struct answer *a, struct nai_err *err) {
-  static const char *const nothing[NAI_CHANGE_KINDS] = {
-      [NAI_CHANGE_REMOVE_WAIT] = "matches no call that waits for the GPU, by function or NVTX range",
-      [NAI_CHANGE_REMOVE_WAIT_AT] = "no call there waits for the GPU",
-      [NAI_CHANGE_KERNEL] = "matches no kernel",
-      [NAI_CHANGE_COPY] = "matches no direction of a copy",
-      [NAI_CHANGE_COPY_AT] = "no copy is made there",
-      [NAI_CHANGE_PINNED] =
-          "no copy is from or to pageable memory while others of its direction are pinned and tell the rate",
-      [NAI_CHANGE_OWN_STREAM] = "no copy to the GPU is behind something else on its stream",
-      [NAI_CHANGE_OWN_STREAM_COMM] = "no communication is before something else on its stream",
-      [NAI_CHANGE_MORE_IN_FLIGHT] = "no thread of that name or number is seen to take turns with another",
-      [NAI_CHANGE_FUSE] = "no two kernels follow each other that match and only move data",
-      [NAI_CHANGE_GRAPHS] = "no four launches follow each other within 50 \u00b5s",
-      [NAI_CHANGE_CALL] = "matches no CUDA call, by function or NVTX range",
-      [NAI_CHANGE_HOST] = "there is no CUDA call",
-      [NAI_CHANGE_NO_PROFILER] = "no flush of the profiler's buffers meets a CUDA call",
-      [NAI_CHANGE_BALANCE] = "no GPU comes late to a collective that is matched with other GPUs"};
-  for (uint32_t i = 0; i < a->changes->count; i++) {
-    const struct nai_change *change = &a->changes->v[i];
-    NAI_TRY(nai_change_count(&a->changes->edited[i], &a->whatif, change, err));
-    if (!a->changes->edited[i])
-      return nai_err_set(err, NAI_EUSAGE, "--%s: %s", change->text, nothing[change->kind]);
-  }
-  return NAI_OK;
-}
-
-static void drop(struct changes *c, uint32_t i) {
-  nai_change_free(&c->v[i]);
-  for (c->count--; i < c->count; i++) {
-    c->v[i] = c->v[i + 1];
-    c->titles[i] = c->titles[i + 1];
-  }
-}
-
 /* Leaves, of the changes that findings name, those that can be simulated; of the others table what_if says why not. */
 static int keep_possible(const struct answer *a, struct nai_err *err) {
-  struct changes *c = a->changes;
+  struct nai_changes *c = a->changes;
   for (uint32_t i = 0; i < c->count;) {
     int rc = NAI_EUSAGE;
     if (!nai_whatif_refuses(&a->whatif, &c->v[i]))
@@ -372,22 +286,24 @@ static int keep_possible(const struct answer *a, struct nai_err *err) {
     if (!rc && c->edited[i])
       i++;
     else
-      drop(c, i);
+      nai_changes_drop(c, i);
   }
   return NAI_OK;
 }
 
 static int simulate(const struct nai_model *m, void *ctx, struct nai_err *err) {
   struct answer *a = ctx;
-  struct changes *c = a->changes;
-  const struct nai_change *all[MAX_CHANGES];
+  struct nai_changes *c = a->changes;
+  const struct nai_change *all[NAI_MOST_CHANGES];
   NAI_TRY(nai_whatif_begin(&a->whatif, m, a->asked, NAI_WHATIF_ALL, &c->arena, err));
   if (a->of_findings && a->whatif.state < NAI_PATH_NO_SAVINGS)
     NAI_TRY(keep_possible(a, err));
   a->refused = why_not(a);
+  if (!a->refused && a->args->sensitivity)
+    NAI_TRY(nai_find_sensitivity(&a->sensitivity, &a->whatif, err));
   if (!a->refused && c->count) {
     if (!a->of_findings)
-      NAI_TRY(count_edits(a, err));
+      NAI_TRY(nai_changes_count(c, &a->whatif, err));
     for (uint32_t i = 0; i < c->count; i++)
       all[i] = &c->v[i];
     NAI_TRY(NAI_NEW(a->plan, &c->arena, c->count, err));
@@ -419,7 +335,7 @@ static int simulate_trace(struct answer *a, const char *source, struct nai_err *
   NAI_TRY(nai_cmd_source_open(&run, source, &(struct nai_cmd_source){.quiet = a->args->quiet}, err));
   NAI_TRY(nai_asked_place(&a->asked, &a->room, &a->of, run, err));
   if (a->of_findings)
-    NAI_TRY(read_findings(a->changes, a->args, run, err));
+    NAI_TRY(nai_changes_of_findings(a->changes, a->args->without, a->args->without_count, run, err));
   return nai_cmd_with_model(run, &needs, simulate, a, err);
 }
 
@@ -429,9 +345,9 @@ static int simulate_ranks(struct answer *a, const char *const *sources, size_t c
   NAI_TRY(nai_join(&joined, sources, count, PARTS, a->args->quiet, err));
   NAI_TRY(nai_asked_place(&a->asked, &a->room, &a->of, joined.ranks.sources[0].run, err));
   for (size_t i = 0; i < count && a->of_findings; i++)
-    NAI_TRY(read_findings(a->changes, a->args, joined.ranks.sources[i].run, err));
-  if (a->of_findings && a->changes->count < MAX_CHANGES)
-    NAI_TRY(add(a->changes, NAI_CHANGE_BALANCE, "", err));
+    NAI_TRY(nai_changes_of_findings(a->changes, NULL, 0, joined.ranks.sources[i].run, err));
+  if (a->of_findings && a->changes->count < NAI_MOST_CHANGES)
+    NAI_TRY(nai_changes_add(a->changes, NAI_CHANGE_BALANCE, "", err));
   a->refused = joined.refused;
   a->caveats.doubt_ns = joined.doubt_ns;
   a->caveats.ranks_missing = joined.ranks.missing > 0 || joined.ranks.left_out > 0;
@@ -442,10 +358,12 @@ static int run(void *memory, const char *const *operands, size_t count, struct n
   enum { UNDECIDED = 7 };
   const struct whatif_args *args = memory;
   NAI_SCOPED(nai_buf) out = {0};
-  NAI_SCOPED(changes) changes = {.arena = NAI_ARENA(nai_temporary_place())};
+  NAI_SCOPED(nai_changes) changes = {.arena = NAI_ARENA(nai_temporary_place())};
   struct answer a = {.out = &out, .args = args, .changes = &changes, .of = args->asked};
   NAI_TRY(read_changes(&changes, args, err));
-  a.of_findings = !changes.count;
+  a.of_findings = !changes.count && !args->sensitivity;
+  if (args->sensitivity && changes.count)
+    return nai_err_set(err, NAI_EUSAGE, "--sensitivity is of no change: give it or changes");
   if (args->without_count && (!a.of_findings || count > 1))
     return nai_err_set(err, NAI_EUSAGE, "--without is of the plan that the findings of one trace make");
   NAI_TRY(count == 1 ? simulate_trace(&a, operands[0], err) : simulate_ranks(&a, operands, count, err));

@@ -96,7 +96,7 @@ struct nai_scenario {
   /* per operation: others that it waits for, +1; 0 none */
   const uint32_t *also_behind[NAI_ALSO_BEHIND];
   const uint8_t *runs_ahead; /* per call: 1 when it does not wait for another thread */
-  double host_factor;        /* of the threads' own code; 0 as 1 */
+  double host_change;        /* of the threads' own code: by how much of its time, -1 to 0 or more */
   bool slow_return;          /* a call without its wait takes longer, and so does the code behind it */
 };
 /* The weight of a dependency of `node` under the scenario; false when it is gone. */

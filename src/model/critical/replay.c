@@ -19,7 +19,7 @@ static int64_t call_weight(const struct nai_scenario *s, uint32_t call, int64_t 
 }
 
 static int64_t host_weight(const struct nai_scenario *s, uint32_t call, int64_t ns) {
-  double factor = s->host_factor != 0 ? s->host_factor : 1;
+  double factor = 1 + s->host_change;
   if (s->slow_return && waits_no_longer(s, call - 1))
     factor *= NAI_SLOW_HOST;
   return scaled(cut(s->host_cut, call, ns), factor);
@@ -36,7 +36,7 @@ static inline bool weight_of(int64_t *weight, const struct nai_dependencies *d, 
     *weight = host_weight(s, nai_node_call(node), dep->weight);
     return true;
   case NAI_DEP_HANDOFF: /* the code of both around it */
-    *weight = scaled(dep->weight, s->host_factor != 0 ? s->host_factor : 1);
+    *weight = scaled(dep->weight, 1 + s->host_change);
     return !s->runs_ahead || !s->runs_ahead[nai_node_call(node)];
   case NAI_DEP_CALL:
     *weight = call_weight(s, nai_node_call(node), dep->weight);
@@ -75,7 +75,7 @@ static uint32_t kinds_changed(const struct nai_dependencies *d, const struct nai
   uint32_t kinds = 1u << NAI_DEP_DROPPED;
   for (int k = 0; k < NAI_ALSO_BEHIND; k++)
     kinds |= s->also_behind[k] ? BESIDES : 0;
-  if (s->host_cut || s->slow_return || s->host_factor != 0)
+  if (s->host_cut || s->slow_return || s->host_change != 0)
     kinds |= 1u << NAI_DEP_HOST | 1u << NAI_DEP_HANDOFF;
   if (s->call_cut || s->call_factor || s->no_wait)
     kinds |= 1u << NAI_DEP_CALL;

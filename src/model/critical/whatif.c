@@ -127,7 +127,7 @@ static int edit_calls(struct edit *e, const struct nai_change *change, double fa
         e->edited++;
       }
   if (change->kind == NAI_CHANGE_HOST)
-    e->s->host_factor = (e->s->host_factor != 0 ? e->s->host_factor : 1) * factor;
+    e->s->host_change = (1 + e->s->host_change) * factor - 1;
   return NAI_OK;
 }
 

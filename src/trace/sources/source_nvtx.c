@@ -55,6 +55,7 @@ static uint32_t nvtx_name(struct nai_part *p, const struct nai_cell *cells, stru
   const struct nai_cell *id = field(p, cells, nvtx_text_id), *text = field(p, cells, nvtx_text);
   uint32_t name = NAI_NO_STRING;
   *suffix = NAI_NO_SUFFIX;
+  p->doubtful_names += id->type == NAI_CELL_INT && is_inline(id, text);
   if (id->type == NAI_CELL_INT && !is_inline(id, text))
     name = nai_range_by_id(suffix, p, id->i);
   if (name == NAI_NO_STRING && !p->failed && text->type == NAI_CELL_TEXT)
@@ -62,7 +63,7 @@ static uint32_t nvtx_name(struct nai_part *p, const struct nai_cell *cells, stru
   if (name == NAI_NO_STRING && !p->failed && id->type == NAI_CELL_INT)
     name = nai_name_missing(p, id->i);
   if (name == NAI_NO_STRING && !p->failed)
-    name = nai_name_by_text(p, "", 0, NAI_NAME_PLAIN);
+    name = nai_name_by_text(p, "", 0);
   return name;
 }
 
@@ -113,6 +114,7 @@ static int nvtx_row(struct nai_part *p, const struct nai_cell *cells) {
     put_null(p, NVTX_EVENTS_end_thread);
   put_i64(p, NVTX_EVENTS_seq, suffix.seq);
   put_name(p, NVTX_EVENTS_sizes, suffix.sizes);
+  p->cut_names += suffix.any;
   return NAI_KEEP;
 }
 
@@ -154,7 +156,7 @@ static void put_blob(struct nai_part *p, const struct nai_cell *blob) {
     hex[2 * i] = digits[(unsigned char)blob->data[i] >> 4];
     hex[2 * i + 1] = digits[(unsigned char)blob->data[i] & 15];
   }
-  put_name(p, NVTX_PAYLOADS_blob, nai_name_by_text(p, hex, (size_t)blob->len * 2, NAI_NAME_PLAIN));
+  put_name(p, NVTX_PAYLOADS_blob, nai_name_by_text(p, hex, (size_t)blob->len * 2));
 }
 
 /* The first of the integer fields that has a value, -1 when none has. */
