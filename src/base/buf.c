@@ -90,16 +90,23 @@ void nai_buf_fill(struct nai_buf *buf, char c, size_t count) {
 
 void nai_buf_printf(struct nai_buf *buf, const char *fmt, ...) {
   va_list ap;
+  size_t room = nai_buf_failed(buf) ? 0 : buf->capacity - buf->len;
   va_start(ap, fmt);
-  int need = vsnprintf(NULL, 0, fmt, ap);
+  int need = vsnprintf(room ? buf->data + buf->len : NULL, room, fmt, ap);
   va_end(ap);
-  char *at = need < 0 ? NULL : nai_buf_reserve(buf, (size_t)need);
-  if (!at)
-    return;
-  va_start(ap, fmt);
-  vsnprintf(at, (size_t)need + 1, fmt, ap);
-  va_end(ap);
-  buf->len += (size_t)need;
+  if (need >= 0 && (size_t)need >= room) {
+    char *at = nai_buf_reserve(buf, (size_t)need);
+    if (!at) {
+      if (room)
+        buf->data[buf->len] = '\0';
+      return;
+    }
+    va_start(ap, fmt);
+    vsnprintf(at, (size_t)need + 1, fmt, ap);
+    va_end(ap);
+  }
+  if (need >= 0)
+    buf->len += (size_t)need;
 }
 
 const char *nai_buf_str(const struct nai_buf *buf) { return buf->len ? buf->data : ""; }

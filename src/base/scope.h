@@ -15,7 +15,11 @@
 #define NAI_SCOPED(name) __attribute__((cleanup(name##_free))) struct name
 /* Declares a pointer from malloc that is freed there: NAI_FREED char *path = NULL; initialise it. */
 #define NAI_FREED __attribute__((cleanup(nai_free_pointer)))
-static inline void nai_free_pointer(void *pointer) { free(*(void **)pointer); }
+static inline void nai_free_pointer(void *pointer) {
+  void *memory;
+  memcpy(&memory, pointer, sizeof memory); /* of any type */
+  free(memory);
+}
 /* Declares a pointer to such a struct: NAI_OWNED(nai_table) *table = NULL; initialise it. Its header says
  * NAI_OWNER(nai_table), or NAI_OWNER_BY(nai_run, nai_run_close) where another function frees it. */
 #define NAI_OWNED(name) __attribute__((cleanup(name##_free_owned))) struct name

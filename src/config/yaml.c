@@ -1,6 +1,5 @@
 #include "config/yaml.h"
 
-#include "base/assets.h"
 #include "base/array.h"
 #include "base/hash.h"
 #include "base/fs.h"
@@ -408,12 +407,4 @@ void nai_yaml_free(struct nai_yaml *doc) {
   free(doc->nodes);
   nai_strings_free(&doc->strings);
   free(doc);
-}
-
-int nai_yaml_load_builtin(struct nai_yaml **out, const char *path, struct nai_err *err) {
-  const struct nai_asset *asset = nai_asset_find(path);
-  *out = NULL;
-  if (!asset)
-    return nai_err_set(err, NAI_EUSAGE, "%s is not built into this program", path);
-  return nai_yaml_parse(out, path, asset->data, (size_t)(asset->end - asset->data), err);
 }

@@ -160,7 +160,7 @@ static int put_plan(struct nai_table *plan, const struct nai_simulation *s, cons
                     struct nai_err *err) {
   struct nai_change changes[NAI_SIMULATED_CHANGES] = {0};
   struct nai_plan_step steps[NAI_SIMULATED_CHANGES];
-  double alone[NAI_SIMULATED_CHANGES] = {0};
+  struct nai_whatif_result alone[NAI_SIMULATED_CHANGES];
   uint32_t numbers[NAI_SIMULATED_CHANGES], count = 0, chosen;
   for (uint32_t i = 0; i < s->count; i++) {
     int64_t finding = nai_find_str(findings, FINDINGS_change, s->v[i].change.text);
@@ -168,7 +168,7 @@ static int put_plan(struct nai_table *plan, const struct nai_simulation *s, cons
     if (s->v[i].refused || doubted) /* the finding says nothing of a simulation, nor does the plan */
       continue;
     numbers[count] = i;
-    alone[count] = s->v[i].result.ns[NAI_CASE_LIKELY];
+    alone[count] = s->v[i].result;
     changes[count++] = s->v[i].change;
   }
   if (!count)

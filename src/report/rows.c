@@ -212,6 +212,8 @@ static void set_widths(struct nai_rows *r) {
       r->widths[i] = head > body[i] ? head : body[i];
     }
   }
+  if (body)
+    memcpy(body, r->widths, r->count * sizeof *body);
   while (!r->cells.oom && r->width && table_width(r) > r->width) {
     uint32_t widest = r->shown;
     for (uint32_t i = 0; i < r->shown; i++)
@@ -219,10 +221,10 @@ static void set_widths(struct nai_rows *r) {
         widest = i;
     if (widest < r->shown)
       r->widths[widest]--;
-    else if (r->shown > 1)
-      r->shown--;
-    else
+    else if (r->shown <= 1)
       return;
+    else if (r->shown--) /* the others have its room */
+      memcpy(r->widths, body, r->count * sizeof *body);
   }
 }
 

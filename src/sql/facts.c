@@ -36,20 +36,22 @@ static uint64_t key_of(const struct nai_column *c, const struct nai_facts *facts
 /* Radix sort of row numbers, least significant digit first: stable, and linear in the rows. */
 static bool sort_rows(uint32_t *rows, uint32_t *other, uint32_t count, const struct nai_column *c,
                       const struct nai_facts *facts) {
-  enum { BITS = 16, DIGITS = 1 << BITS };
+  enum { FEW = 1 << 14 };
+  const int bits = count < FEW ? 8 : 16; /* of few rows, the digits would cost more */
+  const uint32_t digits = 1u << bits;
   uint64_t largest = facts->min > facts->max ? 0 : (uint64_t)facts->max - (uint64_t)facts->min + 1;
-  NAI_FREED uint32_t *counts = malloc((DIGITS + 1) * sizeof *counts);
+  NAI_FREED uint32_t *counts = malloc((digits + 1) * sizeof *counts);
   bool swapped = false;
-  for (int shift = 0; counts && shift < 64 && largest >> shift; shift += BITS) {
+  for (int shift = 0; counts && shift < 64 && largest >> shift; shift += bits) {
     const uint32_t *from = swapped ? other : rows;
     uint32_t *to = swapped ? rows : other;
-    memset(counts, 0, (DIGITS + 1) * sizeof *counts);
+    memset(counts, 0, (digits + 1) * sizeof *counts);
     for (uint32_t i = 0; i < count; i++)
-      counts[(key_of(c, facts, from[i]) >> shift & (DIGITS - 1)) + 1]++;
-    for (int d = 0; d < DIGITS; d++)
+      counts[(key_of(c, facts, from[i]) >> shift & (digits - 1)) + 1]++;
+    for (uint32_t d = 0; d < digits; d++)
       counts[d + 1] += counts[d];
     for (uint32_t i = 0; i < count; i++)
-      to[counts[key_of(c, facts, from[i]) >> shift & (DIGITS - 1)]++] = from[i];
+      to[counts[key_of(c, facts, from[i]) >> shift & (digits - 1)]++] = from[i];
     swapped = !swapped;
   }
   if (swapped)

@@ -103,6 +103,9 @@ static void put_visible(struct nai_json *json, const char *text, size_t len) {
   size_t from = 0;
   nai_buf_putc(json->out, '"');
   for (size_t i = 0; i < len; i++) {
+    uint64_t eight;
+    while (i + sizeof eight < len && (memcpy(&eight, text + i, sizeof eight), !is_special(eight, json->for_script)))
+      i += sizeof eight;
     unsigned char c = (unsigned char)text[i];
     if (c >= 0x80 || !needs_escape(c, json->for_script))
       continue;

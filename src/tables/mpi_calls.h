@@ -20,6 +20,9 @@
   C(T, max_duration_ns, LENGTH, "longest duration")                                                                   \
   C(T, sent_bytes, BYTES, "message sizes, of collectives what is sent; NULL where no call tells", .sum = true)        \
   C(T, received_bytes, BYTES, "of collectives what is received; NULL where no call tells", .sum = true)               \
+  C(T, staged_bytes, BYTES, "copied between host and GPU by CUDA calls inside these calls, on their threads",         \
+    .sum = true)                                                                                                      \
+  C(T, staged_exposed_ns, LESS(NS_MS), "their share of exposed memory copies", .sum = true)                           \
   C(T, longest_start_ns, START, "start of the longest call")                                                          \
   C(T, longest_end_ns, END, "end of the longest call")
 NAI_TABLE(

@@ -56,10 +56,12 @@ static uint32_t add_clean(struct nai_part *part, const char *text, size_t len) {
   return clean.oom ? NAI_NO_STRING : add(part, &part->names, nai_buf_str(&clean), clean.len);
 }
 
-static uint32_t add_canonical(struct nai_part *part, const char *text, size_t len, enum nai_name_kind kind) {
-  if (kind == NAI_NAME_API)
-    len = api_length(text, len);
-  return add_clean(part, text, len);
+/* Of a call, without its version, which becomes that of the id `index`. */
+static uint32_t add_call(struct nai_part *part, const char *text, size_t len, uint32_t index) {
+  size_t name_len = api_length(text, len);
+  if (name_len < len)
+    part->id_versions[index] = add(part, &part->names, text + name_len, len - name_len);
+  return add_clean(part, text, name_len);
 }
 
 /* Numbers of up to 18 digits at *text, which is moved behind them; NAI_NULL_I64 when there are none or more. */
@@ -96,6 +98,7 @@ static uint32_t add_sizes(struct nai_part *part, const char *text, size_t len) {
 /* Adds to a suffix what ", seq = 5, op_id = 7, sizes = [[2, 3]], ..." says: keys in any order, up to the first that is
  * not known. */
 static void read_suffix(struct nai_suffix *suffix, struct nai_part *part, const char *text, const char *end) {
+  suffix->any = text < end;
   while (end - text > 2 && text[0] == ',' && text[1] == ' ') {
     text += 2;
     if (end - text > 6 && memcmp(text, "seq = ", 6) == 0) {
@@ -115,7 +118,7 @@ static void read_suffix(struct nai_suffix *suffix, struct nai_part *part, const 
   }
 }
 
-uint32_t nai_name_by_text(struct nai_part *part, const char *text, size_t len, enum nai_name_kind kind) {
+uint32_t nai_name_by_text(struct nai_part *part, const char *text, size_t len) {
   if (part->oom) /* an array may be shorter than what it belongs to */
     return NAI_NO_STRING;
   uint32_t before = part->raw.count;
@@ -124,7 +127,7 @@ uint32_t nai_name_by_text(struct nai_part *part, const char *text, size_t len, e
     return part->raw_names[raw];
   if (raw == NAI_NO_STRING || !HAS_ROOM(part, part->raw_names, part->raw_capacity, raw))
     return NAI_NO_STRING;
-  return part->raw_names[raw] = add_canonical(part, text, len, kind);
+  return part->raw_names[raw] = add_clean(part, text, len);
 }
 
 uint32_t nai_range_by_text(struct nai_suffix *suffix, struct nai_part *part, const char *text, size_t len) {
@@ -133,7 +136,7 @@ uint32_t nai_range_by_text(struct nai_suffix *suffix, struct nai_part *part, con
   if (length < len)
     read_suffix(suffix, part, text + length, text + len);
   /* Texts that differ only behind the canonical name must not fill the dictionary of raw texts. */
-  return nai_name_by_text(part, text, length, NAI_NAME_PLAIN);
+  return nai_name_by_text(part, text, length);
 }
 
 uint32_t nai_name_missing(struct nai_part *part, int64_t id) {
@@ -172,8 +175,15 @@ uint32_t nai_name_by_id(struct nai_part *part, int64_t id, enum nai_name_kind ki
   uint32_t index = index_of_id(&added, part, id);
   if (index == UINT32_MAX)
     return NAI_NO_STRING;
+  if (kind == NAI_NAME_API && added && !HAS_ROOM(part, part->id_versions, part->version_capacity, index))
+    return NAI_NO_STRING;
+  if (kind == NAI_NAME_API && added)
+    part->id_versions[index] = NAI_NO_STRING;
   if (added && look_up(&cell, part, id))
-    part->id_names[index] = add_canonical(part, cell.data, cell.len, kind);
+    part->id_names[index] =
+        kind == NAI_NAME_API ? add_call(part, cell.data, cell.len, index) : add_clean(part, cell.data, cell.len);
+  if (kind == NAI_NAME_API)
+    part->api_version = part->id_versions[index];
   return part->id_names[index];
 }
 

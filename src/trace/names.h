@@ -9,10 +9,11 @@ enum nai_name_kind {
   NAI_NAME_API, /* loses one _v[0-9]{4,5} and then one _ptsz or _ptds */
 };
 
-/* Local name id of the text of StringIds row `id`; NAI_NO_STRING when there is no such row, or part->failed. */
+/* Local name id of the text of StringIds row `id`; NAI_NO_STRING when there is no such row, or part->failed. Of a
+ * call part->api_version is what was cut off. */
 uint32_t nai_name_by_id(struct nai_part *part, int64_t id, enum nai_name_kind kind);
 /* Local name id of an inline text. */
-uint32_t nai_name_by_text(struct nai_part *part, const char *text, size_t len, enum nai_name_kind kind);
+uint32_t nai_name_by_text(struct nai_part *part, const char *text, size_t len);
 /* Bytes of `text` that make up its canonical NVTX name. */
 size_t nai_nvtx_name_length(const char *text, size_t len);
 /* Local name id of an NVTX range named by StringIds row `id` or by an inline text: cut at the first ", seq = ",

@@ -57,7 +57,7 @@ static bool read_before(const struct extraction *x, const struct nai_intake *int
 
 /* What the parts of an intake noticed. */
 struct noticed {
-  int64_t dropped[NAI_DROP_COUNT], open_ranges, clipped, bad_sizes, long_payloads, rows;
+  int64_t dropped[NAI_DROP_COUNT], open_ranges, clipped, bad_sizes, long_payloads, cut_names, doubtful_names, rows;
   uint64_t total_ns, total_bytes; /* saturating */
 };
 
@@ -73,6 +73,8 @@ static struct noticed add_parts(const struct extraction *x, const struct nai_int
     all.clipped += p->clipped;
     all.bad_sizes += p->bad_sizes;
     all.long_payloads += p->long_payloads;
+    all.cut_names += p->cut_names;
+    all.doubtful_names += p->doubtful_names;
     all.rows += p->limit;
     nai_sum_add(&all.total_ns, p->total_ns);
     nai_sum_add(&all.total_bytes, p->total_bytes);
@@ -115,6 +117,6 @@ int nai_note_intake(struct extraction *x, const struct nai_intake *intake, struc
   note(notes, "clipped-rows", "info", scan->table, all.clipped, "cut at the edges of the trimmed window");
   if (first)
     NAI_ADD(READERS, x->out->tables[NAI_IN_READERS], .source_table = scan->table, .reader = scan->reader,
-            .rows = all.rows, .reason = scan->reason);
+            .rows = all.rows, .reason = scan->reason, .cut_names = all.cut_names, .doubtful_names = all.doubtful_names);
   return NAI_OK;
 }

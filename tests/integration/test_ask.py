@@ -451,6 +451,15 @@ class Explain(unittest.TestCase):
         self.assertIn("One GPU;", self.explain("-", "gpu_utilization"))
         self.assertEqual(self.explain("-", "idle-host-code"), run("rules", "explain", "idle-host-code").stdout.rsplit("\nThe rule and", 1)[0])
 
+    def test_a_rule_of_ones_own(self):
+        """A run knows what found it, whoever wrote the rule."""
+        rules = fresh_dir("own-rule") / "own.yaml"
+        rules.write_text("rules:\n  - {id: some-kernels, title: Some kernels, table: kernels, severity: low, why: x, recommendation: y}\n")
+        directory = rules.parent / "run"
+        run("analyze", trace("host-bound"), "--rules", rules, "--out", directory)
+        self.assertRegex(self.explain(directory, "some-kernels"), r"(?m)^ +\d+ +low .*Some kernels$")
+        self.assertIn("nothing is called", run("explain", "-", "some-kernels").stderr)
+
     def test_causes(self):
         """Each cause of idle time has a meaning, with a run and without; docs, report and page name the same causes."""
         section = (SOURCE / "docs/analyses.md").read_text(encoding="utf-8").partition("### gpu_idle_gaps")[2]

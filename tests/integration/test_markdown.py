@@ -160,6 +160,8 @@ class Markdown(unittest.TestCase):
         for name, drawn in (("host-bound", False), ("pause", False), ("inference", True)):
             lines = (artifacts(trace(name)) / "report.md").read_text(encoding="utf-8").split("\n")
             self.assertEqual(any(line.startswith("`") and "█ GPU active" in line for line in lines), drawn, name)
+            page = (artifacts(trace(name)) / "report.html").read_text(encoding="utf-8")
+            self.assertEqual('aria-label="Where the time of the capture goes"' in page, drawn, name)
 
     def test_gaps_that_hold_other_causes_say_so(self):
         """A finding's idle time is less than its gaps last, as a gap has several causes."""

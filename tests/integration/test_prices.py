@@ -423,6 +423,18 @@ def half_warps():
     return edited("healthy", KERNEL.format(end=151 * MS).replace("32, 1, 1, 1, 1, 1, 1,", "32, 132000, 1, 1, 16, 1, 1,"))
 
 
+def staged_messages():
+    """In each MPI_Waitall both messages are copied to the GPU, while it does nothing else."""
+    waits = "FROM (SELECT DISTINCT start, globalTid FROM MPI_START_WAIT_EVENTS) w"
+    kernel = "FROM CUPTI_ACTIVITY_KIND_KERNEL LIMIT 1"
+    columns = "start, end, deviceId, contextId, streamId, correlationId, globalPid, bytes, copyKind, srcKind, dstKind"
+    return edited("mpi", f"CREATE TABLE {EVENTS}MEMCPY ({columns})", "INSERT INTO StringIds (id, value) VALUES (900000, 'cudaMemcpyAsync_v3020')",
+                  f"INSERT INTO {EVENTS}MEMCPY ({columns}) SELECT w.start + 210000, w.start + 290000, 0, (SELECT contextId {kernel}), (SELECT streamId {kernel}), 900000 + row_number() OVER (ORDER BY w.start), "
+                  f"(SELECT globalPid {kernel}), 131072, 1, 1, 2 {waits}",
+                  f"INSERT INTO {EVENTS}RUNTIME (start, end, eventClass, globalTid, correlationId, nameId, returnValue) "
+                  f"SELECT w.start + 200000, w.start + 205000, 0, w.globalTid, 900000 + row_number() OVER (ORDER BY w.start), 900000, 0 {waits}")
+
+
 def uneven_transfers():
     """Every other all-reduce takes a third of the time that the others take."""
     return edited(trace("collectives", "--scale", 2), f"UPDATE {EVENTS}KERNEL SET end = end - 200000 WHERE end / 3000000 % 2 AND shortName IN (SELECT id FROM StringIds WHERE value LIKE '%AllReduce%')")
@@ -485,6 +497,7 @@ PAIRS = [
     ("idle-profiler", "profiler-flush", flushes, 1.05),
     ("launch-bound", "inference", behind_the_launch, 1.05),
     ("mpi-exposed", "mpi", in_mpi, 1.05),
+    ("mpi-staged", staged_messages, exposed_copies, 1.06),
     ("old-attention-kernel", "bimodal", half_of("flash_fwd"), 1.05),
     ("overlap-costs-compute", "collectives", slower_beside_collectives, 1.05),
     ("overlappable-copies", "copy-lag", exposed_copies, 1.05),

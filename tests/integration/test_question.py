@@ -387,6 +387,35 @@ class Honesty(unittest.TestCase):
         self.assertTrue(answer["answer"][1]["text"].startswith("What can be asked, for example: "))
         self.assertIn('Not understood: "frobnicated".', json.dumps(ask(artifacts("host-bound"), "how many kernels are frobnicated")["answer"]).replace("\\", ""))
 
+    def test_a_doubtful_answer_is_none(self):
+        """More unknown words than known ones, or a word of other questions beside one that is used for much else."""
+        for question in ("is cudnn frobnicated or zorbled", "which op is the slowest to finish"):
+            self.assertEqual(ask(artifacts("training"), question)["intents"], [], question)
+
+    def test_yes_and_no_need_the_whole_question(self):
+        for question, sure in (("is nccl overlapped", True), ("is nccl overlapped with frobnication", False), ("is nccl overlapped on the disk", False)):
+            said = " ".join(s["text"] for s in ask(artifacts("training"), question)["answer"])
+            self.assertEqual(bool(re.search("(Yes|No|Partly): ", said)), sure, said)
+            self.assertIn("is hidden", said)
+
+    def test_the_begin_of_a_name_of_a_kernel(self):
+        place = support.artifacts(edited("host-bound", "update StringIds set value = 'GrayscaleKernel' where id = (select demangledName from CUPTI_ACTIVITY_KIND_KERNEL limit 1)"))
+        said = [s["text"] for s in ask(place, "how long does grayscale conversion take")["answer"]]
+        self.assertEqual(said[0], 'Not understood: "conversion".')
+        self.assertTrue(said[1].startswith("GrayscaleKernel takes "), said)
+
+    def test_a_slice_of_a_gpu(self):
+        place = support.artifacts(edited("host-bound", "update TARGET_INFO_GPU set name = name || ' MIG 2g.12gb'"))
+        self.assertTrue(ask(place, "is MIG enabled")["answer"][0]["text"].startswith("Yes: GPU 0 is a MIG slice"))
+        self.assertTrue(ask(place, "is MPS enabled")["answer"][0]["text"].startswith("Not recorded"))
+
+    def test_of_another_collective_is_no_answer(self):
+        """Only all-reduces are large enough for their bandwidth to say something of the link."""
+        self.assertIn("AllReduce", " ".join(s["text"] for s in ask(artifacts("collectives"), "bandwidth of all-reduce")["answer"]))
+        said = " ".join(s["text"] for s in ask(artifacts("collectives"), "bandwidth of all-gather")["answer"])
+        self.assertNotIn("AllReduce", said)
+        self.assertIn("AllGather from 1.0 MiB on", said)
+
     def test_a_weak_word_beside_unknown_ones_is_not_enough(self):
         self.assertEqual(ask(artifacts("host-bound"), "is the kernel a penguin")["intents"], [])
 

@@ -667,6 +667,32 @@ class Mpi(unittest.TestCase):
         self.assertEqual({r["late_send_count"] for r in pairs.values()}, {"0"})
         self.assertNotIn("sends late", result(out)["text"])
 
+    def test_collectives_of_mpi_across_files(self):
+        """As in one export, though nothing tells how the clocks of the hosts stand."""
+        one, split = (rows(ranks(paths), "rank_mpi_collectives") for paths in
+                      ([trace("mpi-ranks")], self.files_of_ranks("mpi-ranks", "UPDATE TARGET_INFO_SYSTEM_ENV SET value = hex(randomblob(8)) WHERE name = 'Hostname'")))
+        for found, others in ((one, (0, 1, 3)), (split, (0, 1))):  # of rank 3 there is no file
+            self.assertEqual({r["rank"]: (r["wait_ns"], r["wait_idle_ns"], r["late_count"], r["caused_wait_ns"]) for r in found},
+                             {**{f"rank {n}": ("6000000", "5700000", "0", "0") for n in others}, "rank 2": ("0", "0", "20", str(6_000_000 * len(others)))})
+        self.assertIn("Late in collectives: rank 2 arrives last at 20 of 20 calls of MPI_Barrier; the others wait 18.0 ms", result(ranks([trace("mpi-ranks")]))["text"])
+        self.assertNotIn("Late in collectives", result(ranks([trace("mpi-hidden")]))["text"])
+
+    def test_how_idle_differs_by_rank(self):
+        """Rank 2 computes for 800 us of each ms, the others for 500; where all compute as long, nothing is said. By the table: idle time, in MPI or not."""
+        for scenario, said in (("mpi-ranks", True), ("mpi-hidden", False)):
+            out = ranks([trace(scenario)])
+            idle, span = collections.Counter(), collections.Counter()
+            for r in rows(out, "rank_timeline"):
+                idle[r["rank"]] += int(r["idle_ns"]) + int(r["mpi_ns"])
+                span[r["rank"]] += sum(int(r[f"{state}_ns"]) for state in ("compute", "wait", "transfer", "copy", "mpi", "idle"))
+            self.assertEqual(10 * (max(idle.values()) - min(idle.values())) >= max(span.values()), said)
+            words = "GPUs are unevenly idle: 3.80 ms on rank 2, 9.50 ms on rank 0, a difference of 28.8 % of the time."
+            self.assertEqual(words in result(out)["caveats"], said)
+
+    def test_clocks_that_nothing_relates(self):
+        for edits, said in ((("UPDATE TARGET_INFO_SYSTEM_ENV SET value = hex(randomblob(8)) WHERE name = 'Hostname'",), True), ((), False)):
+            self.assertEqual("traces are unrelated to the others" in str(result(ranks(self.files_of_ranks("mpi-late", *edits)))["caveats"]), said)
+
     def test_mpi_on_the_timeline(self):
         """Of each rank its calls, by the common clock; rows of a call's requests are one. In the map: MPI only while the GPU idles."""
         paths, file = self.files_of_ranks("mpi-late"), fresh_dir() / "t.pftrace"

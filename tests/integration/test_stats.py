@@ -1,5 +1,6 @@
 """nsys-ai stats: the reports of nsys, byte by byte against what NVIDIA's program printed (shared/nsys_stats, where it is there), and against
 Python over the export for generated traces."""
+import contextlib
 import csv
 import functools
 import html.parser
@@ -1095,23 +1096,23 @@ class CommandLine(unittest.TestCase):
         self.assertEqual(run("stats", "-q", "-r", "cuda_gpu_trace", "-o", "@true", self.source).returncode, 0)  # it reads nothing
 
     def test_run(self):
-        """The export that a run was made from is found beside it, by its bytes."""
+        """What a run does not keep is read from the export it was made from, which is found beside it, by its bytes."""
         place = fresh_dir()
-        source = place / "mine.sqlite"
+        source, report = place / "mine.sqlite", "cuda_gpu_kern_sum:base"
         shutil.copyfile(self.source, source)
         support.analyze(source, out=place / "artifacts" / "run1")
-        want = stats(source, "cuda_api_sum", "-f", "csv")
-        self.assertEqual(stats(place / "artifacts" / "run1", "cuda_api_sum", "-f", "csv"), want)
+        want = stats(source, report, "-f", "csv")
+        self.assertEqual(stats(place / "artifacts" / "run1", report, "-f", "csv"), want)
         with sqlite3.connect(source) as db:  # the same file, with something else in it
             db.execute("update StringIds set value = value || 'x'")
-        self.assertEqual(run("stats", "-q", "-r", "cuda_api_sum", place / "artifacts" / "run1").returncode, 3)
+        self.assertEqual(run("stats", "-q", "-r", report, place / "artifacts" / "run1").returncode, 3)
         shutil.copyfile(self.source, source)  # its bytes are what they were
-        self.assertEqual(stats(place / "artifacts" / "run1", "cuda_api_sum", "-f", "csv"), want)
+        self.assertEqual(stats(place / "artifacts" / "run1", report, "-f", "csv"), want)
         elsewhere = fresh_dir() / "run"
         shutil.copytree(place / "artifacts" / "run1", elsewhere)
-        self.assertEqual(run("stats", "-q", "-r", "cuda_api_sum", "-f", "csv", elsewhere, cwd=place).stdout, want)
+        self.assertEqual(run("stats", "-q", "-r", report, "-f", "csv", elsewhere, cwd=place).stdout, want)
         shutil.copyfile(trace("graphs"), elsewhere / "mine.sqlite")  # another one of that name
-        done = run("stats", "-q", "-r", "cuda_api_sum", elsewhere)
+        done = run("stats", "-q", "-r", report, elsewhere)
         self.assertEqual(done.returncode, 3)
         self.assertIn('"mine.sqlite"', done.stderr)
         self.assertEqual(run("stats", "-q", "-r", "cuda_api_sum", fresh_dir()).returncode, 3)
@@ -1186,6 +1187,95 @@ class Parts(unittest.TestCase):
             alone = subprocess.run(command, preexec_fn=lambda: os.sched_setaffinity(0, one), stdout=subprocess.PIPE, check=True).stdout
             self.assertGreater(alone.count(b"\n"), 1024)
             self.assertEqual(subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout, alone, format)
+
+
+class Runs(unittest.TestCase):
+    """A run without its export: the same bytes as from the export, or a refusal."""
+    REPORTS = ("cuda_api_sum cudaapisum cuda_gpu_kern_sum cuda_gpu_kern_gb_sum gpukernsum cuda_gpu_mem_time_sum gpumemsizesum cuda_gpu_sum cuda_api_gpu_sum "
+               "apigpusum cuda_kern_exec_sum kernexectrace nvtx_sum nvtxsum nvtx_startend_sum nvtx_kern_sum nvtx_pushpop_trace nvtxpptrace nvtx_gpu_proj_trace "
+               "nvtxgpuproj:graphs nvtx_gpu_proj_sum osrt_sum osrt_sum:outer openacc_sum openmp_sum um_sum um_total_sum um_cpu_page_faults_sum mpi_event_sum "
+               "mpi_msg_size_sum cuda_memcpy_async cuda_memcpy_sync:rows=-1 cuda_memset_sync cuda_api_sync gpu_gaps:gap=0 gpu_time_util cuda_gpu_kern_hist "
+               "cuda_gpu_kern_sum:nvtx-name nvtx_pace:name=step cuda_gpu_time_util_map").split()
+
+    def alone(self, source, *options):
+        """Reports of a run of that export, which is gone."""
+        done = run("stats", *options, support.analyze(source))
+        return done.returncode, done.stdout, done.stderr
+
+    def compare(self, source, *may_lack):
+        runs, same = support.artifacts(source), 0
+        for report in self.REPORTS:
+            with self.subTest(source=source.name, report=report):
+                got, want = (run("stats", "-q", "-f", "csv", "-r", report, src) for src in (runs, source))
+                if got.returncode == 3 and (report in may_lack or "whole names of table \"NVTX_EVENTS\"" in got.stderr):
+                    self.assertIn(f'"{source.name}"', got.stderr)
+                elif got.stdout != want.stdout and "rows of equal totals may" in run("stats", "-f", "csv", "-r", report, runs).stderr:
+                    self.assertEqual(sorted(got.stdout.split("\n")), sorted(want.stdout.split("\n")))
+                else:
+                    self.assertEqual((got.returncode, got.stdout), (want.returncode, want.stdout), got.stderr)
+                    same += bool(want.stdout)
+        return same
+
+    def test_generated(self):
+        for scenario in support.by_tier(("training", "copy-bound"), ("training", "copy-bound", "shapes", "graphs-node", "openacc-like", "openmp-like", "mpi")):
+            self.assertGreater(self.compare(trace(scenario)), 14)
+
+    @support.tier("ci")
+    @unittest.skipUnless(ORACLE.exists(), "no shared/nsys_stats")
+    def test_traces(self):
+        same = sum(self.compare(path, *self.REPORTS) for path in sorted((SHARED / "traces" / "real").glob("*.sqlite")))
+        self.assertGreater(same, 250)
+
+    def test_versions_of_functions(self):
+        source = edited("training", "update StringIds set value = 'cudaFree_v10000' where value like 'cudaMemcpyAsync%'",
+                        "update StringIds set value = 'cudaMemsetAsync_ptsz_v7000' where value like 'cudaStreamSynchronize%'")
+        want = stats(source, "cuda_api_sum,cuda_api_gpu_sum", "-f", "csv")
+        self.assertIn("cudaFree_v10000", want)
+        self.assertIn("cudaMemsetAsync_ptsz\n", want)
+        self.assertEqual(self.alone(source, "-q", "-f", "csv", "-r", "cuda_api_sum,cuda_api_gpu_sum"), (0, want, ""))
+
+    def test_names_that_pytorch_numbers(self):
+        source = edited("training", "update NVTX_EVENTS set text = coalesce((select value from StringIds where id = textId), text) || ', op_id = ' || rowid, "
+                        "textId = null where eventType = 59")
+        want = stats(source, "nvtx_sum:canonical", "-f", "csv")
+        status, out, said = self.alone(source, "-q", "-f", "csv", "-r", "nvtx_sum,nvtx_sum:canonical")
+        self.assertEqual((status, out), (3, want))
+        self.assertIn("ERROR: Report 'nvtx_sum' needs the export", said)
+        self.assertIn('"training.sqlite", lies neither here nor beside it', said)
+
+    def test_rows_that_are_not_kept_as_they_are(self):
+        for statement, report, kept in (
+                ("update NVTX_EVENTS set end = null where rowid = (select max(rowid) from NVTX_EVENTS where eventType = 59)", "nvtx_sum", "cuda_api_sum"),
+                ("update CUPTI_ACTIVITY_KIND_RUNTIME set end = start - 5 where rowid = 3", "cuda_api_sum", "cuda_gpu_kern_sum"),
+                ("update CUPTI_ACTIVITY_KIND_KERNEL set demangledName = 999999999, shortName = 999999999 where rowid = 3", "cuda_gpu_kern_sum",
+                 "cuda_api_sum")):
+            with self.subTest(report=report):
+                source = edited("training", statement)
+                status, out, said = self.alone(source, "-q", "-f", "csv", "-r", f"{report},{kept}")
+                self.assertEqual((status, out), (3, stats(source, kept, "-f", "csv")))
+                self.assertIn(f"Report '{report}' needs the export: the run does not keep", said)
+
+    def test_a_part_of_the_capture(self):
+        done = run("stats", "-r", "cuda_api_sum", support.analyze(trace("training"), "--trim", "1", "1.2"))
+        self.assertEqual(done.returncode, 3)
+        self.assertIn("of a part of the capture (--trim)", done.stderr)
+
+    def test_equal_totals(self):
+        source = edited("training", "update CUPTI_ACTIVITY_KIND_RUNTIME set end = start")
+        rows_of = lambda text: sorted(text.rstrip("\n").split("\n"))
+        status, out, said = self.alone(source, "-f", "csv", "-r", "cuda_api_sum")
+        self.assertEqual((status, rows_of(out)[-1:]), (0, rows_of(stats(source, "cuda_api_sum", "-f", "csv"))[-1:]))
+        self.assertIn("rows of equal totals may stand in another order", said)
+
+    def test_filters(self):
+        source, report = trace("copy-bound"), "cuda_api_sum,cuda_gpu_kern_sum,nvtx_sum"
+        with contextlib.closing(sqlite3.connect(source)) as db:
+            begin, end, name = db.execute("select start, end, coalesce(text, (select value from StringIds where id = textId)) from NVTX_EVENTS "
+                                          "where eventType = 59 order by end - start desc, start limit 1").fetchone()
+        for words in (("--filter-time", f"{begin}/{end}"), ("--filter-nvtx", f"{name}@*/1"), ("--filter-projected-nvtx", f"{name}@*")):
+            got, want = (run("stats", "-q", "-f", "csv", "-r", report, *words, src) for src in (support.artifacts(source), source))
+            self.assertEqual((got.returncode, got.stdout), (0, want.stdout), got.stderr)
+            self.assertNotEqual(got.stdout, stats(source, report, "-f", "csv"))
 
 
 class OwnArguments(unittest.TestCase):

@@ -49,6 +49,13 @@ class Width(unittest.TestCase):
                         longest = max(map(len, line.split()), default=0)
                         self.assertLessEqual(len(line), max(columns, longest + 8), f"{scenario} {command[0]} {columns}: {line}")
 
+    def test_a_column_that_is_left_out_leaves_its_room(self):
+        text = on_terminal("search", artifacts(trace("inference")), "kernel", columns=80)
+        rows = [line for line in text.splitlines() if line.startswith("kernel ")]
+        self.assertEqual(text.splitlines()[-2], "not shown, too wide: path")
+        self.assertIn("\u2026", "".join(rows))
+        self.assertEqual(max(map(len, rows)), 80)
+
     def test_lists_and_trees_fit(self):
         """Numbers stay, names lose their middle, texts go on below."""
         run, path = artifacts(trace("training")), trace("training")

@@ -1,6 +1,8 @@
 /* The YAML reader: shapes, positions, typed access, and everything it refuses, quickly. */
 #include "unit.h"
 
+#include "base/assets.h"
+#include "base/text.h"
 #include "config/yaml.h"
 
 #include <stdio.h>
@@ -240,4 +242,27 @@ TEST(missing_file) {
   assert_int_equal(nai_yaml_load(&doc, "/nonexistent/rules.yaml", &err), NAI_EUSAGE);
   assert_int_equal(nai_yaml_load(&doc, "/", &err), NAI_EUSAGE);
   assert_null(doc);
+}
+
+/* What the build has parsed is what the texts say. */
+TEST(built_in_trees_equal_their_texts) {
+  struct nai_err err = {0};
+  int seen = 0;
+  for (const struct nai_asset *asset = nai_assets; asset->path; asset++) {
+    struct nai_yaml *built_in, *doc;
+    bool by_name = strncmp(asset->path, "skills/", 7) == 0 || strncmp(asset->path, "pages/", 6) == 0; /* not by path */
+    if (by_name || !nai_text_ends(asset->path, ".yaml"))
+      continue;
+    assert_int_equal(nai_yaml_load_builtin(&built_in, asset->path, &err), 0);
+    assert_int_equal(nai_yaml_parse(&doc, asset->path, asset->data, (size_t)(asset->end - asset->data), &err), 0);
+    assert_same(built_in, doc, asset->path);
+    assert_int_equal(built_in->hash, doc->hash);
+    assert_string_equal(built_in->file, doc->file);
+    nai_yaml_free(built_in);
+    nai_yaml_free(doc);
+    seen++;
+  }
+  assert_true(seen > 10);
+  struct nai_yaml *none;
+  assert_int_equal(nai_yaml_load_builtin(&none, "rules/none.yaml", &err), NAI_EUSAGE);
 }

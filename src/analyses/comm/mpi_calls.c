@@ -1,8 +1,10 @@
 /* Where does MPI cost GPU time, by function, message size and process, and how evenly do processes compute between?
- * Tables mpi_calls, mpi_sizes, mpi_processes, mpi_efficiency, mpi_pairs. */
+ * Tables mpi_calls, mpi_sizes, mpi_processes, mpi_efficiency, mpi_pairs, mpi_collectives. */
 #include "analyses/comm/mpi_list.h"
+#include "base/sort.h"
 #include "table/stats.h"
 #include "tables/mpi_calls.h"
+#include "tables/mpi_collectives.h"
 #include "tables/mpi_efficiency.h"
 #include "tables/mpi_pairs.h"
 #include "tables/mpi_processes.h"
@@ -25,13 +27,16 @@ static int put_function(const struct nai_node_io *io, const struct nai_mpi_call 
   NAI_SCOPED(nai_intervals) running = {0};
   NAI_SCOPED(nai_intervals) exposed = {0};
   const struct nai_mpi_call *longest = v;
-  struct MPI_CALLS_row row = NAI_ROW(MPI_CALLS, .pid = nai_model_pid(io->model, v->process), .rank = rank,
-                                     .device_id = gpu->device_id, .class = class_words[nai_mpi_class_of(name)],
-                                     .function = name, .call_count = n, .row_count = 0, .open_count = 0);
+  struct MPI_CALLS_row row =
+      NAI_ROW(MPI_CALLS, .pid = nai_model_pid(io->model, v->process), .rank = rank, .device_id = gpu->device_id,
+              .class = class_words[nai_mpi_class_of(name)], .function = name, .call_count = n, .row_count = 0,
+              .open_count = 0, .staged_bytes = 0, .staged_exposed_ns = 0);
   for (uint32_t i = 0; i < n; i++) {
     room[i] = v[i].end - v[i].start;
     row.row_count += v[i].rows;
     row.open_count += v[i].open;
+    row.staged_bytes += v[i].staged_bytes;
+    row.staged_exposed_ns += v[i].staged_ns;
     add_known(&row.sent_bytes, v[i].sent);
     add_known(&row.received_bytes, v[i].received);
     longest = room[i] > longest->end - longest->start ? &v[i] : longest;
@@ -93,6 +98,44 @@ static int put_process(struct nai_mpi_process *sum, const struct nai_node_io *io
   return nai_mpi_sum_process(sum, io, v, n, rank, &gpu, err);
 }
 
+/* --- copies inside of calls ------------------------------------------------------------------- */
+
+static bool by_start(const void *ctx, size_t i) {
+  const struct nai_mpi_call *const *v = ((const void *const *)ctx)[0], *least = ((const void *const *)ctx)[1];
+  return NAI_COMPARE({v[i]->thread, least->thread}, {v[i]->start, least->start}) <= 0;
+}
+static int compare_starts(const void *pa, const void *pb) {
+  const struct nai_mpi_call *a = *(const struct nai_mpi_call *const *)pa, *b = *(const struct nai_mpi_call *const *)pb;
+  return NAI_COMPARE({a->thread, b->thread}, {a->start, b->start}, {b->end, a->end}, {a->name, b->name});
+}
+
+/* Of MPI libraries that move messages of GPUs through the host. */
+static int find_staged(struct nai_mpi_call *calls, uint32_t n, const struct nai_node_io *io, struct nai_err *err) {
+  enum { HOST_TO_DEVICE = 1, DEVICE_TO_HOST };
+  const struct nai_model *m = io->model;
+  struct nai_mpi_call **order;
+  NAI_TRY(NAI_NEW(order, io->arena, n, err));
+  for (uint32_t i = 0; i < n; i++)
+    order[i] = &calls[i];
+  qsort(order, n, sizeof *order, compare_starts);
+  for (const struct nai_gpu *gpu = m->gpus; gpu < m->gpus + m->gpu_count; gpu++)
+    for (const struct nai_op *op = gpu->ops; op < gpu->ops + gpu->op_count; op++) {
+      int64_t kind = op->type == NAI_OP_COPY ? nai_at(&m->memops.copy_kind, op->row) : 0;
+      uint32_t api = kind == HOST_TO_DEVICE || kind == DEVICE_TO_HOST ? nai_model_op_api(m, op) : NAI_NO_ROW;
+      if (api == NAI_NO_ROW)
+        continue;
+      struct nai_mpi_call at = {.thread = nai_at_i32(&m->apis.thread, api), .start = nai_at(&m->apis.start_ns, api)};
+      size_t behind = nai_search(0, n, by_start, (const void *[]){order, &at});
+      struct nai_mpi_call *call = behind ? order[behind - 1] : NULL;
+      if (!call || call->thread != at.thread || nai_at(&m->apis.end_ns, api) > call->end)
+        continue;
+      call->staged_bytes += nai_at(&m->memops.bytes, op->row);
+      call->staged_ns +=
+          nai_intervals_overlap_ns(&gpu->exposed_copy, nai_model_op_start(m, op), nai_model_op_end(m, op));
+    }
+  return NAI_OK;
+}
+
 static int run(const struct nai_node_io *io, struct nai_err *err) {
   struct nai_mpi_call *calls;
   int64_t *room, *ranks;
@@ -101,6 +144,7 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
   if (!io->model->tables[NAI_IN_MPI]->rows)
     return NAI_OK;
   NAI_TRY(nai_mpi_collect(&calls, &n, io, err));
+  NAI_TRY(find_staged(calls, n, io, err));
   NAI_TRY(NAI_NEW(room, io->arena, n, err));
   NAI_TRY(NAI_NEW(processes, io->arena, io->model->process_count, err));
   NAI_TRY(NAI_NEW(ranks, io->arena, io->model->process_count, err));
@@ -117,8 +161,8 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
 
 NAI_ANALYSIS(mpi_calls,
              .outputs = NAI_SCHEMAS(&nai_mpi_calls_schema, &nai_mpi_sizes_schema, &nai_mpi_processes_schema,
-                                    &nai_mpi_efficiency_schema, &nai_mpi_pairs_schema),
-             .parts = NAI_PART(GPUS) | NAI_PART(ACTIVE) | NAI_PART(PROCESS_GPUS),
+                                    &nai_mpi_efficiency_schema, &nai_mpi_pairs_schema, &nai_mpi_collectives_schema),
+             .parts = NAI_PART(GPUS) | NAI_PART(ACTIVE) | NAI_PART(PROCESS_GPUS) | NAI_PART(LAUNCHES),
              .tables = NAI_IN(MPI) | NAI_IN(MPI_RANKS) | NAI_IN(MPI_COMMUNICATORS) | NAI_IN(THREADS) |
-                       NAI_IN(PROCESSES),
+                       NAI_IN(PROCESSES) | NAI_IN(MEMOPS) | NAI_IN(APIS),
              .run = run)

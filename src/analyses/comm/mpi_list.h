@@ -23,9 +23,9 @@ enum nai_mpi_class {
 
 struct nai_mpi_call {
   int32_t process, thread;
-  uint32_t name;                      /* string of mpi_events */
-  int64_t start, end, sent, received; /* NAI_NULL_I64 unknown */
-  int64_t rows;
+  uint32_t name;                         /* string of mpi_events */
+  int64_t start, end, sent, received;    /* NAI_NULL_I64 unknown */
+  int64_t rows, staged_bytes, staged_ns; /* copies inside of it: bytes, and exposed time */
   bool open;
 };
 
@@ -38,5 +38,6 @@ NAI_MUST_CHECK int nai_mpi_collect(struct nai_mpi_call **calls, uint32_t *count,
 NAI_MUST_CHECK int nai_mpi_sum_process(struct nai_mpi_process *out, const struct nai_node_io *io,
                                        const struct nai_mpi_call *v, uint32_t n, int64_t rank,
                                        const struct nai_process_gpu *gpu, struct nai_err *err);
-/* Puts the rows of mpi_pairs, the fifth. `rank_of`: of each process, NAI_NULL_I64 unknown; lost. */
+/* Puts the rows of mpi_pairs and mpi_collectives, the fifth and sixth. `rank_of`: of each process, NAI_NULL_I64
+ * unknown; lost. */
 NAI_MUST_CHECK int nai_mpi_put_pairs(const struct nai_node_io *io, int64_t *rank_of, struct nai_err *err);

@@ -169,12 +169,12 @@ static const char *line_of(const struct nai_asking *asking, const struct nai_que
   return nai_answer_text(asking, &line);
 }
 
-/* "bf16 or fp32" asks which, not whether. */
+/* "bf16 or fp32" asks which, not whether; and yes or no is said to a question that is understood to its last word. */
 static const char *without_verdict(const struct nai_asking *asking, const char *line) {
-  static const char *const verdicts[] = {"Yes: ", "No: "};
-  for (size_t i = 0; i < sizeof verdicts / sizeof *verdicts && asking->question->either; i++)
-    if (strncmp(line, verdicts[i], strlen(verdicts[i])) == 0)
-      return line + strlen(verdicts[i]);
+  static const char *const verdicts[] = {"Yes: ", "No: ", "Partly: "};
+  for (size_t i = 0; i < sizeof verdicts / sizeof *verdicts; i++)
+    if ((asking->question->either || asking->in_doubt) && strncmp(line, verdicts[i], strlen(verdicts[i])) == 0)
+      line += strlen(verdicts[i]);
   return line;
 }
 

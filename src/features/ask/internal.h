@@ -38,6 +38,7 @@ struct nai_question_word {
   char typed[NAI_QUESTION_WORD];
   bool quoted, known;            /* known: a word of some intent, or one to ignore */
   bool qualifies;                /* it changes what is asked, and nothing that is answered takes it up */
+  bool ignored, answered;        /* it names nothing of a trace; it is a word of an intent that is answered */
   bool names;                    /* the whole name of something in the trace, and so no word of an intent */
   char meant[NAI_QUESTION_WORD]; /* the known word that it looks like, "" none */
   size_t meant_distance;         /* letters that differ */
@@ -81,6 +82,8 @@ void nai_question_take_spelling(struct nai_question *question, const struct nai_
 void nai_question_answered(struct nai_question *question, const struct nai_intents *intents,
                            const struct nai_intent *intent);
 bool nai_question_is_left(const struct nai_question_word *word);
+/* Whether a word is one of some other question. */
+bool nai_question_says_more(const struct nai_question_word *word);
 /* Whether a word should have been understood and was not: no name, no number, no word that says little. */
 bool nai_question_is_strange(const struct nai_question_word *word);
 /* Whether no word of the question is one. */
@@ -109,6 +112,7 @@ struct nai_asking {
   const char *name;                          /* what the question names, lower case; "" nothing */
   const char *others[NAI_ASKING_MAX_OTHERS]; /* further things of that kind */
   size_t other_count;
+  bool in_doubt; /* words of the question are not answered */
   const struct nai_question *question;
 };
 

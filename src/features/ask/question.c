@@ -61,8 +61,8 @@ static const struct {
 };
 enum { KINDS = sizeof named / sizeof *named, OF_WORDS = 2 };
 /* How a word is to be found in a name: anywhere, as all of it, as a word of a kernel's ("softmax_warp_forward"), or as
- * a word of any: "line" is no part of aten::linear. */
-enum how { PART, WHOLE, TOKEN, WORD };
+ * a word of any: "line" is no part of aten::linear; or as the begin of a kernel's. */
+enum how { PART, WHOLE, TOKEN, WORD, BEGIN };
 
 static bool is_plain(const char *word) { return !strpbrk(word, "'*?["); }
 static bool is_ascii(const char *word) {
@@ -74,6 +74,8 @@ static bool is_ascii(const char *word) {
 static const char *condition(size_t kind, enum how how) {
   if (how == WORD && kind < OF_WORDS)
     return "name regexp '(^|[^a-z0-9])%s([^a-z0-9]|$)'";
+  if (how == BEGIN)
+    return kind ? "0" : "name glob '%s*'";
   if (how == TOKEN)
     return kind ? "0" : "instr('_' || name || '_', '_%s_')";
   return how == WHOLE ? named[kind].whole : named[kind].part;
@@ -297,16 +299,19 @@ static void say_corrections(const struct nai_asking *asking) {
 }
 
 /* What is not answered comes first: what follows is about the rest. */
-static void say_rest(const struct nai_asking *asking) {
-  NAI_SCOPED(nai_buf) strange = {0}, left = {0};
-  if (put_words(&left, asking, nai_question_is_left))
-    nai_answer_say(asking, &asking->answer->said, NULL,
-                   nai_arena_printf(asking->arena, "Not considered: %s.", nai_buf_str(&left)));
-  asking->arena->oom |= left.oom;
-  if (put_words(&strange, asking, nai_question_is_strange))
-    nai_answer_say(asking, &asking->answer->said, NULL,
-                   nai_arena_printf(asking->arena, "Not understood: %s.", nai_buf_str(&strange)));
-  asking->arena->oom |= strange.oom;
+static void say_rest(struct nai_asking *asking) {
+  static const struct {
+    const char *begin;
+    bool (*is)(const struct nai_question_word *);
+  } kinds[] = {{"Not considered", nai_question_is_left}, {"Not understood", nai_question_is_strange}};
+  for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+    NAI_SCOPED(nai_buf) words = {0};
+    if (put_words(&words, asking, kinds[i].is))
+      nai_answer_say(asking, &asking->answer->said, NULL,
+                     nai_arena_printf(asking->arena, "%s: %s.", kinds[i].begin, nai_buf_str(&words)));
+    asking->in_doubt |= words.len > 0;
+    asking->arena->oom |= words.oom;
+  }
 }
 
 /* What can be asked, where nothing was understood. */
@@ -398,9 +403,10 @@ static void take_chosen(const struct nai_intent **chosen, size_t *count, const s
       add_chosen(chosen, count, asking, q, matched[i]);
 }
 
-/* Words that nothing so far takes up may be words of a kernel's name: "is softmax slower", "which are Triton's". */
+/* Words that nothing so far takes up may be words of a kernel's name: "is softmax slower", "which are Triton's"; or,
+ * where no other word says what it is about, the begin of one: "grayscale" of GrayscaleKernel. */
 static int choose_by_rest(const struct nai_intent **about, struct nai_asking *asking, const struct nai_question *q,
-                          struct nai_err *err) {
+                          bool matched, struct nai_err *err) {
   enum { SHORTEST = 5 };
   const char *word, *kind = "", *words[NAI_QUESTION_MAX_NAMES];
   size_t names = 0;
@@ -409,16 +415,30 @@ static int choose_by_rest(const struct nai_intent **about, struct nai_asking *as
         (nai_question_is_left(&q->words[i]) || nai_question_is_strange(&q->words[i])))
       words[names++] = q->words[i].text;
   NAI_TRY(find_name(&word, &kind, asking, words, names, TOKEN, err));
+  if (!word && !matched)
+    NAI_TRY(find_name(&word, &kind, asking, words, names, BEGIN, err));
   if (word && (*about = intent_of_names(asking->intents, kind)))
     asking->name = word;
   return NAI_OK;
+}
+
+/* Whether it may be about something else: more of it is not understood than answered; or, where the words that are
+ * answered are used for much else, any other one is left. */
+static bool is_doubtful(const struct nai_question *q, bool weak) {
+  int more = 0;
+  for (size_t i = 0; i < q->count; i++) {
+    more += nai_question_is_strange(&q->words[i]) - q->words[i].answered;
+    if (weak && nai_question_says_more(&q->words[i]))
+      return true;
+  }
+  return more > 0;
 }
 
 /* Those the question is about; none: it was not understood, or names what is not there. */
 static int choose(const struct nai_intent **chosen, size_t *count, struct nai_asking *asking, struct nai_question *q,
                   struct nai_err *err) {
   const struct nai_intent *matched[NAI_QUESTION_MAX_INTENTS], *about;
-  bool unknown;
+  bool unknown, weak = false;
   NAI_TRY(correct_spelling(asking, q, err));
   NAI_TRY(choose_named(&about, asking, q, err));
   NAI_TRY(say_unknown(&unknown, asking, err));
@@ -426,17 +446,20 @@ static int choose(const struct nai_intent **chosen, size_t *count, struct nai_as
     return NAI_OK;
   /* A word that is used for much else says nothing beside words that are not understood. */
   size_t matches = nai_question_match(matched, q, asking->intents, false);
-  if (!matches && !about && nai_question_is_clear(q) &&
-      (matches = nai_question_match(matched, q, asking->intents, true)))
-    nai_answer_say(asking, &asking->answer->said, NULL,
-                   nai_arena_printf(asking->arena, "Taken as a question about %s.",
-                                    nai_intent_text(matched[0]->doc, matched[0]->node, "about")));
+  if (!matches && !about && nai_question_is_clear(q))
+    weak = (matches = nai_question_match(matched, q, asking->intents, true)) > 0;
   take_chosen(chosen, count, asking, q, about, matched, matches);
   if (about)
     return NAI_OK;
-  NAI_TRY(choose_by_rest(&about, asking, q, err));
+  NAI_TRY(choose_by_rest(&about, asking, q, matches > 0, err));
   if (about)
     take_chosen(chosen, count, asking, q, about, matched, matches);
+  else if (is_doubtful(q, weak))
+    *count = asking->answer->intent_count = 0;
+  else if (weak)
+    nai_answer_say(asking, &asking->answer->said, NULL,
+                   nai_arena_printf(asking->arena, "Taken as a question about %s.",
+                                    nai_intent_text(matched[0]->doc, matched[0]->node, "about")));
   return NAI_OK;
 }
 

@@ -261,13 +261,15 @@ static void mark_list(struct nai_question *q, const struct nai_intents *intents,
     q->words[i].known |= marks.at[i];
 }
 
-/* Words that change what is asked, such as "longest". */
-static void mark_qualifiers(struct nai_question *q, const struct nai_intents *intents) {
+/* Words that change what is asked, such as "longest", and those that ask for nothing. */
+static void mark_kinds(struct nai_question *q, const struct nai_intents *intents) {
   for (size_t d = 0; d < intents->doc_count; d++) {
     const struct nai_yaml *doc = intents->docs[d];
-    struct marks marks = marks_of(q, intents, doc, nai_intent_items(doc, nai_yaml_root(doc), "qualifiers"));
+    const struct nai_yaml_node *root = nai_yaml_root(doc);
+    struct marks left = marks_of(q, intents, doc, nai_intent_items(doc, root, "qualifiers"));
+    struct marks ignored = marks_of(q, intents, doc, nai_intent_items(doc, root, "ignore"));
     for (size_t i = 0; i < q->count; i++)
-      q->words[i].qualifies |= marks.at[i];
+      q->words[i].qualifies |= left.at[i], q->words[i].ignored |= ignored.at[i];
   }
 }
 
@@ -275,10 +277,15 @@ void nai_question_answered(struct nai_question *q, const struct nai_intents *int
   struct marks covered = {0};
   score_of(&covered, q, intents, intent);
   for (size_t i = 0; i < q->count; i++)
-    q->words[i].qualifies &= !covered.at[i];
+    q->words[i].answered |= covered.at[i], q->words[i].qualifies &= !covered.at[i];
 }
 
 bool nai_question_is_left(const struct nai_question_word *w) { return w->qualifies && !w->quoted; }
+
+bool nai_question_says_more(const struct nai_question_word *w) {
+  enum { SHORTEST = 4 };
+  return w->known && !w->ignored && !w->answered && strlen(w->text) >= SHORTEST;
+}
 
 /* Calls something with each list of words: those of intents, of terms, those to ignore and those that qualify. */
 static void each_list(struct nai_question *q, const struct nai_intents *intents,
@@ -451,7 +458,7 @@ void nai_question_take_spelling(struct nai_question *q, const struct nai_intents
     if (q->words[i].meant[0] && !q->words[i].known)
       q->words[i].meant[0] = '\0', lower(&q->words[i]);
   squeeze(q);
-  mark_qualifiers(q, intents);
+  mark_kinds(q, intents);
   choose_values(q, intents);
 }
 

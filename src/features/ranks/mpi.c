@@ -11,6 +11,7 @@
 #include "tables/mpi_sizes.h"
 #include "tables/mpi_communicators.h"
 #include "tables/rank_mpi.h"
+#include "tables/rank_mpi_collectives.h"
 #include "tables/rank_mpi_pairs.h"
 #include "tables/rank_mpi_sizes.h"
 
@@ -137,7 +138,8 @@ static int find_idle(struct process *p, const struct nai_model *m, int32_t proce
   return nai_memory_check(!p->idle.oom, err);
 }
 
-static void move(struct job *job, const struct nai_export_place *place, uint32_t message, uint32_t wait) {
+static void move(struct job *job, const struct nai_export_place *place, uint32_t message, uint32_t wait,
+                 uint32_t collective) {
   struct nai_mpi_messages *all = &job->messages;
   for (; message < all->message_count; message++) {
     all->messages[message].start = nai_export_place_time(place, all->messages[message].start);
@@ -147,13 +149,20 @@ static void move(struct job *job, const struct nai_export_place *place, uint32_t
     all->waits[wait].start = nai_export_place_time(place, all->waits[wait].start);
     all->waits[wait].end = nai_export_place_time(place, all->waits[wait].end);
   }
+  for (; collective < all->collective_count; collective++) {
+    all->collectives[collective].start = nai_export_place_time(place, all->collectives[collective].start);
+    all->collectives[collective].end = nai_export_place_time(place, all->collectives[collective].end);
+  }
 }
 
+/* place NULL: no clock is known, and messages tell nothing. */
 static int add_messages(struct job *job, uint32_t source, const struct nai_export_place *place, struct nai_err *err) {
+  static const struct nai_export_place unmoved = {0};
   NAI_SCOPED(nai_arena) arena = NAI_ARENA(NULL);
   struct nai_model *m;
   int64_t *rank_of;
-  uint32_t message = job->messages.message_count, wait = job->messages.wait_count;
+  uint32_t message = job->messages.message_count, wait = job->messages.wait_count,
+           collective = job->messages.collective_count;
   NAI_TRY(nai_ranks_model(&m, job->r, source, NAI_PART(GPUS) | NAI_PART(ACTIVE) | NAI_PART(PROCESS_GPUS),
                           NAI_IN(MPI) | NAI_IN(MPI_COMMUNICATORS) | NAI_IN(THREADS), err));
   NAI_TRY(NAI_NEW(rank_of, &arena, m->process_count, err));
@@ -163,12 +172,17 @@ static int add_messages(struct job *job, uint32_t source, const struct nai_expor
     int32_t of = p->source == source ? nai_model_process(m, p->is.pid) : -1;
     if (of < 0)
       continue;
-    p->place = *place;
+    p->place = place ? *place : unmoved;
     rank_of[of] = p->is.rank;
     NAI_TRY(find_idle(p, m, of, job->messages.arena, err));
   }
   NAI_TRY(nai_mpi_add_messages(&job->messages, m, rank_of, err));
-  move(job, place, message, wait);
+  if (place) {
+    move(job, place, message, wait, collective);
+  } else {
+    job->messages.message_count = message;
+    job->messages.wait_count = wait;
+  }
   nai_run_drop_model(job->r->sources[source].run);
   return NAI_OK;
 }
@@ -202,22 +216,45 @@ static int put_pair(struct nai_table *out, const struct job *job, uint32_t first
   return NAI_OK;
 }
 
-int nai_ranks_put_messages(struct nai_table *pairs, struct nai_table *efficiency, struct nai_ranks *r,
-                           struct nai_err *err) {
+static int put_collective(struct nai_table *out, const struct job *job, uint32_t first, uint32_t end,
+                          struct nai_err *err) {
+  const struct process *p = find_process(job, job->messages.collectives[first].rank);
+  const struct nai_job_rank *rank = rank_of(job->r, p->source, p->is.pid);
+  struct nai_intervals idle = {.arena = job->messages.arena};
+  struct nai_mpi_collectives sum;
+  NAI_TRY(nai_mpi_sum_collectives(&sum, &job->messages, first, end, err));
+  if (!sum.count || !rank)
+    return NAI_OK;
+  nai_intervals_intersect(&idle, &sum.waiting, &p->idle);
+  NAI_TRY(nai_memory_check(!idle.oom, err));
+  NAI_ADD(RANK_MPI_COLLECTIVES, out, .rank = rank->label, .function = sum.function, .call_count = sum.count,
+          .transfer_ns = sum.transfer_ns, .wait_ns = sum.waits ? sum.wait_ns : NAI_NULL_I64,
+          .wait_idle_ns = sum.waits && p->any_gpu ? nai_intervals_total_ns(&idle) : NAI_NULL_I64,
+          .late_count = sum.late_count, .caused_wait_ns = sum.caused_ns,
+          .longest_ns = sum.waits ? sum.longest.end - sum.longest.start : NAI_NULL_I64);
+  return NAI_OK;
+}
+
+int nai_ranks_put_messages(struct nai_table *const tables[NAI_RANKS_TABLES], struct nai_ranks *r, struct nai_err *err) {
   NAI_SCOPED(nai_arena) arena = NAI_ARENA(NULL);
   struct job job = {.r = r, .messages.arena = &arena};
-  NAI_TRY(list_processes(&job, efficiency, &arena, err));
+  NAI_TRY(list_processes(&job, tables[NAI_RANKS_EFFICIENCY], &arena, err));
   for (uint32_t s = 0; s < r->source_count && job.process_count > 1; s++) {
     const struct nai_table *communicators;
     struct nai_export_place place;
     NAI_TRY(read_table(&communicators, r, s, &nai_mpi_communicators_schema, err));
-    if (communicators && communicators->rows && nai_ranks_place(&place, r, s))
-      NAI_TRY(add_messages(&job, s, &place, err));
+    if (communicators && communicators->rows)
+      NAI_TRY(add_messages(&job, s, nai_ranks_place(&place, r, s) ? &place : NULL, err));
   }
   nai_mpi_match_messages(&job.messages);
+  NAI_TRY(nai_mpi_match_collectives(&job.messages, err));
+  for (uint32_t i = 0, end; i < job.messages.collective_count; i = end) {
+    end = nai_mpi_collective_end(&job.messages, i);
+    NAI_TRY(put_collective(tables[NAI_RANKS_COLLECTIVES_OF_MPI], &job, i, end, err));
+  }
   for (uint32_t i = 0, end; i < job.messages.message_count; i = end) {
     end = nai_mpi_pair_end(&job.messages, i);
-    NAI_TRY(put_pair(pairs, &job, i, end, err));
+    NAI_TRY(put_pair(tables[NAI_RANKS_PAIRS_OF_MPI], &job, i, end, err));
   }
   return NAI_OK;
 }

@@ -179,6 +179,8 @@ static int fill(struct nai_view *root, const struct nai_ranks_report *report, bo
   NAI_TRY(put_rows(root, "mpi_sizes", report, NAI_RANKS_SIZES_OF_MPI, NULL, html ? MAX_LINES : 0, NULL, err));
   NAI_TRY(put_rows(root, "mpi_pairs", report, NAI_RANKS_PAIRS_OF_MPI, NULL, MAX_LINES, NULL, err));
   NAI_TRY(put_rows(root, "mpi_efficiency", report, NAI_RANKS_EFFICIENCY, NULL, 1, NULL, err));
+  NAI_TRY(put_rows(root, "mpi_collectives", report, NAI_RANKS_COLLECTIVES_OF_MPI, NULL, MAX_LINES, NULL, err));
+  nai_view_put_bool(root, "any_mpi_collective", t[NAI_RANKS_COLLECTIVES_OF_MPI]->rows > 0);
   nai_view_put_bool(root, "any_pair", t[NAI_RANKS_PAIRS_OF_MPI]->rows > 0);
   nai_view_put_bool(root, "any_mpi", t[NAI_RANKS_CALLS_OF_MPI]->rows > 0);
   nai_view_put_bool(root, "any_line", r->line_count > 0);

@@ -7,6 +7,7 @@
 #include "tables/rank_communicators.h"
 #include "tables/mpi_efficiency.h"
 #include "tables/rank_mpi.h"
+#include "tables/rank_mpi_collectives.h"
 #include "tables/rank_mpi_pairs.h"
 #include "tables/rank_mpi_sizes.h"
 #include "tables/rank_ops.h"
@@ -171,6 +172,7 @@ int nai_ranks_report_make(struct nai_ranks_report *report, struct nai_ranks *r, 
       [NAI_RANKS_CALLS_OF_MPI] = &nai_rank_mpi_schema,
       [NAI_RANKS_SIZES_OF_MPI] = &nai_rank_mpi_sizes_schema,
       [NAI_RANKS_PAIRS_OF_MPI] = &nai_rank_mpi_pairs_schema,
+      [NAI_RANKS_COLLECTIVES_OF_MPI] = &nai_rank_mpi_collectives_schema,
       [NAI_RANKS_EFFICIENCY] = &nai_mpi_efficiency_schema};
   report->ranks = r;
   for (int i = 0; i < NAI_RANKS_TABLES; i++)
@@ -182,7 +184,7 @@ int nai_ranks_report_make(struct nai_ranks_report *report, struct nai_ranks *r, 
   NAI_TRY(nai_ranks_put_transfers(report->tables[NAI_RANKS_TRANSFERS], r, err));
   NAI_TRY(nai_ranks_put_collectives(report->tables[NAI_RANKS_COLLECTIVES], r, err));
   NAI_TRY(nai_ranks_put_mpi(report->tables[NAI_RANKS_CALLS_OF_MPI], report->tables[NAI_RANKS_SIZES_OF_MPI], r, err));
-  NAI_TRY(nai_ranks_put_messages(report->tables[NAI_RANKS_PAIRS_OF_MPI], report->tables[NAI_RANKS_EFFICIENCY], r, err));
+  NAI_TRY(nai_ranks_put_messages(report->tables, r, err));
   for (int i = 0; i < NAI_RANKS_TABLES; i++) {
     NAI_TRY(nai_table_check(report->tables[i], err));
     NAI_TRY(nai_table_sort(report->tables[i], err));

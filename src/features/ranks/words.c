@@ -3,7 +3,9 @@
 
 #include "index/index.h"
 #include "table/kernel_name.h"
+#include "table/stats.h"
 #include "tables/mpi_efficiency.h"
+#include "tables/rank_mpi_collectives.h"
 #include "tables/rank_mpi_pairs.h"
 #include "tables/ranks.h"
 
@@ -146,7 +148,8 @@ static int say_operands(const struct speech *s, struct nai_err *err) {
   return NAI_OK;
 }
 
-/* The worst late sender, where that is worth a word, and the efficiencies. */
+/* The worst late sender and the rank that others wait longest for in collectives, where that is worth a word, and the
+ * efficiencies. */
 static void put_late_sender(struct nai_view *root, const struct nai_ranks_report *to) {
   const struct nai_table *pairs = to->tables[NAI_RANKS_PAIRS_OF_MPI], *all = to->tables[NAI_RANKS_EFFICIENCY];
   struct MPI_EFFICIENCY_row row = all->rows ? MPI_EFFICIENCY_at(all, 0) : (struct MPI_EFFICIENCY_row){0};
@@ -154,6 +157,18 @@ static void put_late_sender(struct nai_view *root, const struct nai_ranks_report
     nai_view_put_text(root, "late_sender", RANK_MPI_PAIRS_at(pairs, 0).peer);
     nai_view_put_text(root, "late_receiver", RANK_MPI_PAIRS_at(pairs, 0).rank);
     put_ns(root, "late_send", RANK_MPI_PAIRS_at(pairs, 0).late_send_ns);
+  }
+  struct RANK_MPI_COLLECTIVES_row last = {0};
+  for (int64_t i = 0; i < to->tables[NAI_RANKS_COLLECTIVES_OF_MPI]->rows; i++) {
+    struct RANK_MPI_COLLECTIVES_row one = RANK_MPI_COLLECTIVES_at(to->tables[NAI_RANKS_COLLECTIVES_OF_MPI], i);
+    last = one.caused_wait_ns > last.caused_wait_ns ? one : last;
+  }
+  if (100 * last.caused_wait_ns > row.span_ns) {
+    nai_view_put_text(root, "last_rank", last.rank);
+    nai_view_put_text(root, "last_function", last.function);
+    nai_view_put_int(root, "last_count", last.late_count);
+    nai_view_put_int(root, "last_calls", last.call_count);
+    put_ns(root, "last_caused", last.caused_wait_ns);
   }
   if (!all->rows)
     return;
@@ -273,6 +288,44 @@ static int add_caveat(const struct speech *s, const char *sentence, bool holds, 
   return say(&s->to->caveats[s->to->caveat_count++], s, sentence, err);
 }
 
+/* How idle the GPUs of ranks are, where that differs by a tenth of the time and more. */
+static int add_idle_spread(const struct speech *s, struct nai_err *err) {
+  const struct nai_ranks_axis *axis = &s->to->axis;
+  int64_t span = axis->width_ns * NAI_RANKS_BUCKETS, of[2] = {INT64_MAX, -1};
+  uint32_t rank[2] = {0, 0};
+  for (uint32_t i = 0; i < s->r->rank_count && span; i++) {
+    int64_t idle = 0, all = 0;
+    for (int64_t bin = 0; bin < NAI_RANKS_BUCKETS; bin++) {
+      const int64_t *state = nai_ranks_bin(axis, i, bin);
+      for (int k = 0; k < NAI_RANKS_STATES; k++)
+        all += state[k];
+      idle += state[NAI_RANKS_IDLE] + state[NAI_RANKS_IN_MPI];
+    }
+    for (int k = 0; k < 2 && all; k++)
+      if (k ? idle > of[k] : idle < of[k]) {
+        of[k] = idle;
+        rank[k] = i;
+      }
+  }
+  put_ns(s->root, "idle_least", of[0]);
+  put_ns(s->root, "idle_most", of[1]);
+  nai_view_put_text(s->root, "idle_least_label", s->r->ranks[rank[0]].label);
+  nai_view_put_text(s->root, "idle_most_label", s->r->ranks[rank[1]].label);
+  if (of[1] < of[0])
+    return NAI_OK;
+  put_pct(s->root, "idle_spread_pct", nai_percent((double)(of[1] - of[0]), (double)span));
+  return add_caveat(s, "idle_spread", 10 * (of[1] - of[0]) >= span, err);
+}
+
+static int add_unrelated(const struct speech *s, struct nai_err *err) {
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < s->r->source_count; i++)
+    count += !s->r->sources[i].timed;
+  nai_view_put_int(s->root, "untimed_count", count);
+  nai_view_put_int(s->root, "trace_count", s->r->source_count);
+  return add_caveat(s, "clock_unrelated", count && s->r->source_count > 1, err);
+}
+
 static int add_refused(const struct speech *s, struct nai_err *err) {
   for (uint32_t i = 0; i < s->r->rank_count && s->to->caveat_count < MAX_NAMED; i++) {
     const char *why = s->r->ranks[i].matched ? NULL : nai_ranks_refusal(s->r, i);
@@ -308,6 +361,8 @@ static int say_caveats(const struct speech *s, struct nai_err *err) {
   NAI_TRY(add_caveat(s, "unmatched", matched < calls, err));
   NAI_TRY(add_caveat(s, "several_gpus", several_gpus(r), err));
   NAI_TRY(add_caveat(s, "guessed", any_guessed(r), err));
+  NAI_TRY(add_unrelated(s, err));
+  NAI_TRY(add_idle_spread(s, err));
   nai_view_put_int(s->root, "not_split_count", r->collectives - r->split);
   return add_caveat(s, "not_split", r->split < r->collectives, err);
 }

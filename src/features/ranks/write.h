@@ -15,6 +15,7 @@ enum nai_ranks_table {
   NAI_RANKS_CALLS_OF_MPI,
   NAI_RANKS_SIZES_OF_MPI,
   NAI_RANKS_PAIRS_OF_MPI,
+  NAI_RANKS_COLLECTIVES_OF_MPI,
   NAI_RANKS_EFFICIENCY, /* of MPI, all processes */
   NAI_RANKS_TABLES
 };
@@ -70,9 +71,9 @@ NAI_MUST_CHECK int nai_ranks_put_collectives(struct nai_table *table, const stru
 NAI_MUST_CHECK int nai_ranks_put_mpi(struct nai_table *calls, struct nai_table *sizes, const struct nai_ranks *ranks,
                                      struct nai_err *err);
 
-/* Pairs of ranks, and the efficiencies of all. */
-NAI_MUST_CHECK int nai_ranks_put_messages(struct nai_table *pairs, struct nai_table *efficiency,
-                                          struct nai_ranks *ranks, struct nai_err *err);
+/* Of MPI: pairs of ranks, collectives, and the efficiencies of all. */
+NAI_MUST_CHECK int nai_ranks_put_messages(struct nai_table *const tables[NAI_RANKS_TABLES], struct nai_ranks *ranks,
+                                          struct nai_err *err);
 
 /* The map of ranks and steps as SVG of a class, with a label for who cannot see it: what is drawn, [rank * buckets +
  * bucket]. Returns the largest. */

@@ -29,6 +29,7 @@ static const struct nai_cli_option options[] = {
 static const char candidates[] =
     "select kind, name, exact, iif(kind = 'kernel', short_name(name), name) from ("
     "select 1 as place, 'table' as kind, name, 1 as exact from nai_tables where name = :what "
+    "union all select distinct 0, 'rule', id, 1 from findings where id = :what " /* of a file of the user's */
     "union all select 2, 'column', :what, 1 from nai_columns where table_name || '.' || name = :what "
     "union all select distinct 3, 'capability', capability, 1 from capabilities where lower(capability) = lower(:what) "
     "union all select 4, 'cause', :what, 1 where cause_meaning(:what) is not null "

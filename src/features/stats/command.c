@@ -90,9 +90,12 @@ static const char *item(const struct items *items, size_t n, const char *otherwi
 
 struct job {
   const struct stats_args *args;
-  const char *source; /* as typed; of a run its export */
+  const char *source; /* as typed */
   struct nai_trace *trace;
-  struct nai_run *run; /* for reports that are tables */
+  struct nai_run *run; /* SRC, or for reports that are tables */
+  bool of_run;         /* SRC is one: its export is opened when a report needs it */
+  bool alone;          /* which is not there */
+  bool lacks_export;   /* a report was refused that needs it */
   struct nai_stats_filter filter;
   struct nai_arena arena;
   struct items reports, formats, outputs;
@@ -115,13 +118,6 @@ static void say(struct job *job, const char *text) {
 static void end_line(const struct job *job, int times) {
   for (int i = 0; i < times && !job->args->quiet; i++)
     putchar('\n');
-}
-
-static bool has_tables(const struct nai_stats_source *source, const struct nai_stats_report *report) {
-  bool any = false;
-  for (int t = 0; t < 4 && report->tables[t]; t++)
-    any |= nai_stats_table(source, report->tables[t], 0) != NULL;
-  return any && (!report->second || nai_stats_table(source, report->second, 0));
 }
 
 static int pipe_report(struct nai_stats_program *program, const char *words, const struct nai_stats_request *request,
@@ -187,49 +183,73 @@ static int put_report(struct job *job, const struct nai_stats_request *request, 
   return nai_arena_check(&job->arena, err);
 }
 
-/* The report's own filter; times that are said go before those of the range. */
-static int read_own_filter(struct nai_stats_source *source, const struct nai_stats_request *request,
-                           struct nai_err *err) {
-  NAI_SCOPED(nai_buf) note = {0}, times = {0};
-  struct nai_stats_filter in_time;
-  if (!request->start && !request->end && !request->range)
-    return NAI_OK;
-  nai_buf_printf(&times, "%s/%s", request->start ? request->start : "", request->end ? request->end : "");
-  NAI_TRY(nai_buf_check(&times, err));
-  NAI_TRY(nai_stats_filter_read(&in_time, nai_buf_str(&times), NULL, false, &note, source, err));
-  NAI_TRY(nai_stats_filter_read(&source->filter, NULL, request->range, false, &note, source, err));
-  source->filter.on = true;
-  if (request->start)
-    source->filter.start = in_time.start;
-  if (request->end)
-    source->filter.end = in_time.end;
-  return NAI_OK;
-}
-
-/* The rows; none of them and `absent` where SRC has nothing that the report is about. */
+/* The rows; none of them and `absent` where SRC has nothing that the report is about. `run`: they are read from it. */
 static int make_rows(struct nai_stats_rows *rows, struct job *job, const struct nai_stats_request *request,
-                     struct nai_err *err) {
+                     struct nai_run *run, struct nai_err *err) {
+  bool has = true;
   rows->run = job->run;
   rows->quartiles = request->options.quartiles;
-  if (!request->options.table) {
-    NAI_TRY(nai_stats_source_open(rows->source, job->trace, err));
-    if (!has_tables(rows->source, request->report)) {
-      rows->absent = true;
-      return NAI_OK;
-    }
-    rows->source->filter = job->filter;
-    NAI_TRY(read_own_filter(rows->source, request, err));
-  }
+  if (request->options.table)
+    return request->report->make(rows, &request->options, err);
+  NAI_TRY(nai_stats_source_open(rows->source, job->trace, run, err));
+  rows->source->alone = job->alone;
+  NAI_TRY(nai_stats_has_tables(&has, rows->source, request->report, err));
+  rows->absent = !has;
+  if (!has)
+    return NAI_OK;
+  rows->source->filter = job->filter;
+  NAI_TRY(nai_stats_read_own_filter(rows->source, request, err));
   return request->report->make(rows, &request->options, err);
 }
 
-static int run_report(struct job *job, const struct nai_stats_request *request, size_t n, struct nai_err *err) {
+/* The export of the run, once a report needs it. */
+static int open_export(struct job *job, struct nai_err *err) {
+  char path[PATH_MAX];
+  if (job->trace)
+    return NAI_OK;
+  NAI_TRY(nai_stats_run_export(path, job->run, err));
+  return nai_trace_open(&job->trace, path, &(struct nai_trace_options){0}, err);
+}
+
+static int show_rows(struct job *job, const struct nai_stats_request *request, size_t n, struct nai_run *run,
+                     struct nai_err *err) {
   NAI_SCOPED(nai_stats_source) source = {.arena = NAI_ARENA(NULL)};
   NAI_SCOPED(nai_stats_rows) rows = {.source = &source};
+  NAI_TRY(make_rows(&rows, job, request, run, err));
+  return rows.absent ? skip_without_data(job, request, err) : put_report(job, request, n, &rows, err);
+}
+
+static void refuse(struct job *job, const struct nai_err *why) {
+  NAI_SCOPED(nai_buf) clean = {0};
+  fflush(stdout);
+  nai_escape_terminal(&clean, why->msg, strlen(why->msg));
+  fprintf(stderr, "ERROR: %s\n", nai_buf_str(&clean));
+  job->arena.oom |= clean.oom;
+}
+
+/* From the run what it keeps as the export has it, all else from the export. */
+static int run_report(struct job *job, const struct nai_stats_request *request, size_t n, struct nai_err *err) {
+  struct nai_err none = {0};
   say(job,
       nai_arena_printf(&job->arena, "Processing [%s] with [nsys-ai/reports/%s.py]... ", job->source, request->name));
-  NAI_TRY(make_rows(&rows, job, request, err));
-  return rows.absent ? skip_without_data(job, request, err) : put_report(job, request, n, &rows, err);
+  int rc = show_rows(job, request, n, job->of_run ? job->run : NULL, err);
+  if (rc != NAI_ESTALE || !job->of_run || request->options.table)
+    return rc;
+  if (!job->alone) {
+    rc = open_export(job, &none);
+    if (!rc)
+      return show_rows(job, request, n, NULL, err);
+    if (rc != NAI_EINPUT)
+      return nai_err_set(err, rc, "%s", none.msg);
+    job->alone = true;
+  }
+  rc = show_rows(job, request, n, job->run, err);
+  if (rc != NAI_ESTALE)
+    return rc;
+  nai_err_wrap(err, rc, "Report '%s' needs the export", request->name);
+  refuse(job, err);
+  job->lacks_export = true;
+  return nai_arena_check(&job->arena, err);
 }
 
 /* --- the command -------------------------------------------------------------------------------------- */
@@ -252,17 +272,17 @@ static int run_reports(struct job *job, struct nai_err *err) {
   for (size_t i = 0; i < job->reports.count; i++) {
     struct nai_stats_request request = {0};
     if (ask(&request, job, job->reports.at[i], &job->arena, err)) {
-      fflush(stdout);
-      fprintf(stderr, "ERROR: ");
-      NAI_SCOPED(nai_buf) clean = {0};
-      nai_escape_terminal(&clean, err->msg, strlen(err->msg));
-      fprintf(stderr, "%s\n", nai_buf_str(&clean));
+      refuse(job, err);
       job->failed = true;
       continue;
     }
     NAI_TRY(run_report(job, &request, i, err));
   }
-  return nai_arena_check(&job->arena, err);
+  NAI_TRY(nai_arena_check(&job->arena, err));
+  if (job->trace)
+    NAI_TRY(nai_trace_unchanged(job->trace, err));
+  char path[PATH_MAX];
+  return job->lacks_export ? nai_stats_run_export(path, job->run, err) : NAI_OK;
 }
 
 /* Formats are read before anything is printed. */
@@ -296,15 +316,25 @@ static int start_programs(struct job *job, struct nai_err *err) {
   return NAI_OK;
 }
 
-static int read_filter(struct job *job, struct nai_err *err) {
+static int read_filter_from(struct job *job, struct nai_run *run, struct nai_err *err) {
   NAI_SCOPED(nai_stats_source) source = {0};
   NAI_SCOPED(nai_buf) note = {0};
-  NAI_TRY(nai_stats_source_open(&source, job->trace, err));
+  NAI_TRY(nai_stats_source_open(&source, job->trace, run, err));
   NAI_TRY(nai_stats_filter_read(&job->filter, job->args->times, range_of(job->args), job->args->projected != NULL,
                                 &note, &source, err));
   if (note.len)
     nai_cmd_note(nai_buf_str(&note));
   return NAI_OK;
+}
+
+static int read_filter(struct job *job, struct nai_err *err) {
+  if (!job->args->times && !range_of(job->args))
+    return NAI_OK;
+  int rc = read_filter_from(job, job->of_run ? job->run : NULL, err);
+  if (rc != NAI_ESTALE || !job->of_run)
+    return rc;
+  NAI_TRY(open_export(job, err));
+  return read_filter_from(job, NULL, err);
 }
 
 static int read_lists(struct job *job, struct nai_err *err) {
@@ -333,34 +363,31 @@ static int open_tables(struct nai_run **out, struct job *job, const char *path, 
   return nai_cmd_source_open(out, path, &(struct nai_cmd_source){.quiet = job->args->quiet, .tables = tables}, err);
 }
 
-/* Whether a report is asked for that is a table, or one that is none. */
-static bool wants(const struct job *job, bool table) {
+/* Whether a report is asked for that is a table. */
+static bool wants_table(const struct job *job) {
   for (size_t i = 0; i < job->reports.count; i++) {
     const struct nai_stats_report *report = nai_stats_requested(job->reports.at[i]);
-    if (report && (report->is_table[0] != NULL) == table)
+    if (report && report->is_table[0])
       return true;
   }
   return false;
 }
 
-static int run_events(struct job *job, const char *path, struct nai_err *err) {
-  NAI_OWNED(nai_trace) *trace = NULL;
-  NAI_TRY(nai_trace_open(&trace, path, &(struct nai_trace_options){0}, err));
-  job->trace = trace;
-  NAI_TRY(read_filter(job, err));
-  NAI_TRY(run_reports(job, err));
-  return nai_trace_unchanged(trace, err);
-}
-
-/* `directory`: of a run, else NULL; `path`: of the export, NULL where none is needed. */
-static int run_job(struct job *job, const char *directory, const char *path, struct nai_err *err) {
+/* `path`: of the export, or a run. */
+static int run_job(struct job *job, const char *path, struct nai_err *err) {
   NAI_OWNED(nai_run) *run = NULL;
+  NAI_OWNED(nai_trace) *trace = NULL;
   NAI_TRY(start_programs(job, err));
-  if (wants(job, true))
-    NAI_TRY(open_tables(&run, job, directory ? directory : path, err));
+  if (job->of_run || wants_table(job))
+    NAI_TRY(open_tables(&run, job, path, err));
   job->run = run;
   confine(job);
-  return path ? run_events(job, path, err) : run_reports(job, err);
+  if (!job->of_run)
+    NAI_TRY(nai_trace_open(&job->trace, path, &(struct nai_trace_options){0}, err));
+  int rc = read_filter(job, err);
+  rc = rc ? rc : run_reports(job, err);
+  trace = job->trace;
+  return rc;
 }
 
 /* Whether --sqlite names the export of an .nsys-rep. */
@@ -373,20 +400,15 @@ static bool is_exported(const struct stats_args *args, const char *source) {
 static int run_source(struct job *job, const char *source, struct nai_err *err) {
   const struct stats_args *args = job->args;
   const int how = (args->quiet ? NAI_CMD_EXPORT_QUIET : 0) | (args->force_export ? NAI_CMD_EXPORT_AGAIN : 0);
-  const char *directory = nai_fs_is_dir(source) && !nai_cmd_is_parquet(source) ? source : NULL;
   struct nai_cmd_export export = {0};
-  char of_run[PATH_MAX];
   job->source = source;
+  job->of_run = nai_fs_is_dir(source) && !nai_cmd_is_parquet(source);
   NAI_TRY(read_lists(job, err));
-  if (directory && !wants(job, false) && wants(job, true))
-    return run_job(job, directory, NULL, err);
-  if (directory) {
-    NAI_TRY(nai_stats_run_export(of_run, directory, err));
-    job->source = of_run;
-  }
-  int rc = nai_cmd_export_open(&export, is_exported(args, job->source) ? args->sqlite : job->source, how, err);
+  if (job->of_run)
+    return run_job(job, source, err);
+  int rc = nai_cmd_export_open(&export, is_exported(args, source) ? args->sqlite : source, how, err);
   if (!rc)
-    rc = run_job(job, directory, export.path, err);
+    rc = run_job(job, export.path, err);
   nai_cmd_export_free(&export);
   return rc;
 }
@@ -424,7 +446,7 @@ NAI_CLI_COMMAND(
     .description =
         "Prints the reports of `nsys stats` under their names of 2022 and since 2023, with the columns, numbers and "
         "formats that nsys prints: docs/stats.md. SRC is an SQLite export, an .nsys-rep where there is an nsys, or an artifacts "
-        "directory whose export lies here or beside it.",
+        "directory; what that does not keep is read from its export, which lies here or beside it.",
     .examples = "nsys-ai stats trace.sqlite\n"
                 "nsys-ai stats -r cuda_gpu_kern_sum -f csv -q trace.sqlite\n"
                 "nsys-ai stats -r cuda_api_sum,osrt_sum -f csv,json -o . trace.sqlite\n"

@@ -1,5 +1,5 @@
 /* Columns of an export's tables, as arrays. */
-#include "features/stats/stats.h"
+#include "features/stats/kept.h"
 
 #include "base/text.h"
 #include "base/threads.h"
@@ -7,10 +7,11 @@
 
 #include <strings.h>
 
-int nai_stats_source_open(struct nai_stats_source *source, struct nai_trace *trace, struct nai_err *err) {
-  *source = (struct nai_stats_source){.trace = trace, .arena = NAI_ARENA(NULL)};
+int nai_stats_source_open(struct nai_stats_source *source, struct nai_trace *trace, struct nai_run *run,
+                          struct nai_err *err) {
+  *source = (struct nai_stats_source){.trace = trace, .run = run, .arena = NAI_ARENA(NULL)};
   source->name_ids.arena = &source->arena;
-  return nai_string_open(&source->strings, trace, err);
+  return run ? NAI_OK : nai_string_open(&source->strings, trace, err);
 }
 
 void nai_stats_source_free(struct nai_stats_source *source) {
@@ -25,10 +26,26 @@ static const struct nai_db_table *find(const struct nai_stats_source *source, co
 
 const char *nai_stats_table(const struct nai_stats_source *source, const char *name, int index) {
   size_t len = strlen(name), begin = name[len - 1] == '*' ? len - 1 : len + 1;
+  if (source->run)
+    return nai_stats_run_has(source, name, begin, index);
   for (int t = 0; t < source->trace->table_count; t++)
     if (strncasecmp(source->trace->tables[t].name, name, begin) == 0 && index-- == 0)
       return source->trace->tables[t].name;
   return NULL;
+}
+
+int nai_stats_has_tables(bool *has, struct nai_stats_source *source, const struct nai_stats_report *report,
+                         struct nai_err *err) {
+  bool any = false;
+  for (int t = 0; t < 4 && report->tables[t]; t++) {
+    any |= nai_stats_table(source, report->tables[t], 0) != NULL;
+    if (source->run)
+      NAI_TRY(nai_stats_run_tells(source->run, report->tables[t], err));
+  }
+  if (report->second && source->run)
+    NAI_TRY(nai_stats_run_tells(source->run, report->second, err));
+  *has = any && (!report->second || nai_stats_table(source, report->second, 0));
+  return NAI_OK;
 }
 
 /* --- texts -------------------------------------------------------------------------------------------- */
@@ -66,7 +83,15 @@ static int read_name(struct nai_stats_source *source, uint32_t slot, int64_t id,
   NAI_TRY(NAI_ROOM(source->names, source->name_capacity, slot, &source->arena, err));
   struct nai_stats_name *name = &source->names[slot];
   *name = (struct nai_stats_name){NAI_NO_STRING, NAI_NO_STRING};
-  NAI_TRY(nai_string_get(&found, &cell, source->strings, id, err));
+  if (source->run) { /* its ids are numbers of texts */
+    const char *text = nai_stats_text_of(source, id);
+    text = text ? nai_arena_printf(&source->arena, "%s", text) : NULL;
+    NAI_TRY(nai_arena_check(&source->arena, err));
+    found = text != NULL;
+    cell = (struct nai_cell){.type = NAI_CELL_TEXT, .data = text, .len = text ? (uint32_t)strlen(text) : 0};
+  } else {
+    NAI_TRY(nai_string_get(&found, &cell, source->strings, id, err));
+  }
   if (!found)
     return NAI_OK;
   bool versioned = cell.len >= 6 && strncmp(cell.data + cell.len - 6, "_v", 2) == 0;
@@ -305,6 +330,8 @@ static int load_table(struct load *load, const char *table, const char *const *n
 int nai_stats_load(struct nai_stats_events *out, struct nai_stats_source *source, const char *table,
                    const char *const *names, struct nai_err *err) {
   struct load load = {.out = out, .source = source};
+  if (source->run)
+    return nai_stats_load_kept(out, source, table, names, err);
   return load_table(&load, table, names, nai_cpu_count(), err);
 }
 
@@ -322,7 +349,8 @@ int nai_stats_load_blocks(struct nai_stats_source *source, const char *table, co
   struct nai_stats_events room;
   struct load load = {.out = &room, .source = source, .block = block, .ctx = ctx};
   NAI_TRY(NAI_NEW(load.texts, &source->arena, (size_t)parts, err));
-  int rc = load_table(&load, table, names, parts, err);
+  int rc = source->run ? nai_stats_load_kept_blocks(source, table, names, block, ctx, load.texts, parts, err)
+                       : load_table(&load, table, names, parts, err);
   for (int p = 0; p < parts; p++) {
     rc = rc ? rc : number_texts(&texts[p], source, &load.texts[p], err);
     nai_strings_free(&load.texts[p]);

@@ -206,6 +206,17 @@ int nai_stats_groups_finish(struct nai_stats_groups *groups, struct nai_stats_so
   return sort_groups(groups, ties, source, name_key, err);
 }
 
+int nai_stats_check_ties(struct nai_stats_rows *rows, const struct nai_stats_groups *groups, struct nai_err *err) {
+  for (uint32_t g = 1; g < groups->count && rows->source->run; g++) {
+    if (groups->sorted[g].stats.total != groups->sorted[g - 1].stats.total)
+      continue;
+    if (!rows->source->alone)
+      return nai_err_set(err, NAI_ESTALE, "the run does not keep in which order names of equal totals stand");
+    rows->note = "rows of equal totals may stand in another order than with the export";
+  }
+  return NAI_OK;
+}
+
 int nai_stats_groups_find_quartiles(struct nai_stats_groups *groups, struct nai_arena *arena, struct nai_err *err) {
   uint32_t *end; /* of each group among the values */
   double *values;

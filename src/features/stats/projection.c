@@ -66,7 +66,7 @@ int nai_stats_find_launched(struct nai_stats_launched *out, const struct nai_sta
                             struct nai_arena *arena, struct nai_err *err) {
   NAI_SCOPED(nai_stats_source) own = {.arena = NAI_ARENA(NULL)};
   *out = (struct nai_stats_launched){0};
-  NAI_TRY(nai_stats_source_open(&own, source->trace, err));
+  NAI_TRY(nai_stats_source_open(&own, source->trace, source->run, err));
   own.filter = source->filter;
   return read_launched(out, &own, graphs, arena, err);
 }

@@ -20,6 +20,7 @@ static int sum(struct nai_stats_rows *rows, const struct nai_stats_options *opti
   struct nai_stats_ranges ranges;
   struct nai_stats_groups *groups = NULL;
   uint32_t *known; /* groups + 1, by words and style */
+  rows->source->canonical = options->flag[0];
   NAI_TRY(nai_stats_load_ranges(&ranges, rows->source, options->old, NAI_STATS_BOTH_STYLES, err));
   NAI_TRY(NAI_NEW(groups, &rows->source->arena, 1, err));
   NAI_TRY(NAI_NEW(known, &rows->source->arena, (size_t)ranges.word_count * 2, err));

@@ -143,3 +143,21 @@ const char *nai_stats_request_path(const struct nai_stats_request *request, cons
   arena->oom |= path.oom;
   return nai_arena_printf(arena, "%s", nai_buf_str(&path));
 }
+
+int nai_stats_read_own_filter(struct nai_stats_source *source, const struct nai_stats_request *request,
+                              struct nai_err *err) {
+  NAI_SCOPED(nai_buf) note = {0}, times = {0};
+  struct nai_stats_filter in_time;
+  if (!request->start && !request->end && !request->range)
+    return NAI_OK;
+  nai_buf_printf(&times, "%s/%s", request->start ? request->start : "", request->end ? request->end : "");
+  NAI_TRY(nai_buf_check(&times, err));
+  NAI_TRY(nai_stats_filter_read(&in_time, nai_buf_str(&times), NULL, false, &note, source, err));
+  NAI_TRY(nai_stats_filter_read(&source->filter, NULL, request->range, false, &note, source, err));
+  source->filter.on = true;
+  if (request->start)
+    source->filter.start = in_time.start;
+  if (request->end)
+    source->filter.end = in_time.end;
+  return NAI_OK;
+}

@@ -26,3 +26,6 @@ NAI_MUST_CHECK int nai_stats_list_formats(struct nai_err *err);
 /* The file that `output` names: BASE_REPORT[_ARGUMENT...][_nvtx=RANGE].EXTENSION; of the arena. */
 const char *nai_stats_request_path(const struct nai_stats_request *request, const char *source, const char *output,
                                    const char *range, enum nai_stats_kind kind, struct nai_arena *arena);
+/* The report's own filter, as the source's; times that are said go before those of the range. */
+NAI_MUST_CHECK int nai_stats_read_own_filter(struct nai_stats_source *source, const struct nai_stats_request *request,
+                                             struct nai_err *err);

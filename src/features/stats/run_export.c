@@ -18,10 +18,9 @@ static bool is_it(const char *path, const struct nai_run *run) {
   return trace->identity == nai_run_manifest(run)->identity;
 }
 
-int nai_stats_run_export(char path[PATH_MAX], const char *directory, struct nai_err *err) {
+int nai_stats_run_export(char path[PATH_MAX], const struct nai_run *run, struct nai_err *err) {
   static const char *const places[] = {"", "/..", "/../.."}; /* of the run; before them: where we are */
-  NAI_OWNED(nai_run) *run = NULL;
-  NAI_TRY(nai_run_open(&run, directory, err));
+  const char *directory = nai_run_path(run);
   const struct nai_manifest *manifest = nai_run_manifest(run);
   if (!manifest->trace || strchr(manifest->trace, '/'))
     return nai_err_set(err, NAI_EINPUT, "the run in \"%s\" does not say from which export it was made", directory);
@@ -33,7 +32,7 @@ int nai_stats_run_export(char path[PATH_MAX], const char *directory, struct nai_
       return NAI_OK;
   return nai_err_set(
       err, NAI_EINPUT,
-      "reports are made from the export, and \"%.200s\", of which the run in \"%s\" was made, lies neither "
-      "here nor beside it; give its path instead",
-      manifest->trace, directory);
+      "the export that the run was made from, \"%.200s\", lies neither here nor beside it: put it there, or give its "
+      "path instead",
+      manifest->trace);
 }

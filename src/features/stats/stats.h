@@ -35,6 +35,9 @@ static inline bool nai_stats_passes(const struct nai_stats_filter *filter, int64
 
 struct nai_stats_source {
   struct nai_trace *trace;
+  struct nai_run *run;        /* rows are read from it; NULL: from the trace */
+  bool alone;                 /* there is no trace to read them from instead */
+  bool canonical;             /* names of ranges may lack what PyTorch writes behind them */
   struct nai_lookup *strings; /* NULL: the export has none */
   struct nai_stats_filter filter;
   struct nai_arena arena;
@@ -44,7 +47,8 @@ struct nai_stats_source {
   struct nai_stats_name *names; /* of each of those */
   uint32_t name_capacity;
 };
-NAI_MUST_CHECK int nai_stats_source_open(struct nai_stats_source *source, struct nai_trace *trace, struct nai_err *err);
+NAI_MUST_CHECK int nai_stats_source_open(struct nai_stats_source *source, struct nai_trace *trace, struct nai_run *run,
+                                         struct nai_err *err);
 void nai_stats_source_free(struct nai_stats_source *source);
 
 /* The index-th table of a name that may end in `*`; NULL past the last. */
@@ -358,6 +362,10 @@ void nai_stats_cell_size_third_quartile(struct nai_stats_cell *, struct nai_stat
       {"Q1", NAI_STATS_MEMORY, nai_stats_cell_size_first_quartile, true}, {                                      \
     "Q3", NAI_STATS_MEMORY, nai_stats_cell_size_third_quartile, true                                             \
   }
+/* Equal totals stand in the order of the export's ids of their names, which a run does not keep: NAI_ESTALE, or a note
+ * where there is nothing but the run. */
+NAI_MUST_CHECK int nai_stats_check_ties(struct nai_stats_rows *rows, const struct nai_stats_groups *groups,
+                                        struct nai_err *err);
 /* Makes groups the rows of a report. */
 NAI_MUST_CHECK int nai_stats_show_groups(struct nai_stats_rows *rows, struct nai_stats_groups *groups, int name_key,
                                          enum nai_stats_ties ties, struct nai_err *err);
@@ -420,9 +428,13 @@ NAI_MUST_CHECK int nai_stats_program_give(struct nai_stats_program *program, con
                                           const char *words, struct nai_err *err);
 void nai_stats_program_free(struct nai_stats_program *program);
 
+/* events.c: whether the source has the tables that the report needs. */
+NAI_MUST_CHECK int nai_stats_has_tables(bool *has, struct nai_stats_source *source,
+                                        const struct nai_stats_report *report, struct nai_err *err);
+enum { NAI_STATS_OSRT_CLASS = 27 }; /* of a call of the OS runtime */
 /* run_export.c: path of the export that the run in `directory` was made from, looked for where we are, in the
  * directory and in the two around it. NAI_EINPUT when it is not there. */
-NAI_MUST_CHECK int nai_stats_run_export(char path[PATH_MAX], const char *directory, struct nai_err *err);
+NAI_MUST_CHECK int nai_stats_run_export(char path[PATH_MAX], const struct nai_run *run, struct nai_err *err);
 
 /* --- units.c --------------------------------------------------------------------------------------------- */
 

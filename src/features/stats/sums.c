@@ -9,7 +9,7 @@
 
 static const char calls_table[] = "CUPTI_ACTIVITY_KIND_RUNTIME";
 enum { CALL_START, CALL_END, CALL_NAME, CALL_CLASS, CALL_THREAD };
-enum { ANY_CLASS = -1, OSRT_CALLS = 27 }; /* of a call of the OS runtime */
+enum { ANY_CLASS = -1 };
 
 /* Leaves out calls that another one of their thread is around: of these the class is none. */
 static int drop_inner(struct nai_stats_events *calls, struct nai_arena *arena, struct nai_err *err) {
@@ -17,7 +17,7 @@ static int drop_inner(struct nai_stats_events *calls, struct nai_arena *arena, s
   struct nai_stats_place *places = NULL;
   NAI_TRY(NAI_NEW(ranges.at, arena, calls->count, err));
   for (uint32_t i = 0; i < calls->count; i++) {
-    if (calls->at[CALL_CLASS][i] != OSRT_CALLS ||
+    if (calls->at[CALL_CLASS][i] != NAI_STATS_OSRT_CLASS ||
         !nai_stats_has_times(calls->at[CALL_START][i], calls->at[CALL_END][i]))
       continue;
     ranges.at[ranges.count++] = (struct nai_stats_range){.start = calls->at[CALL_START][i],
@@ -51,6 +51,7 @@ static int sum_calls(struct nai_stats_rows *rows, const char *table, int64_t eve
       NAI_TRY(nai_stats_groups_add(groups, &calls.at[CALL_NAME][i], end - start, err));
   }
   NAI_TRY(nai_stats_show_groups(rows, groups, -1, NAI_STATS_BY_KEY, err));
+  NAI_TRY(nai_stats_check_ties(rows, groups, err));
   for (uint32_t g = 0; g < groups->count; g++)
     NAI_TRY(function(&groups->sorted[g].key[1], rows->source, groups->sorted[g].key[0], err));
   for (uint32_t g = 0; g < groups->count; g++) /* the texts stay where they are now */
@@ -64,7 +65,7 @@ int nai_stats_make_api(struct nai_stats_rows *rows, const struct nai_stats_optio
 }
 
 int nai_stats_make_osrt(struct nai_stats_rows *rows, const struct nai_stats_options *options, struct nai_err *err) {
-  return sum_calls(rows, "OSRT_API", OSRT_CALLS, options->flag[0], nai_stats_name, err);
+  return sum_calls(rows, "OSRT_API", NAI_STATS_OSRT_CLASS, options->flag[0], nai_stats_name, err);
 }
 
 int nai_stats_make_syscalls(struct nai_stats_rows *rows, const struct nai_stats_options *options, struct nai_err *err) {
@@ -105,6 +106,7 @@ static int by_id(const void *left, const void *right, void *ids) {
 
 static int order_by_ids(struct nai_stats_rows *rows, struct nai_stats_groups *groups, struct nai_err *err) {
   int64_t *ids = NULL;
+  NAI_TRY(nai_stats_check_ties(rows, groups, err));
   NAI_TRY(find_ids(&ids, rows->source, err));
   if (rows->count)
     qsort_r(groups->sorted, rows->count, sizeof *groups->sorted, by_id, ids);

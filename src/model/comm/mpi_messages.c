@@ -105,6 +105,9 @@ int nai_mpi_add_messages(struct nai_mpi_messages *all, const struct nai_model *m
       continue;
     if (row.kind == NAI_MPI_P2P)
       NAI_TRY(add_message(all, &row, rank_of[process], communicator_of(&handles, &row, rank_of[process]), err));
+    else if (row.kind == NAI_MPI_COLLECTIVE)
+      NAI_TRY(
+          nai_mpi_add_collective(all, &row, rank_of[process], communicator_of(&handles, &row, rank_of[process]), err));
     else if (row.kind == NAI_MPI_START_WAIT)
       NAI_TRY(add_wait(all, &row, rank_of[process], err));
   }

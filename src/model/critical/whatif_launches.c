@@ -98,9 +98,11 @@ static int find_fusable(bool **out, const struct edit *e, const struct nai_chang
   const struct nai_strings *names = &m->tables[NAI_IN_KERNELS]->strings;
   NAI_TRY(NAI_NEW(*out, e->arena, names->count, err));
   for (uint32_t i = 0; i < names->count; i++) {
+    if (!nai_change_matches(change, nai_strings_get(names, i)))
+      continue;
     enum nai_kernel_trait trait = nai_kernel_classes_trait(m->classes, nai_strings_get(names, i));
     bool moves = trait == NAI_TRAIT_NONE && nai_kernel_classes_fusable(m->classes, m->kernel_category[i]);
-    (*out)[i] = (moves || trait == NAI_TRAIT_CAST) && nai_change_matches(change, nai_strings_get(names, i));
+    (*out)[i] = moves || trait == NAI_TRAIT_CAST;
   }
   return nai_kernel_classes_check(m->classes, err);
 }

@@ -5,7 +5,7 @@ struct planning {
   const struct nai_whatif *w;
   const struct nai_change *changes;
   uint32_t count;
-  const double *known;                /* the same, from the caller, or NULL */
+  const struct nai_whatif_result *known; /* of each change alone, from the caller, or NULL */
   double *alone;                      /* per change: after it alone */
   const struct nai_change **together; /* the chosen ones, then one that is tried */
   bool *taken;
@@ -25,7 +25,7 @@ static int find_best(uint32_t *best, double *after, struct planning *p, struct n
     if (p->taken[i])
       continue;
     if (p->known && !p->chosen)
-      ns = p->known[i];
+      ns = p->known[i].ns[NAI_CASE_LIKELY];
     else
       NAI_TRY(try_with(&ns, p, i, err));
     if (!p->chosen)
@@ -39,8 +39,8 @@ static int find_best(uint32_t *best, double *after, struct planning *p, struct n
 }
 
 int nai_whatif_plan(struct nai_plan_step *steps, uint32_t *chosen, const struct nai_whatif *w,
-                    const struct nai_change *changes, const double *known, uint32_t count, uint32_t most,
-                    struct nai_err *err) {
+                    const struct nai_change *changes, const struct nai_whatif_result *known, uint32_t count,
+                    uint32_t most, struct nai_err *err) {
   struct planning p = {.w = w, .changes = changes, .known = known, .count = count};
   double now = w->now_ns, after = now;
   uint32_t best;
@@ -56,7 +56,10 @@ int nai_whatif_plan(struct nai_plan_step *steps, uint32_t *chosen, const struct 
         .change = best, .before_ns = now, .after_ns = after, .alone_ns = p.alone[best], .chosen = true};
     p.taken[best] = true;
     p.together[p.chosen++] = &changes[best];
-    NAI_TRY(nai_whatif_try(&step->after, w, p.together, p.chosen, err));
+    if (known && p.chosen == 1)
+      step->after = known[best];
+    else
+      NAI_TRY(nai_whatif_try(&step->after, w, p.together, p.chosen, err));
     now = after;
   }
   *chosen = p.chosen;

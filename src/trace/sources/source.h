@@ -59,6 +59,7 @@ struct nai_record_key {
 struct nai_suffix {
   int64_t seq;
   uint32_t sizes; /* in the part's sizes */
+  bool any;       /* there is a suffix, whether these are in it or not */
 };
 
 /* One feed of a source, and where its rows come from: a table of the export is read once for all that it feeds. */
@@ -108,6 +109,8 @@ struct nai_part {
   uint32_t *id_names, id_capacity;
   struct nai_suffix *id_suffixes; /* of NVTX texts */
   uint32_t suffix_capacity;
+  uint32_t *id_versions, version_capacity; /* what was cut off the names of CUDA calls; in names */
+  uint32_t api_version;                    /* that of the call asked for last */
   struct nai_keyset threads;      /* globalTid */
   struct nai_keyset devices;      /* process key | device ordinal (NAI_DEVICE_UNKNOWN when missing) */
   struct nai_strings records;     /* what rows share, as bytes: nai_launch_config or nai_record_key */
@@ -123,7 +126,7 @@ struct nai_part {
   struct nai_remap remap;    /* known once merged */
   /* what was noticed */
   int64_t dropped[NAI_DROP_COUNT];
-  int64_t open_ranges, clipped, bad_sizes, long_payloads;
+  int64_t open_ranges, clipped, bad_sizes, long_payloads, cut_names, doubtful_names;
   int64_t last_ns;                /* latest time seen */
   uint64_t total_ns, total_bytes; /* sums of durations and sizes, saturating */
   bool oom;
@@ -155,7 +158,7 @@ struct nai_launch_config {
   int32_t values[KERNEL_CONFIGS_COLUMN_COUNT];
 };
 
-#define NAI_NO_SUFFIX ((struct nai_suffix){NAI_NULL_I64, NAI_NO_STRING})
+#define NAI_NO_SUFFIX ((struct nai_suffix){NAI_NULL_I64, NAI_NO_STRING, false})
 
 /* Different texts of sizes that are kept. More are no help to anybody, and would be many in every part. */
 enum { NAI_MAX_SIZES = 4096 };

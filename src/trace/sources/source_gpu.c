@@ -70,14 +70,16 @@ static uint32_t kernel_name(struct nai_part *p, const struct nai_cell *cells) {
     if (!id)
       continue;
     uint32_t name = nai_name_by_id(p, id, NAI_NAME_PLAIN);
+    p->doubtful_names += name != NAI_NO_STRING && f != kernel_demangled_name;
     if (name != NAI_NO_STRING || p->failed)
       return name;
     if (first_id < 0)
       first_id = id;
   }
   const struct nai_cell *text = field(p, cells, kernel_text);
+  p->doubtful_names++;
   if (text->type == NAI_CELL_TEXT)
-    return nai_name_by_text(p, text->data, text->len, NAI_NAME_PLAIN);
+    return nai_name_by_text(p, text->data, text->len);
   if (text->type == NAI_CELL_INT)
     return name_of(p, text, NAI_NAME_PLAIN);
   return nai_name_missing(p, first_id < 0 ? 0 : first_id);

@@ -27,12 +27,19 @@
   F(L, T, callchain_id, I32, EXTRA, "callchainId")
 NAI_FIELDS(api, API_FIELDS, API_EVENTS, put_times)
 
+static int api_row(struct nai_part *p, const struct nai_cell *cells) {
+  int verdict = put_api(p, cells);
+  if (verdict == NAI_KEEP)
+    put_name(p, API_EVENTS_suffix, p->api_version);
+  return verdict;
+}
+
 const struct nai_source nai_source_apis = {
     .table = NAI_IN_APIS,
     .vital = true,
     .capability = "CUDA API calls",
     .disables = "launch latency, synchronization, causes of idle gaps, NVTX attribution of GPU work",
-    .feeds = {NAI_FEED(api, put_api, 0, "CUPTI_ACTIVITY_KIND_RUNTIME")}};
+    .feeds = {NAI_FEED(api, api_row, 0, "CUPTI_ACTIVITY_KIND_RUNTIME")}};
 
 /* --- overhead --------------------------------------------------------------------------------- */
 

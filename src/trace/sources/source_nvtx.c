@@ -55,6 +55,7 @@ static uint32_t nvtx_name(struct nai_part *p, const struct nai_cell *cells, stru
   const struct nai_cell *id = field(p, cells, nvtx_text_id), *text = field(p, cells, nvtx_text);
   uint32_t name = NAI_NO_STRING;
   *suffix = NAI_NO_SUFFIX;
+  p->doubtful_names += id->type == NAI_CELL_INT && is_inline(id, text);
   if (id->type == NAI_CELL_INT && !is_inline(id, text))
     name = nai_range_by_id(suffix, p, id->i);
   if (name == NAI_NO_STRING && !p->failed && text->type == NAI_CELL_TEXT)
@@ -62,7 +63,7 @@ static uint32_t nvtx_name(struct nai_part *p, const struct nai_cell *cells, stru
   if (name == NAI_NO_STRING && !p->failed && id->type == NAI_CELL_INT)
     name = nai_name_missing(p, id->i);
   if (name == NAI_NO_STRING && !p->failed)
-    name = nai_name_by_text(p, "", 0, NAI_NAME_PLAIN);
+    name = nai_name_by_text(p, "", 0);
   return name;
 }
 
@@ -113,6 +114,7 @@ static int nvtx_row(struct nai_part *p, const struct nai_cell *cells) {
     put_null(p, NVTX_EVENTS_end_thread);
   put_i64(p, NVTX_EVENTS_seq, suffix.seq);
   put_name(p, NVTX_EVENTS_sizes, suffix.sizes);
+  p->cut_names += suffix.any;
   return NAI_KEEP;
 }
 
@@ -154,7 +156,7 @@ static void put_blob(struct nai_part *p, const struct nai_cell *blob) {
     hex[2 * i] = digits[(unsigned char)blob->data[i] >> 4];
     hex[2 * i + 1] = digits[(unsigned char)blob->data[i] & 15];
   }
-  put_name(p, NVTX_PAYLOADS_blob, nai_name_by_text(p, hex, (size_t)blob->len * 2, NAI_NAME_PLAIN));
+  put_name(p, NVTX_PAYLOADS_blob, nai_name_by_text(p, hex, (size_t)blob->len * 2));
 }
 
 /* The first of the integer fields that has a value, -1 when none has. */
@@ -163,14 +165,6 @@ static int integer_field(const struct nai_part *p, const struct nai_cell *cells)
     if (is_int(p, cells, f))
       return f;
   return -1;
-}
-
-/* Most rows have none. */
-static bool has_payload(const struct nai_part *p, const struct nai_cell *cells) {
-  unsigned types = 0;
-  for (int f = payload_blob; f <= payload_float; f++)
-    types |= field(p, cells, f)->type ^ (unsigned)NAI_CELL_NULL;
-  return types;
 }
 
 /* Kind of payload, -1 for none. */
@@ -187,7 +181,7 @@ static int payload_kind(const struct nai_part *p, const struct nai_cell *cells) 
   return real ? NAI_PAYLOAD_REAL : -1;
 }
 
-static int put_payload_row(struct nai_part *p, const struct nai_cell *cells) {
+static int payload_row(struct nai_part *p, const struct nai_cell *cells) {
   static const int of_one_kind[] = {NVTX_PAYLOADS_blob, NVTX_PAYLOADS_blob_bytes, NVTX_PAYLOADS_json,
                                     NVTX_PAYLOADS_integer};
   int kind = payload_kind(p, cells);
@@ -209,10 +203,6 @@ static int put_payload_row(struct nai_part *p, const struct nai_cell *cells) {
   if (kind == NAI_PAYLOAD_INTEGER)
     put_i64(p, NVTX_PAYLOADS_integer, field(p, cells, integer_field(p, cells))->i);
   return NAI_KEEP;
-}
-
-static int payload_row(struct nai_part *p, const struct nai_cell *cells) {
-  return has_payload(p, cells) ? put_payload_row(p, cells) : NAI_SKIP;
 }
 
 const struct nai_source nai_source_nvtx_payloads = {.table = NAI_IN_NVTX_PAYLOADS,

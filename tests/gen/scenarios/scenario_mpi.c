@@ -8,6 +8,21 @@
 
 enum { ROUNDS = 20, US = 1000 };
 
+enum { WORLD_UID = 101, PAIR_UID = 102, SELF_UID = 103, REQUEST = 11 };
+static const int64_t WORLD = 0x44000000, MADE = 0x84000001;
+
+static void communicator(struct nai_gen_plan *plan, int rank, int64_t handle, int uid, int local, int size) {
+  struct nai_gen_row row;
+  nai_gen_row_start(&row, "MPI_COMMUNICATORS");
+  nai_gen_row_int(&row, "rank", rank);
+  nai_gen_row_int(&row, "timestamp", 1000);
+  nai_gen_row_int(&row, "commHandle", handle);
+  nai_gen_row_int(&row, "localRank", local);
+  nai_gen_row_int(&row, "size", size);
+  nai_gen_row_int(&row, "commUid", uid);
+  nai_gen_evidence_row(plan, &row);
+}
+
 static void call(struct nai_gen_plan *plan, int thread, const char *table, const char *name, int64_t start_ns,
                  int64_t duration_ns, int64_t bytes) {
   struct nai_gen_row row;
@@ -20,6 +35,9 @@ static void call(struct nai_gen_plan *plan, int thread, const char *table, const
   nai_gen_row_int(&row, "textId", nai_gen_string(plan, name, strlen(name)));
   if (bytes >= 0) {
     nai_gen_row_int(&row, "size", bytes);
+  }
+  if (strcmp(table, "MPI_COLLECTIVES_EVENTS") == 0) {
+    nai_gen_row_int(&row, "commUid", WORLD_UID);
   }
   nai_gen_evidence_row(plan, &row);
 }
@@ -114,6 +132,7 @@ static void plan_ranks(struct nai_gen_plan *plan, bool hidden) {
   nai_gen_even_shapes(plan);
   for (int r = 0; r < RANKS; r++) {
     add_rank(&ranks[r], plan, r);
+    communicator(plan, r, WORLD, WORLD_UID, r, RANKS);
   }
   int kernel = nai_gen_kernel(plan, "void stencil(const double *, double *, int)", NULL);
   int64_t first = nai_gen_now(plan, ranks[0].thread) + 1000 * US, sum = 0, most = 0;
@@ -126,6 +145,14 @@ static void plan_ranks(struct nai_gen_plan *plan, bool hidden) {
     }
     call(plan, ranks[r].thread, "MPI_OTHER_EVENTS", "MPI_Finalize", first + ROUNDS * INT64_C(1000) * US, 9 * US, -1);
     rank_fact(plan, numbers[r], barrier_us + SENDS, hidden);
+    /* It waits from the end of its kernel on, where rank 2 comes later; the last kernel ends the GPU's window. */
+    int64_t wait_us = slow || hidden ? 0 : 300;
+    nai_gen_fact(plan, &(struct nai_gen_fact){.table = "mpi_collectives",
+                                              .key = numbers[r],
+                                              .value = "MPI_Barrier",
+                                              .count = ROUNDS,
+                                              .exact_ns = ROUNDS * wait_us * US,
+                                              .gain_ns = (ROUNDS - 1) * wait_us * US});
     int64_t useful = INT64_C(300) * US + ROUNDS * (1000 - barrier_us - SENDS) * US;
     sum += useful;
     most = useful > most ? useful : most;
@@ -147,21 +174,6 @@ void nai_gen_plan_mpi_hidden(struct nai_gen_plan *plan, int64_t target_bytes) {
 }
 
 /* --- late senders --------------------------------------------------------------------------------- */
-
-enum { WORLD_UID = 101, PAIR_UID = 102, SELF_UID = 103, REQUEST = 11 };
-static const int64_t WORLD = 0x44000000, MADE = 0x84000001;
-
-static void communicator(struct nai_gen_plan *plan, int rank, int64_t handle, int uid, int local, int size) {
-  struct nai_gen_row row;
-  nai_gen_row_start(&row, "MPI_COMMUNICATORS");
-  nai_gen_row_int(&row, "rank", rank);
-  nai_gen_row_int(&row, "timestamp", 1000);
-  nai_gen_row_int(&row, "commHandle", handle);
-  nai_gen_row_int(&row, "localRank", local);
-  nai_gen_row_int(&row, "size", size);
-  nai_gen_row_int(&row, "commUid", uid);
-  nai_gen_evidence_row(plan, &row);
-}
 
 /* `other`: the rank in the communicator; below 0 any source. */
 static void message(struct nai_gen_plan *plan, const struct rank *rank, const char *name, int64_t from, int64_t to,
