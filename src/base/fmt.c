@@ -94,6 +94,20 @@ void nai_fmt_count(struct nai_buf *out, int64_t value) {
   put_grouped(out, text);
 }
 
+void nai_fmt_ranges(struct nai_buf *out, const int64_t *ids, size_t count) {
+  for (size_t i = 0; i < count;) {
+    size_t last = i;
+    while (last + 1 < count && ids[last + 1] == ids[last] + 1)
+      last++;
+    if (last < i + 2)
+      last = i;
+    nai_buf_printf(out, "%s%" PRId64, i ? ", " : "", ids[i]);
+    if (last > i)
+      nai_buf_printf(out, "-%" PRId64, ids[last]);
+    i = last + 1;
+  }
+}
+
 /* Three significant digits at least, never an exponent. */
 static void put_significant(struct nai_buf *out, double value) {
   char text[64];

@@ -9,6 +9,8 @@ void nai_fmt_scaled(struct nai_buf *out, int64_t value, int decimals);
 void nai_fmt_real(struct nai_buf *out, double value, int decimals);
 /* 1234567 -> "1,234,567". */
 void nai_fmt_count(struct nai_buf *out, int64_t value);
+/* "0-3, 7" of ascending numbers, each once. */
+void nai_fmt_ranges(struct nai_buf *out, const int64_t *ids, size_t count);
 /* A noun that is given in the plural, as one or as many: "copies" -> "copy", "launches" -> "launch", "calls" -> "call".
  */
 void nai_fmt_noun(struct nai_buf *out, bool one, const char *plural, size_t len);

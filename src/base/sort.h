@@ -63,6 +63,19 @@ static inline int nai_compare_keys(const int64_t (*keys)[2], size_t count) {
     const type *a = left, *b = right;                    \
     return NAI_COMPARE(__VA_ARGS__);                     \
   }
+/* The same by keys of any kind, each compared already: NAI_ORDER_BY(by_size, struct file, NAI_SIGN(b->share, a->share),
+ * strcmp(a->name, b->name)) */
+#define NAI_SIGN(x, y) (((x) > (y)) - ((x) < (y)))
+#define NAI_ORDER_BY(name, type, ...)                            \
+  static int name(const void *left, const void *right) {         \
+    const type *a = left;                                        \
+    const type *b = right;                                       \
+    const int orders[] = {__VA_ARGS__};                          \
+    size_t i = 0;                                                \
+    while (i + 1 < sizeof orders / sizeof *orders && !orders[i]) \
+      i++;                                                       \
+    return orders[i];                                            \
+  }
 /* Ascending, for qsort: of int64_t, of double, of const char *. */
 int nai_by_i64(const void *left, const void *right);
 int nai_by_f64(const void *left, const void *right);

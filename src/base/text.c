@@ -97,6 +97,18 @@ size_t nai_text_prefix(const char *text, size_t len, size_t max) {
   return max;
 }
 
+bool nai_text_is_one(const char *text, size_t len, const char *const *words) {
+  while (*words && !(strlen(*words) == len && memcmp(*words, text, len) == 0))
+    words++;
+  return *words;
+}
+
+bool nai_text_begins(const char *text, const char *const *words) {
+  while (*words && strncmp(text, *words, strlen(*words)) != 0)
+    words++;
+  return *words;
+}
+
 static bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
 void nai_text_fold_digits(struct nai_buf *out, const char *text) {
@@ -187,15 +199,13 @@ void nai_text_cut(struct nai_buf *out, const char *text, size_t len, size_t max)
 
 /* Whether the blank there stands between a number and its unit. */
 static bool is_before_unit(const char *text, size_t len, size_t blank) {
-  static const char *const units[] = {"%", "ns",  "\u00b5s", "ms",  "s",   "min", "h",
-                                      "B", "KiB", "MiB",     "GiB", "TiB", "GB/s"};
+  static const char *const units[] = {"%", "ns",  "\u00b5s", "ms",  "s",   "min",  "h",
+                                      "B", "KiB", "MiB",     "GiB", "TiB", "GB/s", NULL};
   size_t end = blank + 1;
   while (end < len && text[end] != ' ' && !strchr(",;:.)", text[end]))
     end++;
-  for (size_t i = 0; blank && text[blank - 1] >= '0' && text[blank - 1] <= '9' && i < sizeof units / sizeof *units; i++)
-    if (strlen(units[i]) == end - blank - 1 && memcmp(units[i], text + blank + 1, end - blank - 1) == 0)
-      return true;
-  return false;
+  return blank && text[blank - 1] >= '0' && text[blank - 1] <= '9' &&
+         nai_text_is_one(text + blank + 1, end - blank - 1, units);
 }
 
 static void wrap_line(struct nai_buf *out, const char *text, size_t len, int indent, int width) {

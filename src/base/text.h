@@ -24,6 +24,11 @@ size_t nai_text_chars(const char *text, size_t len); /* code points of clean tex
 /* Appends lines of clean text and a line feed, each in as many lines of `width` columns (0: any) as that needs: words
  * stay whole, a number stays with its unit, and what goes on begins with `indent` blanks. */
 void nai_text_wrap(struct nai_buf *out, const char *text, size_t len, int indent, int width);
+/* Whether text[0, len) is one of some words, and whether a text begins with one: nai_text_begins(path, NAI_WORDS("a/",
+ * "b/")). */
+#define NAI_WORDS(...) ((const char *const[]){__VA_ARGS__, NULL})
+bool nai_text_is_one(const char *text, size_t len, const char *const *words);
+bool nai_text_begins(const char *text, const char *const *words);
 /* Whether a text ends in another one. */
 static inline bool nai_text_ends(const char *text, const char *end) {
   size_t len = strlen(text), tail = strlen(end);

@@ -1,5 +1,6 @@
 /* What one artifacts directory says, for the index. */
 #include "base/strings.h"
+#include "base/sort.h"
 #include "index/index.h"
 #include "rundir/run.h"
 #include "table/severity.h"
@@ -100,10 +101,7 @@ struct kernels {
 
 static void kernels_free(struct kernels *k) { nai_strings_free(&k->names); }
 
-static int by_time(const void *pa, const void *pb) {
-  const struct kernel *a = pa, *b = pb;
-  return a->total != b->total ? (a->total < b->total) - (a->total > b->total) : strcmp(a->name, b->name);
-}
+NAI_ORDER_BY(by_time, struct kernel, NAI_SIGN(b->total, a->total), strcmp(a->name, b->name))
 
 /* Table kernels has a row per GPU. */
 static int read_kernels(struct kernels *to, struct adding *a, struct nai_err *err) {

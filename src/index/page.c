@@ -70,15 +70,11 @@ static void put_bar(struct nai_view *map, const struct nai_index *index, const c
     if (!(shares[k] > 0))
       continue;
     struct nai_view *part = nai_view_add_map(list);
-    NAI_SCOPED(nai_buf) text = {0};
     nai_view_put_trusted(part, "title", parts[k].title);
     nai_view_put_trusted(part, "color", parts[k].color);
     nai_index_put_value(part, "share", "percent", "", shares[k]);
-    nai_fmt_real(&text, at, 2);
-    nai_view_put_buf(part, "x", NAI_TEXT_TRUSTED, &text);
-    nai_buf_clear(&text);
-    nai_fmt_real(&text, shares[k], 2);
-    nai_view_put_buf(part, "width", NAI_TEXT_TRUSTED, &text);
+    nai_view_put_real(part, "x", at, 2);
+    nai_view_put_real(part, "width", shares[k], 2);
     at += shares[k];
   }
 }

@@ -58,11 +58,8 @@ static int add_finding(struct nai_index_sums *s, const struct INDEX_FINDINGS_row
   return nai_strings_put(&rule->path, &s->texts, finding->path, err);
 }
 
-static int by_weight(const void *pa, const void *pb) {
-  const struct nai_index_rule *a = pa, *b = pb;
-  int order = NAI_COMPARE({b->severity, a->severity}, {b->runs, a->runs});
-  return order ? order : strcmp(a->id, b->id);
-}
+NAI_ORDER_BY(by_weight, struct nai_index_rule, NAI_COMPARE({b->severity, a->severity}, {b->runs, a->runs}),
+             strcmp(a->id, b->id))
 
 static int finish_rules(struct nai_index_sums *s, struct nai_err *err) {
   NAI_TRY(NAI_NEW(s->rules, &s->arena, s->ids.count, err));
@@ -158,11 +155,7 @@ static int add_metric(struct nai_index_sums *s, const struct INDEX_METRICS_row *
   return take_value(&s->summed_metrics[at], row, run, s, err);
 }
 
-static int by_name(const void *pa, const void *pb) {
-  const struct nai_index_spread *a = pa, *b = pb;
-  int order = strcmp(a->metric, b->metric);
-  return order ? order : strcmp(a->basis, b->basis);
-}
+NAI_ORDER_BY(by_name, struct nai_index_spread, strcmp(a->metric, b->metric), strcmp(a->basis, b->basis))
 
 /* `values` has room for all of them. */
 static double median_of(const struct nai_index_summed_metric *m, double *values) {
@@ -224,14 +217,8 @@ static int add_run(struct nai_index_sums *s, const struct RUNS_row *run, struct 
   return NAI_OK;
 }
 
-static int by_badness(const void *pa, const void *pb) {
-  const struct nai_index_entry *a = pa, *b = pb;
-  if (a->analyzed != b->analyzed)
-    return a->analyzed - b->analyzed;
-  if (a->severity != b->severity)
-    return b->severity - a->severity;
-  return a->pct != b->pct ? (a->pct < b->pct) - (a->pct > b->pct) : (a->row > b->row) - (a->row < b->row);
-}
+NAI_ORDER_BY(by_badness, struct nai_index_entry, a->analyzed - b->analyzed, b->severity - a->severity,
+             NAI_SIGN(b->pct, a->pct), NAI_SIGN(a->row, b->row))
 
 static void finish_runs(struct nai_index_sums *s) {
   for (uint32_t i = 0; i < s->entry_count; i++)

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/fs.h"
 #include "base/hash.h"
+#include "base/text.h"
 #include "pipeline/state.h"
 #include "rundir/publish.h"
 #include "tables/book.h"
@@ -284,10 +285,7 @@ int nai_analyze(struct nai_result *result, const struct nai_options *options, na
  * has to be given again. */
 static int repeat_option(struct nai_options *as, const char *option, struct nai_err *err) {
   static const char step[] = "--step ", metrics[] = "--metrics ";
-  static const char *const done[] = {"--trim ", "--gpu ", "--show-output"};
-  bool known = false;
-  for (size_t i = 0; i < sizeof done / sizeof *done; i++)
-    known |= strncmp(option, done[i], strlen(done[i])) == 0;
+  bool known = nai_text_begins(option, NAI_WORDS("--trim ", "--gpu ", "--show-output"));
   for (size_t i = 0; i < as->metric_count && strncmp(option, metrics, strlen(metrics)) == 0; i++)
     known |= strcmp(nai_fs_basename(as->metrics[i]), option + strlen(metrics)) == 0;
   if (strncmp(option, step, strlen(step)) == 0)

@@ -2,6 +2,7 @@
 #include "pipeline/job.h"
 
 #include "base/flow.h"
+#include "base/sort.h"
 
 /* The job that makes a table, NULL for none. */
 static struct job *maker_of(const struct job_set *set, const char *table) {
@@ -82,10 +83,7 @@ static void add_weight(const struct job_set *set, struct job *job, int behind) {
   }
 }
 
-static int compare_jobs(const void *a, const void *b) {
-  const struct job *const *x = a, *const *y = b;
-  return (*y)->weight != (*x)->weight ? (*y)->weight - (*x)->weight : (*x < *y ? -1 : 1);
-}
+NAI_ORDER_BY(compare_jobs, struct job *const, NAI_SIGN((*b)->weight, (*a)->weight), NAI_SIGN(*a, *b))
 
 /* Adds the jobs on their way to the flow, the heaviest first, behind the parts and the jobs whose tables they need. */
 void nai_job_set_plan(struct nai_flow *flow, const struct job_set *set, nai_task_fn *run, struct job **order,

@@ -1,4 +1,5 @@
 /* Rows that say the same of several GPUs, as one. */
+#include "base/fmt.h"
 #include "report/report_view.h"
 
 #include "base/sort.h"
@@ -106,21 +107,6 @@ static void put_active_share(struct nai_view *view, const struct nai_report *rep
     nai_report_put_span(view, "active_pct", NAI_PCT, &low, &high);
 }
 
-/* "0-3, 7" */
-static void print_ids(struct nai_buf *out, const int64_t *ids, size_t count) {
-  for (size_t i = 0; i < count;) {
-    size_t last = i;
-    while (last + 1 < count && ids[last + 1] <= ids[last] + 1)
-      last++;
-    if (ids[last] < ids[i] + 2)
-      last = i;
-    nai_buf_printf(out, "%s%" PRId64, i ? ", " : "", ids[i]);
-    if (last > i)
-      nai_buf_printf(out, "-%" PRId64, ids[last]);
-    i = last + 1;
-  }
-}
-
 static void put_gpus(struct nai_view *view, const struct nai_table *table, const struct group *group) {
   NAI_FREED int64_t *ids = calloc(group->count + 1, sizeof *ids);
   NAI_SCOPED(nai_buf) text = {.oom = !ids};
@@ -132,7 +118,7 @@ static void put_gpus(struct nai_view *view, const struct nai_table *table, const
   for (uint32_t i = 0; ids && i < group->count; i++)
     if (!i || ids[i] != ids[distinct - 1])
       ids[distinct++] = ids[i];
-  print_ids(&text, ids, distinct);
+  nai_fmt_ranges(&text, ids, distinct);
   nai_view_put_buf(view, "gpus", NAI_TEXT_TRUSTED, &text);
   nai_view_put_int(view, "gpu_count", (int64_t)distinct);
 }

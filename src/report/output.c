@@ -118,7 +118,7 @@ static int print_list(struct nai_buf *out, const struct nai_output_context *cont
 }
 
 const struct nai_output nai_output_html = {
-    .name = "html", .path = "report.html", .template = "report.html", .needs_timeline = true, .print = print_html};
+    .name = "html", .path = "report.html", .template = "report.html", .print = print_html};
 static const struct nai_output json = {.name = "json", .path = "report.json", .print = print_json};
 static const struct nai_output markdown = {
     .name = "markdown", .path = "report.md", .template = "report.md", .print = print_markdown};

@@ -25,7 +25,6 @@ struct nai_output {
   const char *name;     /* "markdown" */
   const char *path;     /* in the artifacts directory; '*' stands for a table's name: one file per table */
   const char *template; /* the template it is made with, NULL for none */
-  bool needs_timeline;
   /* Appends the text to `out`, which may hand it on while it grows (base/buf.h). Errors of `out` show there, too. */
   int (*print)(struct nai_buf *out, const struct nai_output_context *context, struct nai_err *err);
 };

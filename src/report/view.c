@@ -1,5 +1,7 @@
 #include "report/view.h"
 
+#include "base/fmt.h"
+
 /* All nodes and texts of a tree, freed together: pieces of blocks of an arena, which are cheaper than its own. */
 struct nai_view_owner {
   struct nai_arena arena;
@@ -203,6 +205,18 @@ void nai_view_put_int(struct nai_view *map, const char *key, int64_t number) {
   char text[24];
   snprintf(text, sizeof text, "%lld", (long long)number);
   nai_view_put_trusted(map, key, text);
+}
+
+void nai_view_put_real(struct nai_view *map, const char *key, double number, int decimals) {
+  NAI_SCOPED(nai_buf) text = {0};
+  nai_fmt_real(&text, number, decimals);
+  nai_view_put_buf(map, key, NAI_TEXT_TRUSTED, &text);
+}
+
+void nai_view_put_percent(struct nai_view *map, const char *key, double percent) {
+  NAI_SCOPED(nai_buf) text = {0};
+  nai_fmt_percent(&text, percent);
+  nai_view_put_buf(map, key, NAI_TEXT_TRUSTED, &text);
 }
 
 void nai_view_put_value(struct nai_view *map, const char *key, enum nai_unit unit, const struct nai_value *value) {

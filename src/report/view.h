@@ -73,6 +73,9 @@ void nai_view_put_printed(struct nai_view *map, const char *key, nai_view_print_
 void nai_view_put_late(struct nai_view *map, nai_view_fill_fn *fill, const void *ctx);
 void nai_view_put_bool(struct nai_view *map, const char *key, bool truth);
 void nai_view_put_int(struct nai_view *map, const char *key, int64_t number); /* plain digits, trusted */
+/* nai_fmt_real and nai_fmt_percent, trusted. */
+void nai_view_put_real(struct nai_view *map, const char *key, double number, int decimals);
+void nai_view_put_percent(struct nai_view *map, const char *key, double percent);
 /* A cell as people read it (nai_value_print_human): numbers trusted, text foreign, NULL a trusted "-". */
 void nai_view_put_value(struct nai_view *map, const char *key, enum nai_unit unit, const struct nai_value *value);
 struct nai_view *nai_view_put_map(struct nai_view *map, const char *key);

@@ -2,6 +2,7 @@
 
 #include "base/fs.h"
 #include "base/hash.h"
+#include "base/text.h"
 #include "config/yaml.h"
 #include "rules/internal.h"
 #include "table/json.h"
@@ -35,10 +36,9 @@ static bool is_day(const char *text) {
 
 static int read_entry(struct nai_known *known, const struct nai_yaml *doc, const struct nai_yaml_node *map,
                       const char *today, const struct nai_rule_set *rules, struct nai_err *err) {
-  static const char *const keys[] = {"rule", "where", "reason", "until", NULL};
   const struct nai_yaml_node *rule;
   struct nai_known_entry entry;
-  NAI_TRY(nai_yaml_expect_keys(doc, map, keys, err));
+  NAI_TRY(nai_yaml_expect_keys(doc, map, NAI_WORDS("rule", "where", "reason", "until"), err));
   NAI_TRY(nai_yaml_require(&rule, doc, map, "rule", err));
   NAI_TRY(read_text(&entry.rule, known, doc, map, "rule", err));
   if (!nai_names_rule(rules, entry.rule))
@@ -58,9 +58,8 @@ static int read_entry(struct nai_known *known, const struct nai_yaml *doc, const
 
 static int read_list(struct nai_known *known, const struct nai_yaml *doc, const char *today,
                      const struct nai_rule_set *rules, struct nai_err *err) {
-  static const char *const sections[] = {"known", NULL};
   const struct nai_yaml_node *first;
-  NAI_TRY(nai_yaml_expect_keys(doc, nai_yaml_root(doc), sections, err));
+  NAI_TRY(nai_yaml_expect_keys(doc, nai_yaml_root(doc), NAI_WORDS("known"), err));
   NAI_TRY(nai_yaml_items(&first, doc, nai_yaml_root(doc), "known", NAI_YAML_LIST, err));
   known->hash = nai_hash_int(1, (int64_t)doc->hash);
   for (const struct nai_yaml_node *n = first; n; n = nai_yaml_next(doc, n))

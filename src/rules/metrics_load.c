@@ -57,14 +57,13 @@ static int read_amount(struct amounts *out, const struct metric *m, const struct
 
 /* `5%`, or {relative: 5%, absolute: 1ms}. */
 static int read_amounts(struct amounts *out, const struct metric *m, const char *key, struct nai_err *err) {
-  static const char *const keys[] = {"relative", "absolute", NULL};
   const struct nai_yaml_node *node = nai_yaml_get(m->doc, m->node, key);
   *out = (struct amounts){NAN, NAN, NAN};
   if (!node)
     return NAI_OK;
   if (node->kind == NAI_YAML_SCALAR)
     return read_amount(out, m, node, err);
-  NAI_TRY(nai_yaml_expect_keys(m->doc, node, keys, err));
+  NAI_TRY(nai_yaml_expect_keys(m->doc, node, NAI_WORDS("relative", "absolute"), err));
   for (const struct nai_yaml_node *n = nai_yaml_first(m->doc, node); n; n = nai_yaml_next(m->doc, n))
     NAI_TRY(read_amount(out, m, n, err));
   return NAI_OK;
@@ -165,9 +164,8 @@ static int file_metric(struct nai_metric_set *set, const struct nai_yaml *doc, c
 }
 
 static int read_doc(struct nai_metric_set *set, const struct nai_yaml *doc, struct nai_err *err) {
-  static const char *const keys[] = {"metrics", NULL};
   const struct nai_yaml_node *root = nai_yaml_root(doc), *list;
-  NAI_TRY(nai_yaml_expect_keys(doc, root, keys, err));
+  NAI_TRY(nai_yaml_expect_keys(doc, root, NAI_WORDS("metrics"), err));
   NAI_TRY(nai_yaml_require(&list, doc, root, "metrics", err));
   NAI_TRY(nai_yaml_expect(doc, list, NAI_YAML_LIST, err));
   for (const struct nai_yaml_node *n = nai_yaml_first(doc, list); n; n = nai_yaml_next(doc, n))

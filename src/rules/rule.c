@@ -70,20 +70,17 @@ static int selection_compile(struct selection *out, struct builder *b, const str
 }
 
 int nai_fact_compile(struct fact *fact, struct nai_rule_set *set, struct nai_err *err) {
-  static const char *const keys[] = {"table", "where", NULL};
   struct builder b = {.doc = fact->doc, .names = {.set = set, .doc = fact->doc, .fact = true}, .err = err};
-  NAI_TRY(nai_yaml_expect_keys(fact->doc, fact->node, keys, err));
+  NAI_TRY(nai_yaml_expect_keys(fact->doc, fact->node, NAI_WORDS("table", "where"), err));
   return selection_compile(&fact->rows, &b, fact->node, "table", NULL, 1, 1);
 }
 
 static int check_lookup_name(const struct builder *b, const struct nai_yaml_node *node) {
-  static const char *const taken[] = {"this", "param", "subject", "fact"};
   if (strspn(node->key, "abcdefghijklmnopqrstuvwxyz_0123456789") != strlen(node->key))
     return nai_yaml_error_key(b->doc, node, b->err, "\"%s\" is no name: use a-z, 0-9 and _", node->key);
-  for (size_t i = 0; i < sizeof taken / sizeof *taken; i++)
-    if (strcmp(node->key, taken[i]) == 0)
-      return nai_yaml_error_key(b->doc, node, b->err, "\"%s\" has a meaning of its own", node->key);
-  return NAI_OK;
+  return nai_text_is_one(node->key, strlen(node->key), NAI_WORDS("this", "param", "subject", "fact"))
+           ? nai_yaml_error_key(b->doc, node, b->err, "\"%s\" has a meaning of its own", node->key)
+           : NAI_OK;
 }
 
 static int lookup_compile(struct lookup *out, struct builder *b, const struct nai_yaml_node *node) {
@@ -202,10 +199,9 @@ static int read_severity(int *severity, const struct builder *b, const struct na
 
 /* One item: {when: condition, to: severity, reason: text}. */
 static int lowering_compile(struct lowering *out, struct builder *b, const struct nai_yaml_node *node) {
-  static const char *const keys[] = {"when", "to", "reason", NULL};
   const struct nai_yaml_node *reason, *to;
   out->to = -1;
-  NAI_TRY(nai_yaml_expect_keys(b->doc, node, keys, b->err));
+  NAI_TRY(nai_yaml_expect_keys(b->doc, node, NAI_WORDS("when", "to", "reason"), b->err));
   NAI_TRY(nai_yaml_require(&reason, b->doc, node, "reason", b->err));
   NAI_TRY(condition(&out->when, b, node, "when"));
   if ((to = get(b, node, "to")))
@@ -326,12 +322,10 @@ static int anchor_compile(struct evidence_item *out, struct builder *b, const st
 }
 
 static int evidence_item_compile(struct evidence_item *out, struct builder *b, const struct nai_yaml_node *node) {
-  static const char *const keys[] = {"text", "when", "at", "for", NULL};
-  static const char *const for_keys[] = {"table", "where", "order", "limit", NULL};
   if (node->kind == NAI_YAML_SCALAR)
     return nai_variants_compile(&out->text, &b->names, node, b->err);
   const struct nai_yaml_node *text;
-  NAI_TRY(nai_yaml_expect_keys(b->doc, node, keys, b->err));
+  NAI_TRY(nai_yaml_expect_keys(b->doc, node, NAI_WORDS("text", "when", "at", "for"), b->err));
   NAI_TRY(nai_yaml_require(&text, b->doc, node, "text", b->err));
   const struct nai_yaml_node *at = get(b, node, "at"), *each = get(b, node, "for");
   if (at && each)
@@ -341,7 +335,7 @@ static int evidence_item_compile(struct evidence_item *out, struct builder *b, c
     NAI_TRY(anchor_compile(out, b, at));
   int sources = b->names.count, outer = b->names.current;
   if (each) {
-    NAI_TRY(nai_yaml_expect_keys(b->doc, each, for_keys, b->err));
+    NAI_TRY(nai_yaml_expect_keys(b->doc, each, NAI_WORDS("table", "where", "order", "limit"), b->err));
     NAI_TRY(selection_compile(&out->rows, b, each, "table", NULL, DEFAULT_EVIDENCE_ROWS, MAX_EVIDENCE_ROWS));
     out->each = true;
     out->source = b->names.current = out->rows.source;

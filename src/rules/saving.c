@@ -79,13 +79,9 @@ static bool same_loss(const struct hit *a, const struct hit *b) {
 }
 
 /* By GPU and loss, the largest saving first. */
-static int by_loss(const void *pa, const void *pb) {
-  const struct hit *a = *(struct hit *const *)pa, *b = *(struct hit *const *)pb;
-  int order =
-      NAI_COMPARE({a->device_id, b->device_id}, {a->rule->explains, b->rule->explains}, {b->saving.ns, a->saving.ns});
-  order = order ? order : strcmp(a->rule->id, b->rule->id);
-  return order ? order : NAI_COMPARE({a->row, b->row});
-}
+NAI_ORDER_BY(by_loss, struct hit *const, NAI_SIGN((*a)->device_id, (*b)->device_id),
+             NAI_SIGN((*a)->rule->explains, (*b)->rule->explains), NAI_SIGN((*b)->saving.ns, (*a)->saving.ns),
+             strcmp((*a)->rule->id, (*b)->rule->id), NAI_SIGN((*a)->row, (*b)->row))
 
 /* The largest takes what it explains of a loss, the others get the rest. */
 static int share_losses(struct hits *hits, const struct nai_rules_input *input, struct nai_err *err) {

@@ -1,5 +1,6 @@
 /* What findings are about, in words. */
 #include "rules/evaluation.h"
+#include "base/fmt.h"
 #include "base/sort.h"
 #include "tables/gpus.h"
 
@@ -30,21 +31,6 @@ static uint32_t gather(int64_t *ids, const struct hit *const *hits, uint32_t cou
   return distinct;
 }
 
-/* "0-3, 7" */
-static void put_ids(struct nai_buf *out, const int64_t *ids, uint32_t count) {
-  for (uint32_t i = 0; i < count;) {
-    uint32_t last = i;
-    while (last + 1 < count && ids[last + 1] == ids[last] + 1)
-      last++;
-    if (last < i + 2)
-      last = i;
-    nai_buf_printf(out, "%s%" PRId64, i ? ", " : " ", ids[i]);
-    if (last > i)
-      nai_buf_printf(out, "-%" PRId64, ids[last]);
-    i = last + 1;
-  }
-}
-
 int nai_subject_describe(const char **out, const struct nai_rules_input *input, const struct hit *const *hits,
                          uint32_t count, struct nai_arena *arena, struct nai_err *err) {
   static const char *const nouns[2][2] = {{"GPU", "GPUs"}, {"process", "processes"}};
@@ -63,8 +49,8 @@ int nai_subject_describe(const char **out, const struct nai_rules_input *input, 
       ids[plain++] = ids[i];
   }
   if (plain)
-    nai_buf_printf(&text, "%s%s", text.len ? ", " : "", nouns[processes][plain > 1]);
-  put_ids(&text, ids, plain);
+    nai_buf_printf(&text, "%s%s ", text.len ? ", " : "", nouns[processes][plain > 1]);
+  nai_fmt_ranges(&text, ids, plain);
   *out = nai_text_keep(arena, &text);
   return nai_arena_check(arena, err);
 }

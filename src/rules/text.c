@@ -81,11 +81,10 @@ static int text_compile(struct refs *pieces, const struct names *names, const st
 /* One item of a list of texts: "text", {when: condition, text: "text"} or {else: "text"}. */
 static int variant_compile(struct variant *out, const struct names *names, const struct nai_yaml_node *node,
                            struct nai_err *err) {
-  static const char *const keys[] = {"when", "text", "else", NULL};
   const struct nai_yaml *doc = names->doc;
   if (node->kind == NAI_YAML_SCALAR)
     return text_compile(&out->pieces, names, node, err);
-  NAI_TRY(nai_yaml_expect_keys(doc, node, keys, err));
+  NAI_TRY(nai_yaml_expect_keys(doc, node, NAI_WORDS("when", "text", "else"), err));
   const struct nai_yaml_node *when = nai_yaml_get(doc, node, "when"), *text = nai_yaml_get(doc, node, "text"),
                              *otherwise = nai_yaml_get(doc, node, "else");
   if (otherwise ? when || text : !when || !text)

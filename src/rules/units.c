@@ -114,14 +114,12 @@ static int calculate(struct check *c, const struct operation *o) {
 
 /* What a function makes of its first argument: a value of the same unit, or a plain number. */
 static struct content call(const char *function, struct content first) {
-  static const char *const same[] = {"abs(", "max(", "min(", "coalesce(", "ifnull(", "round(", "sum(", "union_ns("};
-  static const char *const reals[] = {"avg(", "total(", "median(", "p50(", "p90(", "p99(", "percentile(", "stddev("};
-  for (size_t i = 0; i < sizeof same / sizeof *same; i++)
-    if (strncmp(function, same[i], strlen(same[i])) == 0)
-      return first;
-  for (size_t i = 0; i < sizeof reals / sizeof *reals; i++)
-    if (strncmp(function, reals[i], strlen(reals[i])) == 0)
-      return (struct content){.unit = first.unit, .ref = first.ref};
+  const char *const *same = NAI_WORDS("abs(", "max(", "min(", "coalesce(", "ifnull(", "round(", "sum(", "union_ns(");
+  const char *const *reals = NAI_WORDS("avg(", "total(", "median(", "p50(", "p90(", "p99(", "percentile(", "stddev(");
+  if (nai_text_begins(function, same))
+    return first;
+  if (nai_text_begins(function, reals))
+    return (struct content){.unit = first.unit, .ref = first.ref};
   return (struct content){.unit = plain};
 }
 

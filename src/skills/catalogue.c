@@ -5,6 +5,7 @@
 #include "base/assets.h"
 #include "base/fs.h"
 #include "base/text.h"
+#include "base/sort.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -180,9 +181,7 @@ int nai_skills_builtin(struct nai_skill **out, const char *id, struct nai_err *e
   return NAI_OK;
 }
 
-static int by_id(const void *a, const void *b) {
-  return strcmp((*(struct nai_skill *const *)a)->id, (*(struct nai_skill *const *)b)->id);
-}
+NAI_ORDER_BY(by_id, struct nai_skill *const, strcmp((*a)->id, (*b)->id))
 
 static void sort(struct nai_skill_list *list) {
   if (list->count)

@@ -1,4 +1,5 @@
 /* A file of a skill or a page. */
+#include "base/text.h"
 #include "skills/internal.h"
 
 static const char *const types[] = {"integer", "number", "text", "gpu", "time", NULL};
@@ -91,11 +92,10 @@ static int read_bound(bool *has, double *out, const struct nai_yaml *doc, const 
 
 static int read_parameter(struct nai_skill_parameter *p, const struct nai_yaml *doc, const struct nai_yaml_node *node,
                           struct nai_err *err) {
-  static const char *const keys[] = {"type", "default", "required", "min", "max", "description", NULL};
   const struct nai_yaml_node *type = nai_yaml_get(doc, node, "type"), *value;
   p->name = node->key;
   p->value.null = true;
-  NAI_TRY(nai_yaml_expect_keys(doc, node, keys, err));
+  NAI_TRY(nai_yaml_expect_keys(doc, node, NAI_WORDS("type", "default", "required", "min", "max", "description"), err));
   NAI_TRY(type_of(&p->type, doc, type ? type : node, err));
   NAI_TRY(get_text(&p->description, doc, node, "description", err));
   NAI_TRY(read_bound(&p->has_min, &p->min, doc, node, "min", err));
@@ -155,14 +155,13 @@ static int check_scaled(const struct nai_skill_column *c, bool has_from, const s
 
 static int read_column(struct nai_skill_column *c, const struct nai_yaml *doc, const struct nai_yaml_node *node,
                        struct nai_err *err) {
-  static const char *const keys[] = {"unit", "description", "from", "real", NULL};
   const struct nai_yaml_node *unit, *description, *from;
   if (node->kind == NAI_YAML_LIST) { /* [unit, description, from] */
     unit = nai_yaml_first(doc, node);
     description = unit ? nai_yaml_next(doc, unit) : NULL;
     from = description ? nai_yaml_next(doc, description) : NULL;
   } else {
-    NAI_TRY(nai_yaml_expect_keys(doc, node, keys, err));
+    NAI_TRY(nai_yaml_expect_keys(doc, node, NAI_WORDS("unit", "description", "from", "real"), err));
     unit = nai_yaml_get(doc, node, "unit");
     description = nai_yaml_get(doc, node, "description");
     from = nai_yaml_get(doc, node, "from");
@@ -243,10 +242,10 @@ int nai_skill_read(struct nai_skill *s, struct nai_err *err) {
 
 static int read_block(struct nai_page_block *b, const struct nai_skill *p, const struct nai_yaml_node *node,
                       struct nai_err *err) {
-  static const char *const keys[] = {"title", "sql", "text", "skill", "none", "rows", "verdict", NULL};
   const struct nai_yaml_node *sql = nai_yaml_get(p->doc, node, "sql"), *rows = nai_yaml_get(p->doc, node, "rows");
   bool is_verdict = false;
-  NAI_TRY(nai_yaml_expect_keys(p->doc, node, keys, err));
+  NAI_TRY(
+      nai_yaml_expect_keys(p->doc, node, NAI_WORDS("title", "sql", "text", "skill", "none", "rows", "verdict"), err));
   NAI_TRY(get_text_if(&b->title, p->doc, node, "title", err));
   NAI_TRY(get_text_if(&b->skill, p->doc, node, "skill", err));
   NAI_TRY(get_text_if(&b->line, p->doc, node, "text", err));
@@ -264,9 +263,8 @@ static int read_block(struct nai_page_block *b, const struct nai_skill *p, const
 }
 
 int nai_page_read(struct nai_skill *p, struct nai_err *err) {
-  static const char *const keys[] = {"page", "title", "description", "blocks", NULL};
   const struct nai_yaml_node *root = nai_yaml_root(p->doc), *n;
-  NAI_TRY(nai_yaml_expect_keys(p->doc, root, keys, err));
+  NAI_TRY(nai_yaml_expect_keys(p->doc, root, NAI_WORDS("page", "title", "description", "blocks"), err));
   NAI_TRY(get_text(&p->id, p->doc, root, "page", err));
   NAI_TRY(check_name(p->doc, nai_yaml_get(p->doc, root, "page"), p->id, err));
   NAI_TRY(get_text(&p->title, p->doc, root, "title", err));

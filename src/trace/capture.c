@@ -7,6 +7,7 @@
 #include "trace/small.h"
 
 #include "base/hash.h"
+#include "base/text.h"
 #include "tables/capture.h"
 
 enum { MAX_FACTS = 10000, NAME_MAX_BYTES = 96, VALUE_MAX = 64, TEXT_MAX = 400, OPTIONS_MAX = 4000, TYPES_MAX = 512 };
@@ -145,22 +146,11 @@ static int on_environment(void *ctx, const struct nai_cell *cells, struct nai_er
 
 /* Options that decide what is recorded and what that costs: prefixes of their names, without the process. */
 static bool is_option(const char *name) {
-  static const char *const prefixes[] = {"COLLECT_",
-                                         "USE_",
-                                         "SAMPLE_",
-                                         "TRACE_",
-                                         "CUDA_FLUSH_",
-                                         "CUDA_SKIP_",
-                                         "CUDA_GRAPH_TRACE_OPTIONS:",
-                                         "CUDA_BACKTRACE_OPTIONS:",
-                                         "LINUX_PERF_OPTIONS:COLLECT_",
-                                         "LINUX_PERF_OPTIONS:SAMPLING_PERIOD",
-                                         "OS_RUNTIME_OPTIONS:",
-                                         "GPU_METRICS_OPTIONS:FREQUENCY"};
-  for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
-    if (strncmp(name, prefixes[i], strlen(prefixes[i])) == 0)
-      return consists_of(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_:");
-  return false;
+  const char *const *prefixes =
+      NAI_WORDS("COLLECT_", "USE_", "SAMPLE_", "TRACE_", "CUDA_FLUSH_", "CUDA_SKIP_",
+                "CUDA_GRAPH_TRACE_OPTIONS:", "CUDA_BACKTRACE_OPTIONS:", "LINUX_PERF_OPTIONS:COLLECT_",
+                "LINUX_PERF_OPTIONS:SAMPLING_PERIOD", "OS_RUNTIME_OPTIONS:", "GPU_METRICS_OPTIONS:FREQUENCY");
+  return nai_text_begins(name, prefixes) && consists_of(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_:");
 }
 
 /* "PROCESS_0:COLLECT_X" -> "COLLECT_X" */

@@ -4,6 +4,7 @@
 #include "trace/small.h"
 
 #include "base/threads.h"
+#include "base/sort.h"
 #include "tables/capture.h"
 #include "tables/gpus.h"
 
@@ -65,10 +66,7 @@ static int read_part(void *ctx, int task, struct nai_err *err) {
   return rc == NAI_EIO ? rc : fail(first->trace, first->scan, rc, err); /* what cannot be written says so itself */
 }
 
-static int compare_parts(const void *pa, const void *pb) {
-  const struct nai_part *const *a = pa, *const *b = pb;
-  return (*a)->limit != (*b)->limit ? ((*a)->limit > (*b)->limit ? -1 : 1) : (*a < *b ? -1 : 1);
-}
+NAI_ORDER_BY(compare_parts, struct nai_part *const, NAI_SIGN((*b)->limit, (*a)->limit), NAI_SIGN(*a, *b))
 
 /* Reads all parts, the longest first: no thread waits long for another's last one. */
 static int read_parts(struct extraction *x, struct nai_err *err) {

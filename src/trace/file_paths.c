@@ -1,14 +1,9 @@
 #include "trace/file_paths.h"
 
 #include "base/hash.h"
+#include "base/text.h"
 
 static bool begins_with(const char *path, const char *prefix) { return strncmp(path, prefix, strlen(prefix)) == 0; }
-
-static bool begins_with_any(const char *path, const char *const *prefixes) {
-  while (*prefixes && !begins_with(path, *prefixes))
-    prefixes++;
-  return *prefixes;
-}
 
 /* Behind one directory of the path, whose slash it includes; `path` where there is none. */
 static const char *behind_directory(const char *path) {
@@ -39,7 +34,7 @@ void nai_path_mask(struct nai_buf *out, const char *path, uint64_t key) {
   if (rest > path) {
     nai_buf_puts(out, "~/");
   } else if (*path == '/') {
-    rest = begins_with_any(path, system) ? behind_directory(path + 1) : path + 1;
+    rest = nai_text_begins(path, system) ? behind_directory(path + 1) : path + 1;
     nai_buf_put(out, path, (size_t)(rest - path));
   }
   for (const char *next; (next = behind_directory(rest)) > rest; rest = next)
@@ -54,11 +49,10 @@ void nai_path_mask(struct nai_buf *out, const char *path, uint64_t key) {
 const char *nai_path_group(const char *path) {
   static const char *const pseudo[] = {"/proc/", "/sys/", "/dev/", NULL},
                            *const code[] = {"/usr/", "/opt/", "/lib", NULL}, *const endings[] = {".so", ".py", ".pyc"};
-  size_t length = strlen(path);
-  if (begins_with_any(path, pseudo))
+  if (nai_text_begins(path, pseudo))
     return "pseudo";
-  bool is_code = begins_with_any(path, code) || strstr(path, ".so.");
+  bool is_code = nai_text_begins(path, code) || strstr(path, ".so.");
   for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
-    is_code |= length > strlen(endings[i]) && strcmp(path + length - strlen(endings[i]), endings[i]) == 0;
+    is_code |= nai_text_ends(path, endings[i]);
   return is_code ? "code" : "data";
 }

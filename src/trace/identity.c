@@ -1,4 +1,5 @@
 #include "trace/identity.h"
+#include "base/sort.h"
 
 #include "tables/processes.h"
 #include "tables/threads.h"
@@ -11,10 +12,7 @@ void nai_identity_free(struct nai_identity *identity) {
   nai_arena_free(&identity->arena);
 }
 
-static int compare_keys(const void *a, const void *b) {
-  uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-  return (x > y) - (x < y);
-}
+NAI_ORDER_BY(compare_keys, uint64_t, NAI_SIGN(*a, *b))
 
 /* The keys of a set in ascending order, of which there are set->count. */
 static int sort_keys(int64_t **out, struct nai_arena *arena, const struct nai_keyset *set, struct nai_err *err) {

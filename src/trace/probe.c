@@ -1,5 +1,6 @@
 /* Stage probe: what the export is and what it can answer. */
 #include "trace/extraction.h"
+#include "base/text.h"
 #include "trace/small.h"
 
 #include "tables/capabilities.h"
@@ -67,19 +68,11 @@ static const char *lost_without(const struct nai_source *source, const struct na
 /* What tables are called whose rows no public export has (docs/compatibility.md): what is read of them follows NVIDIA's
  * description. */
 static const char *verified(const struct nai_db_table *table) {
-  static const char *const generated[] = {"CUDA_CALLCHAINS",
-                                          "GPU_METRICS",
-                                          "CUPTI_ACTIVITY_KIND_MEM_DECOMPRESS",
-                                          "GPU_CONTEXT_SWITCH_EVENTS",
-                                          "CUDA_HOST_CALLBACK",
-                                          "CUPTI_ACTIVITY_KIND_GRAPH_HOST_NODE_AND_HOST_LAUNCH",
-                                          "MPI_",
-                                          "CUPTI_ACTIVITY_KIND_OPENACC_",
-                                          "OPENMP_EVENT_KIND_"};
-  for (size_t i = 0; i < sizeof generated / sizeof *generated; i++)
-    if (strncmp(table->name, generated[i], strlen(generated[i])) == 0)
-      return "; verified on generated exports only";
-  return "";
+  const char *const *generated =
+      NAI_WORDS("CUDA_CALLCHAINS", "GPU_METRICS", "CUPTI_ACTIVITY_KIND_MEM_DECOMPRESS", "GPU_CONTEXT_SWITCH_EVENTS",
+                "CUDA_HOST_CALLBACK", "CUPTI_ACTIVITY_KIND_GRAPH_HOST_NODE_AND_HOST_LAUNCH", "MPI_",
+                "CUPTI_ACTIVITY_KIND_OPENACC_", "OPENMP_EVENT_KIND_");
+  return nai_text_begins(table->name, generated) ? "; verified on generated exports only" : "";
 }
 
 static int check_plain(const struct nai_db_table *table, const int *columns, int column_count,

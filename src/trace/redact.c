@@ -3,6 +3,7 @@
 #include "base/assets.h"
 #include "base/fs.h"
 #include "base/sort.h"
+#include "base/text.h"
 #include "table/csv_read.h"
 #include "trace/raw.h"
 #include "trace/trace/trace_internal.h"
@@ -70,19 +71,14 @@ static void add_asset(struct nai_redaction *r, const struct nai_asset *asset) {
 }
 
 static void add_assets(struct nai_redaction *r) {
-  static const char *const files[] = {"rules/call-frames.yaml",        "rules/comm-kernels.yaml",
-                                      "rules/elementwise-dtypes.yaml", "rules/gpus.yaml",
-                                      "rules/kernel-arithmetic.yaml",  "rules/kernel-classes.rules",
-                                      "rules/kernel-dtypes.yaml",      "rules/kernel-traits.yaml",
-                                      "rules/program-marks.yaml",      "rules/public-words.yaml",
-                                      "rules/uneven-kernels.yaml",     "rules/workload.yaml"};
-  for (const struct nai_asset *asset = nai_assets; asset->path; asset++) {
-    bool named = strncmp(asset->path, "phase-maps/", 11) == 0;
-    for (size_t i = 0; i < sizeof files / sizeof *files && !named; i++)
-      named = strcmp(asset->path, files[i]) == 0;
-    if (named)
+  const char *const *files =
+      NAI_WORDS("rules/call-frames.yaml", "rules/comm-kernels.yaml", "rules/elementwise-dtypes.yaml", "rules/gpus.yaml",
+                "rules/kernel-arithmetic.yaml", "rules/kernel-classes.rules", "rules/kernel-dtypes.yaml",
+                "rules/kernel-traits.yaml", "rules/program-marks.yaml", "rules/public-words.yaml",
+                "rules/uneven-kernels.yaml", "rules/workload.yaml", "phase-maps/");
+  for (const struct nai_asset *asset = nai_assets; asset->path; asset++)
+    if (nai_text_begins(asset->path, files))
       add_asset(r, asset);
-  }
 }
 
 static bool is_known(const struct nai_redaction *r, const char *word, size_t len) {

@@ -172,10 +172,8 @@ static int add_range(void *ctx, const struct nai_projection *p, struct nai_err *
   return NAI_OK;
 }
 
-static int longest_first(const void *pa, const void *pb) {
-  const struct group *a = *(const struct group *const *)pa, *b = *(const struct group *const *)pb;
-  return NAI_COMPARE({a->gpu, b->gpu}, {b->ns, a->ns}, {a->name, b->name});
-}
+NAI_ORDER_BY(longest_first, struct group *const, NAI_SIGN((*a)->gpu, (*b)->gpu), NAI_SIGN((*b)->ns, (*a)->ns),
+             NAI_SIGN((*a)->name, (*b)->name))
 
 /* Ranks the names of each GPU with most time, as long as there is room for all their ranges. */
 static int choose(struct ranges *w, struct nai_err *err) {

@@ -8,7 +8,7 @@
   const search = document.getElementById("search");
 
   const make = (tag, attributes, ...children) => {
-    const node = document.createElement(tag);
+    const node = tag === "rect" ? document.createElementNS("http://www.w3.org/2000/svg", tag) : document.createElement(tag);
     for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
     node.append(...children);
     return node;
@@ -81,6 +81,27 @@
     });
   }
 
+  // A drag of at least so many pixels, where `begin` lets it begin; what it chose is then in the link. A finger scrolls the page.
+  const whileDragged = (svg, least, begin, choose) => {
+    let from = null;
+    let moved = false;
+    svg.addEventListener("pointerdown", (event) => {
+      from = event.button === 0 && event.pointerType !== "touch" && begin(event) ? event : null;
+      moved = false;
+    });
+    svg.addEventListener("pointermove", (event) => {
+      if (!from || Math.abs(event.clientX - from.clientX) < least) return;
+      svg.setPointerCapture(event.pointerId);
+      moved = true;
+      choose(from, event);
+    });
+    svg.addEventListener("pointerup", () => {
+      if (from && moved) writeLink();
+      from = null;
+    });
+    svg.addEventListener("pointercancel", () => (from = null));
+  };
+
   // Nights from one to another: each chart shows them and says what it holds of them. Runs are named so that their order is that of their times.
   const UNITS = { ns: 1, "µs": 1e3, us: 1e3, ms: 1e6, s: 1e9, KiB: 1024, MiB: 1024 ** 2, GiB: 1024 ** 3 };
   const nightOf = (link) => link.id.slice(link.id.indexOf(".") + 1);
@@ -98,9 +119,7 @@
       const inside = nights ? [...svg.querySelectorAll("a[id]")].filter((link) => nightOf(link) >= nights[0] && nightOf(link) <= nights[1]) : [];
       if (!inside.length) continue;
       const at = inside.map((link) => Number(link.querySelector("circle").getAttribute("cx")));
-      const band = document.createElementNS(svg.namespaceURI, "rect");
-      for (const [name, value] of Object.entries({ class: "nights", x: at[0] - 4, width: at.at(-1) - at[0] + 8, y: 6, height: 110 })) band.setAttribute(name, value);
-      svg.prepend(band);
+      svg.prepend(make("rect", { class: "nights", x: at[0] - 4, width: at.at(-1) - at[0] + 8, y: 6, height: 110 }));
       const values = inside.map(valueOf);
       for (const [i, link] of inside.entries()) all.set(nightOf(link), values[i].day);
       values.sort((a, b) => a.amount - b.amount);
@@ -123,22 +142,11 @@
       const gap = (link) => Math.abs(Number(link.querySelector("circle").getAttribute("cx")) - at);
       return [...svg.querySelectorAll("a[id]")].reduce((best, link) => (gap(link) < gap(best) ? link : best));
     };
-    let from = null;
     svg.addEventListener("dragstart", (event) => event.preventDefault());
-    svg.addEventListener("pointerdown", (event) => {
-      if (event.button === 0 && event.pointerType !== "touch") from = event.clientX; // a finger scrolls the page
-    });
-    svg.addEventListener("pointermove", (event) => {
-      if (from === null || Math.abs(event.clientX - from) < 6) return;
-      svg.setPointerCapture(event.pointerId);
-      nights = [nightOf(near(from)), nightOf(near(event.clientX))].sort();
+    whileDragged(svg, 6, () => true, (from, to) => {
+      nights = [nightOf(near(from.clientX)), nightOf(near(to.clientX))].sort();
       showNights();
     });
-    svg.addEventListener("pointerup", () => {
-      if (from !== null && svg.hasPointerCapture && nights) writeLink();
-      from = null;
-    });
-    svg.addEventListener("pointercancel", () => (from = null));
   }
 
   // Columns of a map of ranks: what each rank did in them, and the way to that time in the ranks' reports.
@@ -172,10 +180,8 @@
     const svg = columns && maps[columns[0]];
     if (!svg) return;
     const { x, width, count, frame } = edges(svg);
-    const band = document.createElementNS(svg.namespaceURI, "rect");
-    const at = { class: "nights", x: x + (width * columns[1]) / count, width: (width * (columns[2] - columns[1])) / count };
-    for (const [name, value] of Object.entries({ ...at, y: frame.getAttribute("y"), height: frame.getAttribute("height") })) band.setAttribute(name, value);
-    svg.append(band);
+    const [left, right] = [columns[1], columns[2]].map((column) => x + (width * column) / count);
+    svg.append(make("rect", { class: "nights", x: left, width: right - left, y: frame.getAttribute("y"), height: frame.getAttribute("height") }));
     const each = Number(svg.dataset.perColumn);
     const over = svg.classList.contains("time");
     const last = columns[2] * each - 1;
@@ -204,25 +210,17 @@
       const at = (((event.clientX - box.left) / box.width) * svg.viewBox.baseVal.width - x) / width;
       return Math.max(0, Math.min(count - 1, Math.floor(at * count)));
     };
-    let from = null;
-    svg.addEventListener("pointerdown", (event) => {
-      if (event.button !== 0 || event.pointerType === "touch" || event.target.closest("a")) return;
-      from = event;
+    const begin = (event) => {
+      if (event.target.closest("a")) return false;
       event.preventDefault();
       svg.closest(".scroll").focus({ preventScroll: true });
-    });
-    svg.addEventListener("pointermove", (event) => {
-      if (!from || Math.abs(event.clientX - from.clientX) < 3) return;
-      svg.setPointerCapture(event.pointerId);
-      const [a, b] = [column(from), column(event)];
+      return true;
+    };
+    whileDragged(svg, 3, begin, (from, to) => {
+      const [a, b] = [column(from), column(to)];
       columns = [number, Math.min(a, b), Math.max(a, b) + 1];
       showColumns();
     });
-    svg.addEventListener("pointerup", () => {
-      if (from && svg.hasPointerCapture) writeLink();
-      from = null;
-    });
-    svg.addEventListener("pointercancel", () => (from = null));
     svg.closest(".scroll").addEventListener("keydown", (event) => {
       if (!event.shiftKey || (event.key !== "ArrowLeft" && event.key !== "ArrowRight")) return;
       event.preventDefault();

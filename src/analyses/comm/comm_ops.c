@@ -168,14 +168,9 @@ static int put_excess(struct COMM_OPS_row *row, const struct part *p, struct nai
 
 /* Ranges that libraries put around what they do. */
 static bool of_library(const struct nai_model *m, const struct nai_nvtx_node *node) {
-  static const char *const begins[] = {"nccl", "c10d::", "record_param_comms", "aten::", "ProcessGroup"};
   const char *name = nai_strings_get(&m->tables[NAI_IN_NVTX]->strings, node->name);
-  if (nai_comm_is_nccls(m, node->longest))
-    return true; /* of nsys -t nccl, whose names say less */
-  for (size_t i = 0; i < sizeof begins / sizeof *begins; i++)
-    if (strncmp(name, begins[i], strlen(begins[i])) == 0)
-      return true;
-  return false;
+  return nai_comm_is_nccls(m, node->longest) || /* of nsys -t nccl, whose names say less */
+         nai_text_begins(name, NAI_WORDS("nccl", "c10d::", "record_param_comms", "aten::", "ProcessGroup"));
 }
 
 /* The name of the innermost range around the launch that is the program's, NAI_NO_STRING for none. */

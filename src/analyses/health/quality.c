@@ -220,21 +220,11 @@ static void put_notes(const struct nai_node_io *io, struct RUN_INFO_row *info, c
  * it is no gap in the data.
  */
 static bool is_extra(const char *source) {
-  static const char *const extra[] = {"CUDA_UM_",
-                                      "CUDA_GPU_MEMORY_",
-                                      "SCHED_EVENTS",
-                                      "COMPOSITE_EVENTS",
-                                      "SAMPLING_CALLCHAINS",
-                                      "CUDA_CALLCHAINS",
-                                      "OSRT_CALLCHAINS",
-                                      "GPU_METRICS",
-                                      "NET_NIC_METRIC",
-                                      "CUPTI_ACTIVITY_KIND_CUDA_EVENT",
-                                      "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION"};
-  for (size_t i = 0; i < sizeof extra / sizeof *extra; i++)
-    if (strncmp(source, extra[i], strlen(extra[i])) == 0)
-      return true;
-  return false;
+  const char *const *extra =
+      NAI_WORDS("CUDA_UM_", "CUDA_GPU_MEMORY_", "SCHED_EVENTS", "COMPOSITE_EVENTS", "SAMPLING_CALLCHAINS",
+                "CUDA_CALLCHAINS", "OSRT_CALLCHAINS", "GPU_METRICS", "NET_NIC_METRIC", "CUPTI_ACTIVITY_KIND_CUDA_EVENT",
+                "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION");
+  return nai_text_begins(source, extra);
 }
 
 static void put_missing(const struct nai_node_io *io) {

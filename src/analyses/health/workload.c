@@ -196,13 +196,11 @@ static void name_run(struct workload *w) {
 
 /* Whether all is the program's own code: no engine and no framework, but for what compiles its loops. */
 static bool is_own_code(const struct workload *w) {
-  static const char *const compilers[] = {"openmp", "openacc"};
   double percent;
   int framework = nai_who_best(&percent, &w->slots[0], NAI_ASPECT_FRAMEWORK);
-  for (size_t i = 0; framework >= 0 && i < sizeof compilers / sizeof *compilers; i++)
-    if (strcmp(nai_workload_value(w->m->workload, NAI_ASPECT_FRAMEWORK, framework), compilers[i]) == 0)
-      framework = -1;
-  return framework < 0 && nai_who_best(&percent, &w->slots[0], NAI_ASPECT_ENGINE) < 0 &&
+  const char *name = framework < 0 ? "openmp" : nai_workload_value(w->m->workload, NAI_ASPECT_FRAMEWORK, framework);
+  return nai_text_is_one(name, strlen(name), NAI_WORDS("openmp", "openacc")) &&
+         nai_who_best(&percent, &w->slots[0], NAI_ASPECT_ENGINE) < 0 &&
          nai_who_best(&percent, &w->slots[0], NAI_ASPECT_STACK) < 0;
 }
 

@@ -14,10 +14,6 @@ struct series {
   int64_t now;
 };
 
-static int by_value(const void *pa, const void *pb) {
-  return NAI_COMPARE({*(const int64_t *)pa, *(const int64_t *)pb});
-}
-
 /* The GPU whose steps count for memory of the host: the process's first. */
 static int64_t device_for(const struct nai_table *steps, const struct nai_memory_use *use) {
   int64_t row = use->device_id == NAI_NULL_I64 ? nai_find_i64(steps, STEPS_pid, use->pid) : -1;
@@ -34,7 +30,7 @@ static int find_steps(struct series *s, const struct nai_node_io *io, const stru
     if (nai_get_i64(steps, i, STEPS_pid) == use->pid && nai_get_i64(steps, i, STEPS_device_id) == on &&
         strcmp(nai_get_str(steps, i, STEPS_state), "steady") == 0)
       s->times[s->count++] = nai_get_i64(steps, i, STEPS_cpu_start_ns);
-  qsort(s->times, s->count, sizeof *s->times, by_value);
+  qsort(s->times, s->count, sizeof *s->times, nai_by_i64);
   return NAI_OK;
 }
 

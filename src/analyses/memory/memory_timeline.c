@@ -25,9 +25,7 @@ static void put_point(const struct nai_node_io *io, struct walk *w, uint32_t i) 
           .reserved_bytes = p->held);
 }
 
-static int by_number(const void *pa, const void *pb) {
-  return NAI_COMPARE({*(const uint32_t *)pa, *(const uint32_t *)pb});
-}
+NAI_ORDER_BY(by_number, uint32_t, NAI_SIGN(*a, *b))
 
 static void close_stretch(const struct nai_node_io *io, struct walk *w) {
   qsort(w->kept, KEPT, sizeof *w->kept, by_number);

@@ -1,6 +1,7 @@
 /* What did sampled metrics show while each kernel ran alone, and what binds it? Tables kernel_metrics, kernel_bounds.
  */
 #include "analyses/analysis.h"
+#include "base/sort.h"
 #include "model/sampled/metric_series.h"
 #include "table/stats.h"
 #include "tables/gpu_residency.h"
@@ -145,11 +146,7 @@ static void find_holes(struct work *w, struct walk k, const struct nai_metric_se
   }
 }
 
-static int compare_samples(const void *pa, const void *pb) {
-  const struct sample *a = pa, *b = pb;
-  return a->group != b->group ? (a->group > b->group) - (a->group < b->group)
-                              : (a->value > b->value) - (a->value < b->value);
-}
+NAI_ORDER_BY(compare_samples, struct sample, NAI_SIGN(a->group, b->group), NAI_SIGN(a->value, b->value))
 
 static int find_samples(struct sample **out, uint32_t *count, const struct work *w, struct walk k,
                         const struct nai_metric_series *s, struct nai_arena *arena, struct nai_err *err) {

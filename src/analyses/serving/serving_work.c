@@ -1,6 +1,7 @@
 /* What the steps of a rank did on its GPU, and how they follow each other. */
 #include "analyses/serving/serving.h"
 #include "base/sort.h"
+#include "base/text.h"
 
 /* --- own work ------------------------------------------------------------------------------------ */
 
@@ -137,8 +138,8 @@ static void find_recomputed(struct serving_rank *r) {
 /* Whether threads of the process captured a graph in a step: captures[step]. */
 static int find_captures(uint8_t **captures, const struct serving_rank *r, struct nai_arena *arena,
                          struct nai_err *err) {
-  static const char *const calls[] = {"cudaStreamBeginCapture", "cuStreamBeginCapture", "cudaGraphInstantiate",
-                                      "cuGraphInstantiate"};
+  const char *const *calls =
+      NAI_WORDS("cudaStreamBeginCapture", "cuStreamBeginCapture", "cudaGraphInstantiate", "cuGraphInstantiate");
   const struct nai_model *m = r->m;
   const struct nai_strings *names = &m->tables[NAI_IN_APIS]->strings;
   uint32_t near = 0;
@@ -146,8 +147,7 @@ static int find_captures(uint8_t **captures, const struct serving_rank *r, struc
   NAI_TRY(NAI_NEW(wanted, arena, names->count, err));
   NAI_TRY(NAI_NEW(*captures, arena, r->steps->count, err));
   for (uint32_t i = 0; i < names->count; i++)
-    for (size_t c = 0; c < sizeof calls / sizeof *calls; c++)
-      wanted[i] |= strncmp(nai_strings_get(names, i), calls[c], strlen(calls[c])) == 0;
+    wanted[i] = nai_text_begins(nai_strings_get(names, i), calls);
   for (uint32_t api = 0; api < m->apis.n; api++) {
     if (!wanted[nai_at_text(&m->apis.name, api)] ||
         m->thread_process[nai_at_i32(&m->apis.thread, api)] != (int32_t)r->list->process)

@@ -2,6 +2,7 @@
 
 #include "base/escape.h"
 #include "base/text.h"
+#include "base/sort.h"
 
 #include <strings.h>
 
@@ -210,10 +211,7 @@ static int put_labels(struct nai_buf *out, struct nai_trace *trace, const struct
   return rc == NAI_EINPUT && err->damaged ? NAI_OK : rc;
 }
 
-static int by_name(const void *a, const void *b) {
-  const struct nai_db_table *const *one = a, *const *other = b;
-  return strcmp((*one)->name, (*other)->name);
-}
+NAI_ORDER_BY(by_name, struct nai_db_table *const, strcmp((*a)->name, (*b)->name))
 
 int nai_schema_only_put(struct nai_buf *out, struct nai_trace *trace, struct nai_err *err) {
   NAI_SCOPED(nai_arena) arena = NAI_ARENA(NULL);

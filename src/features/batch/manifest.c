@@ -5,6 +5,7 @@
 #include "table/csv_read.h"
 #include "base/fs.h"
 #include "base/hash.h"
+#include "base/text.h"
 #include "table/csv.h"
 
 #include <fts.h>
@@ -35,11 +36,7 @@ static int add_item(struct nai_batch_manifest *m, const char *id, const char *pa
 /* --- reading ---------------------------------------------------------------------------------- */
 
 static bool is_label(const char *column) {
-  static const char *const known[] = {"id", "path", "group", "bytes"};
-  for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-    if (strcmp(column, known[i]) == 0)
-      return false;
-  return true;
+  return !nai_text_is_one(column, strlen(column), NAI_WORDS("id", "path", "group", "bytes"));
 }
 
 static int read_labels(struct nai_batch_manifest *m, const struct nai_csv *csv, struct nai_err *err) {
@@ -156,13 +153,8 @@ static bool is_manifest(const char *input) {
 }
 
 /* By path, those with an id first. */
-static int compare_paths(const void *pa, const void *pb) {
-  const struct nai_batch_item *a = pa, *b = pb;
-  int order = strverscmp(a->path, b->path);
-  if (!order)
-    order = (a->id == NULL) - (b->id == NULL);
-  return order ? order : strcmp(a->id ? a->id : "", b->id ? b->id : "");
-}
+NAI_ORDER_BY(compare_paths, struct nai_batch_item, strverscmp(a->path, b->path), !a->id - !b->id,
+             strcmp(a->id ? a->id : "", b->id ? b->id : ""))
 
 static bool is_said_alike(const struct nai_batch_manifest *m, const struct nai_batch_item *a,
                           const struct nai_batch_item *b) {

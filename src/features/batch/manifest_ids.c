@@ -3,6 +3,7 @@
 
 #include "base/fs.h"
 #include "base/hash.h"
+#include "base/sort.h"
 #include "command/command.h"
 
 enum { NAME_MAX_BYTES = 100 };
@@ -48,11 +49,7 @@ struct named {
   bool exact, given;
 };
 
-static int by_id(const void *pa, const void *pb) {
-  const struct named *a = pa, *b = pb;
-  int order = strcmp(a->id, b->id);
-  return order ? order : (a->item > b->item) - (a->item < b->item);
-}
+NAI_ORDER_BY(by_id, struct named, strcmp(a->id, b->id), NAI_SIGN(a->item, b->item))
 
 /* Of several items with one name all get the hash of their path, so that none depends on which came first. */
 static void tell_apart(struct named *names, const struct nai_batch_manifest *m) {

@@ -67,9 +67,7 @@ static void put_call(const struct nai_document *d, struct nai_view *list, const 
   nai_view_put_buf(map, "name", NAI_TEXT_CODE, &text);
   nai_document_amount(map, "base", "ns", per_call(base), false);
   nai_document_amount(map, "new", "ns", per_call(candidate), false);
-  nai_buf_clear(&text);
-  nai_fmt_real(&text, change_of(row, m), 1);
-  nai_view_put_buf(map, "times", NAI_TEXT_TRUSTED, &text);
+  nai_view_put_real(map, "times", change_of(row, m), 1);
   nai_view_put_bool(map, "longer", per_call(candidate) > per_call(base));
 }
 
@@ -172,11 +170,8 @@ static void put_bars(const struct nai_document *d) {
     nai_document_amount(map, "whole", "ns", whole[s], false);
     nai_fmt_bar(&bar, parts[s], nai_comparison_has_basis(c) ? fmax(whole[NAI_BASE], whole[NAI_CANDIDATE]) : whole[s]);
     nai_view_put_buf(map, "bar", NAI_TEXT_CODE, &bar);
-    for (int p = 0; p < NAI_BAR_PARTS; p++) {
-      NAI_SCOPED(nai_buf) pct = {0};
-      nai_fmt_percent(&pct, 100 * parts[s][p] / whole[s]);
-      nai_view_put_buf(map, keys[p], NAI_TEXT_TRUSTED, &pct);
-    }
+    for (int p = 0; p < NAI_BAR_PARTS; p++)
+      nai_view_put_percent(map, keys[p], 100 * parts[s][p] / whole[s]);
   }
 }
 

@@ -39,10 +39,9 @@ static int read_policy(enum nai_policy *out, const struct nai_yaml *doc, const s
 }
 
 static int read_captures(struct nai_budgets *b, const struct nai_yaml_node *map, struct nai_err *err) {
-  static const char *const keys[] = {"minimum", "unreplicated", NULL};
   const struct nai_yaml_node *node;
   int64_t minimum = NAI_MIN_CAPTURES;
-  NAI_TRY(nai_yaml_expect_keys(b->doc, map, keys, err));
+  NAI_TRY(nai_yaml_expect_keys(b->doc, map, NAI_WORDS("minimum", "unreplicated"), err));
   if ((node = nai_yaml_get(b->doc, map, "minimum")))
     NAI_TRY(nai_yaml_int(&minimum, b->doc, node, NAI_MIN_CAPTURES, 100, err));
   b->minimum = (uint32_t)minimum;
@@ -50,10 +49,9 @@ static int read_captures(struct nai_budgets *b, const struct nai_yaml_node *map,
 }
 
 static int read_defaults(struct nai_budgets *b, const struct nai_yaml_node *map, struct nai_err *err) {
-  static const char *const keys[] = {"confidence", NULL};
   const struct nai_yaml_node *node;
   double confidence = 0.95;
-  NAI_TRY(nai_yaml_expect_keys(b->doc, map, keys, err));
+  NAI_TRY(nai_yaml_expect_keys(b->doc, map, NAI_WORDS("confidence"), err));
   if ((node = nai_yaml_get(b->doc, map, "confidence")))
     NAI_TRY(nai_yaml_number(&confidence, b->doc, node, err));
   return fabs(confidence - 0.95) > 1e-9 ? nai_yaml_error(b->doc, node, err, "the only confidence there is is 0.95")
@@ -61,8 +59,7 @@ static int read_defaults(struct nai_budgets *b, const struct nai_yaml_node *map,
 }
 
 static int read_on(struct nai_budgets *b, const struct nai_yaml_node *map, struct nai_err *err) {
-  static const char *const keys[] = {"suspect", "error", "improved", NULL};
-  NAI_TRY(nai_yaml_expect_keys(b->doc, map, keys, err));
+  NAI_TRY(nai_yaml_expect_keys(b->doc, map, NAI_WORDS("suspect", "error", "improved"), err));
   NAI_TRY(read_policy(&b->suspect, b->doc, map, "suspect", "pass", err));
   NAI_TRY(read_policy(&b->error, b->doc, map, "error", "pass", err));
   return read_policy(&b->improved, b->doc, map, "improved", "pass", err);
@@ -110,7 +107,6 @@ static int read_limit(struct nai_budget *m, const struct nai_yaml *doc, const st
 
 static int read_metric(struct nai_budget *m, const struct nai_yaml *doc, const struct nai_yaml_node *map,
                        struct nai_err *err) {
-  static const char *const keys[] = {"relative", "absolute", "limit", "missing", "severity", NULL};
   const struct nai_yaml_node *node;
   *m = (struct nai_budget){.id = map->key,
                            .node = map,
@@ -122,7 +118,7 @@ static int read_metric(struct nai_budget *m, const struct nai_yaml *doc, const s
                            .limit_unit = NAI_UNIT_COUNT,
                            .missing = NAI_POLICY_FAIL,
                            .severity = NAI_POLICY_FAIL};
-  NAI_TRY(nai_yaml_expect_keys(doc, map, keys, err));
+  NAI_TRY(nai_yaml_expect_keys(doc, map, NAI_WORDS("relative", "absolute", "limit", "missing", "severity"), err));
   if ((node = nai_yaml_get(doc, map, "relative")))
     NAI_TRY(read_relative(m, doc, node, err));
   if ((node = nai_yaml_get(doc, map, "absolute")))
@@ -150,10 +146,9 @@ static int read_document(struct nai_budgets *b, struct nai_err *err) {
     const char *key;
     int (*read)(struct nai_budgets *b, const struct nai_yaml_node *map, struct nai_err *err);
   } parts[] = {{"captures", read_captures}, {"defaults", read_defaults}, {"on", read_on}, {"metrics", read_metrics}};
-  static const char *const keys[] = {"version", "captures", "defaults", "metrics", "on", NULL};
   const struct nai_yaml_node *root = nai_yaml_root(b->doc), *node;
   int64_t version;
-  NAI_TRY(nai_yaml_expect_keys(b->doc, root, keys, err));
+  NAI_TRY(nai_yaml_expect_keys(b->doc, root, NAI_WORDS("version", "captures", "defaults", "metrics", "on"), err));
   if (!(node = nai_yaml_get(b->doc, root, "version")))
     return nai_yaml_error(b->doc, root, err, "\"version\" is missing; this program reads version 1");
   NAI_TRY(nai_yaml_int(&version, b->doc, node, 1, 1, err));

@@ -4,32 +4,8 @@
 #include "tables/nvtx_ranges.h"
 
 const char *nai_check_name(enum nai_check_code code) {
-  static const char *const names[NAI_CHECK_COUNT] = {
-      [NAI_CHECK_PROGRAM_FAILED] = "program_failed",
-      [NAI_CHECK_NO_KERNELS] = "no_kernels",
-      [NAI_CHECK_SAME_CONTENT] = "same_content",
-      [NAI_CHECK_GPU_MODEL] = "gpu_model",
-      [NAI_CHECK_GPU_COUNT] = "gpu_count",
-      [NAI_CHECK_PROCESS_COUNT] = "process_count",
-      [NAI_CHECK_NO_STEPS] = "no_steps",
-      [NAI_CHECK_STEPS_MISSING] = "steps_missing",
-      [NAI_CHECK_STEP_METHOD] = "step_method",
-      [NAI_CHECK_FEW_STEPS] = "few_steady_steps",
-      [NAI_CHECK_GRAPH_MODE] = "graph_mode",
-      [NAI_CHECK_CAPABILITY] = "capability",
-      [NAI_CHECK_DATA_QUALITY] = "data_quality",
-      [NAI_CHECK_KERNELS_DIFFER] = "kernels_differ",
-      [NAI_CHECK_PRODUCT_VERSION] = "nsys_version",
-      [NAI_CHECK_DRIVER] = "driver",
-      [NAI_CHECK_CUDA] = "cuda_version",
-      [NAI_CHECK_PROFILER_OPTIONS] = "profiler_options",
-      [NAI_CHECK_CLOCK] = "sm_clock",
-      [NAI_CHECK_OPTIONS] = "options",
-      [NAI_CHECK_LAUNCHES] = "launches_per_step",
-      [NAI_CHECK_BATCH] = "batch_differs",
-      [NAI_CHECK_DRIFT] = "uniform_drift",
-      [NAI_CHECK_DEFINITIONS] = "definitions",
-  };
+#define NAI_CHECK_NAME(id, name) name
+  static const char *const names[] = {NAI_CHECKS(NAI_CHECK_NAME)};
   return code < NAI_CHECK_COUNT ? names[code] : NULL;
 }
 

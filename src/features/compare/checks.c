@@ -1,5 +1,6 @@
 /* Can the two sides be compared? What their captures hold, how they were made, and what they lost. */
 #include "base/strings.h"
+#include "base/text.h"
 #include "features/compare/internal.h"
 #include "rundir/run.h"
 #include "tables/capabilities.h"
@@ -7,34 +8,36 @@
 #include "tables/capture_health.h"
 #include "tables/data_quality.h"
 #include "tables/gpu_metrics.h"
-#include "tables/run_info.h"
 #include "tables/serving_summary.h"
 #include "tables/step_summary.h"
 
 enum { MIN_STEPS = 3 };
 
-static struct RUN_INFO_row info_of(const struct nai_capture *capture) {
-  return RUN_INFO_at(nai_capture_table(capture, &nai_run_info_schema), 0);
-}
-
 /* --- captures --------------------------------------------------------------------------------- */
 
-static bool has_work(const struct nai_capture *capture) {
-  struct RUN_INFO_row info = info_of(capture);
-  return nai_or_zero(info.kernel_count) + nai_or_zero(info.graph_envelope_count) > 0 && info.window_ns > 0;
-}
+/* What a capture is wrong for; NULL where it is not. */
+typedef const char *fault_fn(const struct nai_capture *capture);
 
-static int check_work(struct nai_comparison *c, struct nai_err *err) {
-  struct nai_check check = {NAI_CHECK_NO_KERNELS, NAI_CHECK_HARD, NAI_SCOPE_ALL,
-                            "captures in which no kernel ran: there is nothing to compare"};
+/* Adds a check that names the captures with a fault, if any has one. */
+static int check_faults(struct nai_comparison *c, struct nai_check check, fault_fn *fault_of, struct nai_err *err) {
   for (int s = 0; s < NAI_SIDES; s++) {
     NAI_SCOPED(nai_buf) text = {0};
-    for (uint32_t i = 0; i < c->sides[s].count; i++)
-      if (!has_work(&c->sides[s].captures[i]))
-        nai_buf_printf(&text, "%s%s", text.len ? ", " : "", c->sides[s].captures[i].label);
+    for (uint32_t i = 0; i < c->sides[s].count; i++) {
+      const struct nai_capture *capture = &c->sides[s].captures[i];
+      const char *fault = fault_of(capture);
+      if (fault)
+        nai_buf_printf(&text, "%s%s%s%s", text.len ? *fault ? "; " : ", " : "", capture->label, *fault ? ": " : "",
+                       fault);
+    }
     NAI_TRY(nai_check_text(&check.says[s], c, &text, err));
   }
   return check.says[NAI_BASE] || check.says[NAI_CANDIDATE] ? nai_check_add(c, check, err) : NAI_OK;
+}
+
+static const char *no_work_of(const struct nai_capture *capture) {
+  struct RUN_INFO_row info = nai_capture_info(capture);
+  bool works = nai_or_zero(info.kernel_count) + nai_or_zero(info.graph_envelope_count) > 0 && info.window_ns > 0;
+  return works ? NULL : "";
 }
 
 /* What the capture says of a program that did not do its work, or told of errors; NULL where it did. */
@@ -47,21 +50,6 @@ static const char *failure_of(const struct nai_capture *capture) {
       return health.detail;
   }
   return NULL;
-}
-
-static int check_failures(struct nai_comparison *c, struct nai_err *err) {
-  struct nai_check check = {NAI_CHECK_PROGRAM_FAILED, NAI_CHECK_SOFT, NAI_SCOPE_NONE,
-                            "the program failed, or reported errors: its times may be of less work"};
-  for (int s = 0; s < NAI_SIDES; s++) {
-    NAI_SCOPED(nai_buf) text = {0};
-    for (uint32_t i = 0; i < c->sides[s].count; i++) {
-      const char *failure = failure_of(&c->sides[s].captures[i]);
-      if (failure)
-        nai_buf_printf(&text, "%s%s: %s", text.len ? "; " : "", c->sides[s].captures[i].label, failure);
-    }
-    NAI_TRY(nai_check_text(&check.says[s], c, &text, err));
-  }
-  return check.says[NAI_BASE] || check.says[NAI_CANDIDATE] ? nai_check_add(c, check, err) : NAI_OK;
 }
 
 /* One trace twice is no second capture. */
@@ -85,8 +73,12 @@ static int check_content(struct nai_comparison *c, struct nai_err *err) {
 }
 
 int nai_check_captures(struct nai_comparison *c, struct nai_err *err) {
-  NAI_TRY(check_failures(c, err));
-  NAI_TRY(check_work(c, err));
+  const struct nai_check broken = {NAI_CHECK_PROGRAM_FAILED, NAI_CHECK_SOFT, NAI_SCOPE_NONE,
+                                   "the program failed, or reported errors: its times may be of less work"},
+                         idle = {NAI_CHECK_NO_KERNELS, NAI_CHECK_HARD, NAI_SCOPE_ALL,
+                                 "captures in which no kernel ran: there is nothing to compare"};
+  NAI_TRY(check_faults(c, broken, failure_of, err));
+  NAI_TRY(check_faults(c, idle, no_work_of, err));
   return nai_comparison_is_whole(c) ? check_content(c, err) : NAI_OK;
 }
 
@@ -301,26 +293,24 @@ int nai_check_conditions(struct nai_comparison *c, struct nai_err *err) {
 /* --- losses ----------------------------------------------------------------------------------- */
 
 static void bad_rows(struct nai_buf *out, const struct nai_capture *capture) {
-  struct RUN_INFO_row info = info_of(capture);
+  struct RUN_INFO_row info = nai_capture_info(capture);
   int64_t dropped = nai_or_zero(info.dropped_rows), errors = nai_or_zero(info.diagnostics_errors);
   if (dropped || errors)
     nai_buf_printf(out, "%" PRId64 " rows dropped, %" PRId64 " errors while capturing", dropped, errors);
 }
 
 static bool is_loss(const struct DATA_QUALITY_row *row) {
-  static const char *const tables[] = {"CUPTI_ACTIVITY_KIND_KERNEL",  "CUPTI_ACTIVITY_KIND_MEMCPY",
-                                       "CUPTI_ACTIVITY_KIND_MEMSET",  "CUPTI_ACTIVITY_KIND_GRAPH_TRACE",
-                                       "CUPTI_ACTIVITY_KIND_RUNTIME", "NVTX_EVENTS"};
-  bool is_event = false;
-  for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
-    is_event |= strcmp(row->source_table, tables[i]) == 0;
-  return is_event && strncmp(row->check, "rows-", strlen("rows-")) == 0 && row->count > 0;
+  const char *const *tables =
+      NAI_WORDS("CUPTI_ACTIVITY_KIND_KERNEL", "CUPTI_ACTIVITY_KIND_MEMCPY", "CUPTI_ACTIVITY_KIND_MEMSET",
+                "CUPTI_ACTIVITY_KIND_GRAPH_TRACE", "CUPTI_ACTIVITY_KIND_RUNTIME", "NVTX_EVENTS");
+  return nai_text_is_one(row->source_table, strlen(row->source_table), tables) &&
+         strncmp(row->check, "rows-", strlen("rows-")) == 0 && row->count > 0;
 }
 
 /* Of the kernels, copies, memsets, graphs, calls and ranges of a capture, how many are lost, in percent. */
 static double lost_pct(const struct nai_capture *capture) {
   const struct nai_table *quality = nai_capture_table(capture, &nai_data_quality_schema);
-  struct RUN_INFO_row info = info_of(capture);
+  struct RUN_INFO_row info = nai_capture_info(capture);
   const int64_t kept[] = {info.kernel_count, info.memory_operation_count, info.graph_envelope_count,
                           info.api_call_count, info.nvtx_range_count};
   double lost = 0, all = 0;

@@ -5,7 +5,6 @@
 #include "tables/capture.h"
 #include "tables/gpu_utilization.h"
 #include "tables/process_summary.h"
-#include "tables/run_info.h"
 #include "tables/step_summary.h"
 
 /* --- what a capture says ---------------------------------------------------------------------- */
@@ -53,8 +52,7 @@ static void step_methods(struct nai_buf *out, const struct nai_capture *capture)
 }
 
 static void graph_modes(struct nai_buf *out, const struct nai_capture *capture) {
-  struct RUN_INFO_row info = RUN_INFO_at(nai_capture_table(capture, &nai_run_info_schema), 0);
-  nai_buf_puts(out, info.graph_envelope_count > 0 ? "whole graphs" : "kernels");
+  nai_buf_puts(out, nai_capture_info(capture).graph_envelope_count > 0 ? "whole graphs" : "kernels");
 }
 
 static void versions(struct nai_buf *out, const struct nai_capture *capture) {

@@ -1,5 +1,6 @@
 /* All of a comparison, in order. */
 #include "features/compare/internal.h"
+#include "base/sort.h"
 #include "rundir/run.h"
 #include "tables/kernel_paths.h"
 #include "tables/repeating_units.h"
@@ -15,15 +16,11 @@
 #include "tables/compared_values.h"
 #include "tables/gpu_utilization.h"
 
+static uint64_t identity_of(const struct nai_capture *capture) { return nai_run_manifest(capture->run)->identity; }
+
 /* By the time of capture, then by content: the order in which they are given says nothing. */
-static int by_time(const void *pa, const void *pb) {
-  const struct nai_capture *a = pa, *b = pb;
-  int64_t x = nai_run_utc(a->run), y = nai_run_utc(b->run);
-  if (x != y)
-    return x < y ? -1 : 1;
-  uint64_t i = nai_run_manifest(a->run)->identity, j = nai_run_manifest(b->run)->identity;
-  return i != j ? (i < j ? -1 : 1) : strcmp(a->label, b->label);
-}
+NAI_ORDER_BY(by_time, struct nai_capture, NAI_SIGN(nai_run_utc(a->run), nai_run_utc(b->run)),
+             NAI_SIGN(identity_of(a), identity_of(b)), strcmp(a->label, b->label))
 
 static bool is_ambiguous(const struct nai_comparison *c, const struct nai_capture *capture) {
   for (int s = 0; s < NAI_SIDES; s++)

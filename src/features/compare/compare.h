@@ -10,33 +10,18 @@
 
 /* --- comparability ---------------------------------------------------------------------------- */
 
-enum nai_check_code {
-  NAI_CHECK_PROGRAM_FAILED,
-  NAI_CHECK_NO_KERNELS,
-  NAI_CHECK_SAME_CONTENT,
-  NAI_CHECK_GPU_MODEL,
-  NAI_CHECK_GPU_COUNT,
-  NAI_CHECK_PROCESS_COUNT,
-  NAI_CHECK_NO_STEPS,
-  NAI_CHECK_STEPS_MISSING,
-  NAI_CHECK_STEP_METHOD,
-  NAI_CHECK_FEW_STEPS,
-  NAI_CHECK_GRAPH_MODE,
-  NAI_CHECK_CAPABILITY,
-  NAI_CHECK_DATA_QUALITY,
-  NAI_CHECK_KERNELS_DIFFER,
-  NAI_CHECK_PRODUCT_VERSION,
-  NAI_CHECK_DRIVER,
-  NAI_CHECK_CUDA,
-  NAI_CHECK_PROFILER_OPTIONS,
-  NAI_CHECK_CLOCK,
-  NAI_CHECK_OPTIONS,
-  NAI_CHECK_LAUNCHES,
-  NAI_CHECK_BATCH,
-  NAI_CHECK_DRIFT,
-  NAI_CHECK_DEFINITIONS,
-  NAI_CHECK_COUNT
-};
+/* X(code, name as outputs and --allow have it) */
+#define NAI_CHECKS(X)                                                                                                \
+  X(PROGRAM_FAILED, "program_failed"), X(NO_KERNELS, "no_kernels"), X(SAME_CONTENT, "same_content"),                 \
+      X(GPU_MODEL, "gpu_model"), X(GPU_COUNT, "gpu_count"), X(PROCESS_COUNT, "process_count"),                       \
+      X(NO_STEPS, "no_steps"), X(STEPS_MISSING, "steps_missing"), X(STEP_METHOD, "step_method"),                     \
+      X(FEW_STEPS, "few_steady_steps"), X(GRAPH_MODE, "graph_mode"), X(CAPABILITY, "capability"),                    \
+      X(DATA_QUALITY, "data_quality"), X(KERNELS_DIFFER, "kernels_differ"), X(PRODUCT_VERSION, "nsys_version"),      \
+      X(DRIVER, "driver"), X(CUDA, "cuda_version"), X(PROFILER_OPTIONS, "profiler_options"), X(CLOCK, "sm_clock"),   \
+      X(OPTIONS, "options"), X(LAUNCHES, "launches_per_step"), X(BATCH, "batch_differs"), X(DRIFT, "uniform_drift"), \
+      X(DEFINITIONS, "definitions")
+#define NAI_CHECK_ENUM(id, name) NAI_CHECK_##id
+enum nai_check_code { NAI_CHECKS(NAI_CHECK_ENUM), NAI_CHECK_COUNT };
 const char *nai_check_name(enum nai_check_code code); /* "same_content"; NULL past the last */
 enum nai_check_level { NAI_CHECK_SOFT, NAI_CHECK_HARD };
 /* What a hard reason makes undecidable. */

@@ -48,6 +48,13 @@ void nai_document_time(struct nai_view *map, const char *key, const struct nai_t
   nai_view_put_buf(map, key, NAI_TEXT_TRUSTED, &text);
 }
 
+static void put_value(const struct nai_document *d, struct nai_view *map, const char *key, const char *unit,
+                      double value) {
+  NAI_SCOPED(nai_buf) text = {0};
+  put_amount(d, &text, unit, value, false);
+  nai_view_put_buf(map, key, NAI_TEXT_TRUSTED, &text);
+}
+
 struct nai_view *nai_document_metric(const struct nai_document *d, struct nai_view *list,
                                      const struct nai_metric_result *r) {
   const struct nai_judgement *j = &r->judgement;
@@ -65,12 +72,8 @@ struct nai_view *nai_document_metric(const struct nai_document *d, struct nai_vi
   nai_view_put_bool(map, "gated", r->gated);
   nai_view_put_trusted(map, "code", nai_verdict_code(j->verdict));
   nai_document_text(d, map, "reason", j->reason);
-  put_amount(d, &text, unit, j->base, false);
-  nai_view_put_buf(map, "base", NAI_TEXT_TRUSTED, &text);
-  nai_buf_clear(&text);
-  put_amount(d, &text, unit, j->candidate, false);
-  nai_view_put_buf(map, "new", NAI_TEXT_TRUSTED, &text);
-  nai_buf_clear(&text);
+  put_value(d, map, "base", unit, j->base);
+  put_value(d, map, "new", unit, j->candidate);
   nai_put_decision(&text, d->c, r);
   nai_view_put_buf(map, "verdict", NAI_TEXT_TRUSTED, &text);
   nai_buf_clear(&text);
@@ -210,32 +213,14 @@ static double longest_of(const struct nai_comparison *c, int side) {
 
 /* "10": by how many percent a factor is more or less than 1. */
 static void put_percent(struct nai_view *map, const char *key, double factor) {
-  NAI_SCOPED(nai_buf) text = {0};
   double pct = 100 * fabs(factor - 1);
-  nai_fmt_real(&text, pct, pct < 10 ? 1 : 0);
-  nai_view_put_buf(map, key, NAI_TEXT_TRUSTED, &text);
-}
-
-static void put_factor(struct nai_view *map, const char *key, double factor) {
-  NAI_SCOPED(nai_buf) text = {0};
-  nai_fmt_real(&text, factor, 2);
-  nai_view_put_buf(map, key, NAI_TEXT_TRUSTED, &text);
-}
-
-/* "10.7 times as fast" where "91 % less" is hard to read; below twice nothing. */
-static void put_times(struct nai_view *map, double longer) {
-  const double least = 2;
-  NAI_SCOPED(nai_buf) text = {0};
-  double times = fmax(longer, 1 / longer);
-  if (!(times >= least))
-    return;
-  nai_fmt_real(&text, times, 1);
-  nai_view_put_buf(map, "times", NAI_TEXT_TRUSTED, &text);
+  nai_view_put_real(map, key, pct, pct < 10 ? 1 : 0);
 }
 
 /* How much work was done in which time, and what that makes of the time for the same work. */
 static void put_work(struct nai_view *root, const struct nai_comparison *c) {
-  const double same = 0.02, least = 0.0005; /* windows that differ by less are of one length; what is shown as 0.0 % */
+  const double same = 0.02, least = 0.0005,
+               least_times = 2; /* windows that differ by less are of one length; what is shown as 0.0 % */
   double base = longest_of(c, NAI_BASE), candidate = longest_of(c, NAI_CANDIDATE);
   double longer = candidate / c->work.factor / base;
   struct nai_view *work = nai_view_put_map(root, "work");
@@ -243,16 +228,17 @@ static void put_work(struct nai_view *root, const struct nai_comparison *c) {
   nai_view_put_bool(work, "more", c->work.factor > 1);
   nai_view_put_bool(work, "all_equal", c->work.high <= c->work.low && fabs(c->work.low - 1) <= 0);
   put_percent(work, "by", c->work.factor);
-  put_factor(work, "factor", c->work.factor);
-  put_factor(work, "low", c->work.low);
-  put_factor(work, "high", c->work.high);
+  nai_view_put_real(work, "factor", c->work.factor, 2);
+  nai_view_put_real(work, "low", c->work.low, 2);
+  nai_view_put_real(work, "high", c->work.high, 2);
   nai_view_put_bool(work, "same_time", fabs(candidate - base) < same * base);
   nai_document_amount(work, "base", "ns", base, false);
   nai_document_amount(work, "new", "ns", candidate, false);
   nai_view_put_bool(work, "as_long", fabs(longer - 1) < least);
   nai_view_put_bool(work, "longer", longer >= 1);
   put_percent(work, "longer_by", longer);
-  put_times(work, longer);
+  if (fmax(longer, 1 / longer) >= least_times) /* "10.7 times as fast" where "91 % less" is hard to read */
+    nai_view_put_real(work, "times", fmax(longer, 1 / longer), 1);
   nai_view_put_bool(work, "active", c->by_active);
   nai_view_put_int(work, "base_count", c->sides[NAI_BASE].count);
   nai_view_put_int(work, "new_count", c->sides[NAI_CANDIDATE].count);

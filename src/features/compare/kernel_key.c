@@ -1,4 +1,5 @@
 #include "features/compare/kernel_key.h"
+#include "base/text.h"
 
 const char *nai_match_level_name(enum nai_match_level level) {
   static const char *const names[NAI_LEVEL_COUNT] = {"name", "toolchain", "tuning", "call site", "place", "category"};
@@ -21,17 +22,14 @@ static bool starts(const char *at, const char *end, const char *word) {
 
 /* A cast in front of a number, "(unsigned long)4", "(bool)0": its length; 0 for anything else. */
 static size_t cast_length(const char *at, const char *end) {
-  static const char *const types[] = {"int",           "bool",      "unsigned int",      "unsigned", "long",
-                                      "unsigned long", "short",     "unsigned short",    "char",     "signed char",
-                                      "unsigned char", "long long", "unsigned long long"};
+  static const char *const types[] = {"int",           "bool",      "unsigned int",       "unsigned", "long",
+                                      "unsigned long", "short",     "unsigned short",     "char",     "signed char",
+                                      "unsigned char", "long long", "unsigned long long", NULL};
   const char *close = at < end && *at == '(' ? memchr(at, ')', (size_t)(end - at)) : NULL;
   const char *number = close ? close + 1 : end;
   if (!close || number >= end || !(is_digit(*number) || (*number == '-' && number + 1 < end && is_digit(number[1]))))
     return 0;
-  for (size_t i = 0; i < sizeof types / sizeof *types; i++)
-    if ((size_t)(close - at - 1) == strlen(types[i]) && memcmp(at + 1, types[i], strlen(types[i])) == 0)
-      return (size_t)(number - at);
-  return 0;
+  return nai_text_is_one(at + 1, (size_t)(close - at - 1), types) ? (size_t)(number - at) : 0;
 }
 
 /* Digits with a suffix of C++ literals, "4ul": appended without it. Returns how much was read. */
@@ -188,15 +186,12 @@ static bool word_with_number(const char *token, size_t n, const char *word) {
 /* A part of a library kernel's name that an autotuner chooses. */
 static bool is_tuning(const char *token, size_t n) {
   static const char *const words[] = {
-      "stages",   "warpspecialized", "pingpong",     "cooperative", "ws",  "RING", "TREE",  "NVLS",
-      "NVLSTREE", "COLLNETDIRECT",   "COLLNETCHAIN", "COLLNET",     "PAT", "LL",   "LL128", "SIMPLE"};
+      "stages",        "warpspecialized", "pingpong", "cooperative", "ws", "RING",  "TREE",   "NVLS", "NVLSTREE",
+      "COLLNETDIRECT", "COLLNETCHAIN",    "COLLNET",  "PAT",         "LL", "LL128", "SIMPLE", NULL};
   static const char *const numbered[] = {"tilesize", "stage",         "stages", "cluster", "align", "splitk", "splitK",
                                          "warpsize", "warpgroupsize", "tensor", "ldg",     "warps", "num",    "sliced"};
-  if (is_tile(token, n))
+  if (is_tile(token, n) || nai_text_is_one(token, n, words))
     return true;
-  for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-    if (n == strlen(words[i]) && memcmp(token, words[i], n) == 0)
-      return true;
   for (size_t i = 0; i < sizeof numbered / sizeof *numbered; i++)
     if (word_with_number(token, n, numbered[i]))
       return true;
@@ -205,16 +200,11 @@ static bool is_tuning(const char *token, size_t n) {
 
 /* nvjet_tst_192x192_64x4_2x1_v_bz_coopB_bias_TNN: library, types, epilogue and transposes stay. */
 static bool nvjet_keeps(const char *token, size_t n, int index) {
-  static const char *const kept[] = {"bias", "relu", "gelu", "silu", "aux", "drelu", "dgelu", "Avec", "Bvec"};
+  static const char *const kept[] = {"bias", "relu", "gelu", "silu", "aux", "drelu", "dgelu", "Avec", "Bvec", NULL};
   bool letters = n == 3;
   for (size_t i = 0; i < n; i++)
     letters &= token[i] == 'N' || token[i] == 'T';
-  if (index < 2 || letters)
-    return true;
-  for (size_t i = 0; i < sizeof kept / sizeof *kept; i++)
-    if (n == strlen(kept[i]) && memcmp(token, kept[i], n) == 0)
-      return true;
-  return false;
+  return index < 2 || letters || nai_text_is_one(token, n, kept);
 }
 
 /* A word of [A-Za-z0-9_] without the parts between underscores that tuners choose. */

@@ -8,11 +8,7 @@
 
 /* --- uses ------------------------------------------------------------------------------------- */
 
-static int by_use(const void *pa, const void *pb) {
-  const struct nai_kernel_use *a = pa, *b = pb;
-  int order = strcmp(a->name, b->name);
-  return order ? order : strcmp(a->path, b->path);
-}
+NAI_ORDER_BY(by_use, struct nai_kernel_use, strcmp(a->name, b->name), strcmp(a->path, b->path))
 
 /* Adds up the same kernel at the same place of several captures. */
 static uint32_t merge_uses(struct nai_kernel_use *uses, uint32_t n) {
@@ -34,9 +30,7 @@ struct origin {
   const char *kernel, *site; /* site NULL: it has none, or several have launched it */
 };
 
-static int by_kernel(const void *pa, const void *pb) {
-  return strcmp(((const struct origin *)pa)->kernel, ((const struct origin *)pb)->kernel);
-}
+NAI_ORDER_BY(by_kernel, struct origin, strcmp(a->kernel, b->kernel))
 
 static const char *without_line(struct nai_arena *arena, const char *label) {
   for (const char *at = strchr(label, ':'); at; at = strchr(at + 1, ':')) {

@@ -84,10 +84,7 @@ static int compare_items(const void *pa, const void *pb, void *ctx) {
   return order ? order : compare_uses(a, b);
 }
 
-static int compare_rows(const void *pa, const void *pb) {
-  const struct item *a = *(struct item *const *)pa, *b = *(struct item *const *)pb;
-  return a->row != b->row ? (a->row < b->row ? -1 : 1) : compare_uses(a, b);
-}
+NAI_ORDER_BY(compare_rows, struct item *const, NAI_SIGN((*a)->row, (*b)->row), compare_uses(*a, *b))
 
 static void add_items(struct work *w, uint32_t row, struct item *const *items, uint32_t n) {
   for (uint32_t i = 0; i < n; i++) {

@@ -1,6 +1,7 @@
 /* Metrics of both sides, judged: the union of all captures' metrics, in the order of their definitions. */
 #include "base/strings.h"
 #include "base/text.h"
+#include "base/sort.h"
 #include "features/compare/internal.h"
 #include "rundir/run.h"
 #include "tables/compared_metrics.h"
@@ -274,12 +275,9 @@ static void one_sided(struct nai_metric_result *r, const struct nai_comparison *
 /* Idle and exposed time are what the other parts of a step leave over: kernels that get faster leave more, and nothing
  * is worse while the step takes no longer. A budget of somebody's own is judged as it is. */
 static void excuse_remainder(struct nai_metric_result *r, const struct nai_comparison *c) {
-  static const char *const remainders[] = {"gpu.idle.", "gpu.exposed_", "idle."};
   const struct nai_metric_result *step = nai_comparison_metric(c, STEP_TIME);
   struct nai_judgement *j = &r->judgement;
-  bool is_one = false;
-  for (size_t i = 0; i < sizeof remainders / sizeof *remainders; i++)
-    is_one |= strncmp(r->def.metric, remainders[i], strlen(remainders[i])) == 0;
+  bool is_one = nai_text_begins(r->def.metric, NAI_WORDS("gpu.idle.", "gpu.exposed_", "idle."));
   if (!is_one || !is(r->def.basis, "step") || nai_budget_of(c->options.budgets, r->def.metric) || !step ||
       !step->judgement.compared || (j->verdict != NAI_VERDICT_REGRESSED && j->verdict != NAI_VERDICT_SUSPECT) ||
       step->judgement.shift.shift > j->budget)
@@ -360,11 +358,7 @@ static bool is_explored(const struct nai_metric_result *r) {
          r->count[NAI_CANDIDATE] >= MIN_FOR_Q && v != NAI_VERDICT_ERROR && v != NAI_VERDICT_SKIPPED;
 }
 
-static int by_p(const void *a, const void *b) {
-  double x = (*(struct nai_metric_result *const *)a)->judgement.shift.p,
-         y = (*(struct nai_metric_result *const *)b)->judgement.shift.p;
-  return (x > y) - (x < y);
-}
+NAI_ORDER_BY(by_p, struct nai_metric_result *const, NAI_SIGN((*a)->judgement.shift.p, (*b)->judgement.shift.p))
 
 /* Benjamini-Hochberg over the metrics that nobody asked about: the share of false ones among those as small. */
 static int correct_for_many(struct nai_comparison *c, struct nai_err *err) {

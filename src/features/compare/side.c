@@ -22,7 +22,6 @@
 #include "tables/process_summary.h"
 #include "tables/processes.h"
 #include "tables/repeating_units.h"
-#include "tables/run_info.h"
 #include "tables/serving_summary.h"
 #include "tables/step_idle.h"
 #include "tables/step_summary.h"
@@ -167,6 +166,10 @@ int nai_capture_replace(struct nai_capture *capture, struct nai_run *run, struct
 
 const struct nai_table *nai_capture_table(const struct nai_capture *capture, const struct nai_schema *schema) {
   return nai_run_find_loaded(capture->run, schema->name);
+}
+
+struct RUN_INFO_row nai_capture_info(const struct nai_capture *capture) {
+  return RUN_INFO_at(nai_capture_table(capture, &nai_run_info_schema), 0);
 }
 
 struct nai_side_rows nai_rows_of_side(const struct nai_side *sides, int side, const struct nai_schema *schema) {

@@ -2,10 +2,9 @@
 #pragma once
 
 #include "base/err.h"
+#include "tables/run_info.h"
 
 struct nai_run;
-struct nai_schema;
-struct nai_table;
 
 enum nai_side_id { NAI_BASE, NAI_CANDIDATE, NAI_SIDES };
 extern const char *const nai_side_names[NAI_SIDES]; /* as outputs call them: "base", "new" */
@@ -32,6 +31,8 @@ NAI_MUST_CHECK int nai_capture_open_table(const struct nai_table **table, struct
 NAI_MUST_CHECK int nai_capture_replace(struct nai_capture *capture, struct nai_run *run, struct nai_err *err);
 /* One of them, with the columns of its schema; a run of another version that lacks it has an empty one. Borrowed. */
 const struct nai_table *nai_capture_table(const struct nai_capture *capture, const struct nai_schema *schema);
+/* Its only row of run_info. */
+struct RUN_INFO_row nai_capture_info(const struct nai_capture *capture);
 
 /* The rows of a table over all captures of a side, or of both:
  *

@@ -72,9 +72,7 @@ struct ranked {
   bool is_b;
 };
 
-static int by_ranked(const void *a, const void *b) {
-  return nai_by_f64(&((const struct ranked *)a)->value, &((const struct ranked *)b)->value);
-}
+NAI_ORDER_BY(by_ranked, struct ranked, nai_by_f64(&a->value, &b->value))
 
 /* Normal with correction for ties and continuity; `twice` = twice the rank sum of b, `ties` = sum of t^3 - t. */
 static double normal_p(double twice, double ties, double m, double n) {

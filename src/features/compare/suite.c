@@ -79,11 +79,11 @@ static void put_parts(struct nai_view *parts, const struct nai_table *time, int 
 
 /* "77.0 %" of the new side's whole. */
 static void put_share(struct nai_view *map, const struct nai_table *time, const char *part, double whole) {
-  NAI_SCOPED(nai_buf) text = {0};
-  for (int64_t i = 0; i < time->rows; i++)
-    if (strcmp(nai_get_str(time, i, COMPARED_TIME_part), part) == 0 && whole > 0)
-      nai_fmt_percent(&text, 100 * nai_get_f64(time, i, COMPARED_TIME_new_time_ns) / whole);
-  nai_view_put_buf(map, part, NAI_TEXT_TRUSTED, &text);
+  int64_t row = nai_find_str(time, COMPARED_TIME_part, part);
+  if (row >= 0 && whole > 0)
+    nai_view_put_percent(map, part, 100 * nai_get_f64(time, row, COMPARED_TIME_new_time_ns) / whole);
+  else
+    nai_view_put_trusted(map, part, "");
 }
 
 static void put_time(struct nai_view *map, const struct nai_comparison *c) {

@@ -1,9 +1,9 @@
 /* Timelines of compare.html, from the event tables that runs keep: no trace is opened. */
 #include "features/compare/timeline.h"
 #include "base/fs.h"
+#include "base/sort.h"
 #include "rundir/run.h"
 #include "tables/metrics.h"
-#include "tables/run_info.h"
 #include "tables/steps.h"
 #include "tables/viewer_data.h"
 #include "viewer/slice.h"
@@ -16,10 +16,7 @@ struct ranked {
   int64_t number; /* of a capture; row of a step */
 };
 
-static int by_value(const void *pa, const void *pb) {
-  const struct ranked *a = pa, *b = pb;
-  return a->value != b->value ? (a->value < b->value ? -1 : 1) : (a->number > b->number) - (a->number < b->number);
-}
+NAI_ORDER_BY(by_value, struct ranked, NAI_SIGN(a->value, b->value), NAI_SIGN(a->number, b->number))
 
 /* The one in the middle; of two the lower. */
 static int64_t middle_of(struct ranked *list, uint32_t n) {
@@ -27,15 +24,11 @@ static int64_t middle_of(struct ranked *list, uint32_t n) {
   return list[(n - 1) / 2].number;
 }
 
-static struct RUN_INFO_row info_of(const struct nai_capture *capture) {
-  return RUN_INFO_at(nai_capture_table(capture, &nai_run_info_schema), 0);
-}
-
 /* What captures are ranked by: the median step, or how long the GPUs worked. */
 static double length_of(const struct nai_capture *capture, bool by_step) {
   const struct nai_table *metrics = nai_capture_table(capture, &nai_metrics_schema);
   int64_t row = by_step ? nai_find_str(metrics, METRICS_metric, "step.time.median") : -1;
-  return row < 0 ? (double)nai_or_zero(info_of(capture).window_ns) : nai_get_f64(metrics, row, METRICS_value);
+  return row < 0 ? (double)nai_or_zero(nai_capture_info(capture).window_ns) : nai_get_f64(metrics, row, METRICS_value);
 }
 
 static int choose_capture(uint32_t *out, const struct nai_comparison *c, enum nai_side_id side, struct nai_err *err) {
@@ -63,7 +56,7 @@ static int choose_step(struct nai_pair_timeline *out, const struct nai_capture *
   struct ranked *list;
   uint32_t n = 0;
   out->step = -1;
-  out->step_start = out->step_end = nai_or_zero(info_of(capture).window_start_ns);
+  out->step_start = out->step_end = nai_or_zero(nai_capture_info(capture).window_start_ns);
   NAI_TRY(NAI_NEW(list, &arena, (size_t)steps->rows, err));
   for (int64_t row = 0; row < steps->rows && row < UINT32_MAX; row++) {
     struct STEPS_row step = STEPS_at(steps, row);

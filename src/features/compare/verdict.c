@@ -2,23 +2,18 @@
 
 #include "base/scope.h"
 
-static const struct {
-  const char *name, *code;
-} verdicts[NAI_VERDICT_COUNT] = {
-    [NAI_VERDICT_ERROR] = {"error", "error"},
-    [NAI_VERDICT_CHANGED] = {"changed", "changed"},
-    [NAI_VERDICT_REGRESSED] = {"regressed", "regressed"},
-    [NAI_VERDICT_SUSPECT] = {"suspect", "suspect"},
-    [NAI_VERDICT_IMPROVED] = {"improved", "improved"},
-    [NAI_VERDICT_WITHIN_BUDGET] = {"within budget", "within_budget"},
-    [NAI_VERDICT_NOT_PROVEN] = {"not proven", "not_proven"},
-    [NAI_VERDICT_SAME] = {"same", "same"},
-    [NAI_VERDICT_NOTED] = {"noted", "noted"},
-    [NAI_VERDICT_SKIPPED] = {"skipped", "skipped"},
-};
+const char *nai_verdict_name(enum nai_verdict verdict) {
+  static const char *const names[NAI_VERDICT_COUNT] = {"error",    "changed",       "regressed",  "suspect",
+                                                       "improved", "within budget", "not proven", "same",
+                                                       "noted",    "skipped"};
+  return names[verdict];
+}
 
-const char *nai_verdict_name(enum nai_verdict verdict) { return verdicts[verdict].name; }
-const char *nai_verdict_code(enum nai_verdict verdict) { return verdicts[verdict].code; }
+const char *nai_verdict_code(enum nai_verdict verdict) {
+  return verdict == NAI_VERDICT_WITHIN_BUDGET ? "within_budget"
+       : verdict == NAI_VERDICT_NOT_PROVEN    ? "not_proven"
+                                              : nai_verdict_name(verdict);
+}
 
 /* Equal to the last bit, or to what dividing sums in another order may change. */
 static bool equal(double a, double b) { return fabs(a - b) <= 1e-12 * fmax(fabs(a), fabs(b)); }

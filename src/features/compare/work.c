@@ -1,6 +1,7 @@
 /* How much of the same work do captures hold of which neither steps nor units are known? What calls of most kernels and
  * ranges changed by, where that is one factor. */
 #include "features/compare/entries.h"
+#include "base/sort.h"
 #include "features/compare/internal.h"
 #include "tables/kernel_paths.h"
 #include "tables/nvtx_ranges.h"
@@ -23,10 +24,7 @@ struct ratios {
   double share[NAI_SIDES];
 };
 
-static int by_value(const void *a, const void *b) {
-  double x = ((const struct ratio *)a)->value, y = ((const struct ratio *)b)->value;
-  return (x > y) - (x < y);
-}
+NAI_ORDER_BY(by_value, struct ratio, NAI_SIGN(a->value, b->value))
 
 /* The smallest value that a share of the weight does not exceed. */
 static double quantile_of(const struct ratio *list, uint32_t count, double share) {

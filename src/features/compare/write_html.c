@@ -52,12 +52,6 @@ static void put_metrics(const struct nai_document *d) {
   nai_view_put_bool(d->root, "any_metric", more < d->c->result_count);
 }
 
-static void put_length(struct nai_view *map, const char *key, double length) {
-  NAI_SCOPED(nai_buf) text = {0};
-  nai_fmt_real(&text, length, 3);
-  nai_view_put_buf(map, key, NAI_TEXT_TRUSTED, &text);
-}
-
 /* The parts of the whole as rectangles; both sides on the scale of the longer one. */
 static void put_bars(const struct nai_document *d) {
   const struct nai_table *t = d->c->tables[NAI_COMPARED_TIME];
@@ -76,8 +70,8 @@ static void put_bars(const struct nai_document *d) {
         continue;
       struct nai_view *part = nai_view_add_map(parts);
       nai_view_put_text(part, "part", nai_get_str(t, row, COMPARED_TIME_part));
-      put_length(part, "x", x);
-      put_length(part, "width", width);
+      nai_view_put_real(part, "x", x, 3);
+      nai_view_put_real(part, "width", width, 3);
       x += width;
     }
   }
@@ -120,14 +114,14 @@ static void put_dots(const struct nai_document *d) {
     nai_view_put_trusted(side, "side", nai_side_names[s]);
     double median = s == NAI_BASE ? r->judgement.base : r->judgement.candidate;
     nai_document_amount(side, "median", r->def.unit, median, false);
-    put_length(side, "place", place(&axis, median));
+    nai_view_put_real(side, "place", place(&axis, median), 3);
     for (uint32_t i = 0, at = 0; i < d->c->sides[s].count; i++) {
       if (r->rows[s][i] < 0)
         continue;
       struct nai_view *dot = nai_view_add_map(list);
       nai_document_text(d, dot, "label", d->c->sides[s].captures[i].label);
       nai_document_amount(dot, "value", r->def.unit, r->values[s][at], false);
-      put_length(dot, "x", place(&axis, r->values[s][at++]));
+      nai_view_put_real(dot, "x", place(&axis, r->values[s][at++]), 3);
     }
   }
 }
@@ -137,8 +131,8 @@ static void put_step(struct nai_view *list, const char *title, const struct axis
   struct nai_view *step = nai_view_add_map(list);
   nai_view_put_text(step, "title", title);
   nai_view_put_trusted(step, "color", color);
-  put_length(step, "x", place(axis, fmin(from, to)));
-  put_length(step, "width", fmax(2, place(axis, fmax(from, to)) - place(axis, fmin(from, to))));
+  nai_view_put_real(step, "x", place(axis, fmin(from, to)), 3);
+  nai_view_put_real(step, "width", fmax(2, place(axis, fmax(from, to)) - place(axis, fmin(from, to))), 3);
   nai_document_amount(step, "amount", "ns", sign ? to - from : to, sign);
 }
 

@@ -284,12 +284,6 @@ static void put_states(const struct nai_document *d) {
   nai_view_put_bool(d->root, "moved_alone", !shown);
 }
 
-static void put_share(struct nai_view *map, const char *key, int64_t ns, double all) {
-  NAI_SCOPED(nai_buf) text = {0};
-  nai_fmt_percent(&text, 100 * (double)ns / all);
-  nai_view_put_buf(map, key, NAI_TEXT_TRUSTED, &text);
-}
-
 static void put_levels(const struct nai_document *d) {
   const struct nai_match *m = &d->c->match;
   double all = (double)m->ns[NAI_BASE] + (double)m->ns[NAI_CANDIDATE];
@@ -303,11 +297,11 @@ static void put_levels(const struct nai_document *d) {
     nai_view_put_bool(map, "first", !shown++);
     nai_view_put_trusted(map, "level", nai_match_level_name((enum nai_match_level)level));
     nai_view_put_trusted(map, "confidence", nai_match_level_confidence((enum nai_match_level)level));
-    put_share(map, "share", m->level_ns[level], all);
+    nai_view_put_percent(map, "share", 100 * (double)m->level_ns[level] / all);
   }
   nai_view_put_bool(d->root, "any_level", shown > 0);
   if (m->only_ns)
-    put_share(d->root, "one_side", m->only_ns, all);
+    nai_view_put_percent(d->root, "one_side", 100 * (double)m->only_ns / all);
 }
 
 static int put_kernels(const struct nai_document *d, struct nai_err *err) {

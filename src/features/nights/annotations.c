@@ -1,6 +1,7 @@
 /* annotations.csv: what people know about runs. */
 #include "base/fs.h"
 #include "base/hash.h"
+#include "base/text.h"
 #include "features/nights/store_internal.h"
 #include "table/csv.h"
 #include "table/csv_read.h"
@@ -16,13 +17,6 @@ struct annotation {
 static const char *const kinds[] = {"expected-change", "ignore", "environment", NULL};
 
 const char *nai_store_kind(size_t index) { return index < sizeof kinds / sizeof *kinds ? kinds[index] : NULL; }
-
-static bool is_kind(const char *kind) {
-  for (int i = 0; kinds[i]; i++)
-    if (strcmp(kinds[i], kind) == 0)
-      return true;
-  return false;
-}
 
 /* What it means for its run; a run that is not there has nothing to be told. */
 static int tell(struct nai_store *store, const struct annotation *a, struct nai_err *err) {
@@ -59,7 +53,7 @@ static int tell_all(struct nai_store *store, const char *path, struct nai_err *e
   for (uint32_t row = 1; row < csv->row_count; row++) {
     const struct annotation a = {nai_csv_cell(csv, row, columns.run), nai_csv_cell(csv, row, columns.kind),
                                  nai_csv_cell(csv, row, columns.text)};
-    if (!is_kind(a.kind))
+    if (!nai_text_is_one(a.kind, strlen(a.kind), kinds))
       return nai_err_set(err, NAI_EUSAGE,
                          "%s:%u: \"%.60s\" is no kind: expected expected-change, ignore or environment", path,
                          csv->rows[row].line, a.kind);

@@ -1,5 +1,6 @@
 /* What else changed when a metric did. */
 #include "features/compare/stats.h"
+#include "base/sort.h"
 #include "features/nights/trend.h"
 #include "tables/index_kernels.h"
 #include "tables/runs.h"
@@ -23,11 +24,8 @@ uint32_t nai_trend_moved(const struct nai_trend_metric **out, uint32_t room, con
 
 enum { SIDE_RUNS = 4, SIDES = 2 };
 
-static int by_difference(const void *pa, const void *pb) {
-  const struct nai_trend_kernel *a = pa, *b = pb;
-  double x = fabs(a->after - a->before), y = fabs(b->after - b->before);
-  return x != y ? (x < y) - (x > y) : strcmp(a->name, b->name);
-}
+NAI_ORDER_BY(by_difference, struct nai_trend_kernel, NAI_SIGN(fabs(b->after - b->before), fabs(a->after - a->before)),
+             strcmp(a->name, b->name))
 
 /* Rows of a run in index.kernels; its number of captures is one more than the highest. */
 static int64_t rows_of(int64_t *count, int64_t *captures, const struct nai_index *index, uint32_t run) {

@@ -141,11 +141,8 @@ static int check_captures(const struct nai_store_add *a, struct nai_err *err) {
   return NAI_OK;
 }
 
-static int by_identity(const void *pa, const void *pb) {
-  uint64_t a = nai_run_manifest(*(struct nai_run *const *)pa)->identity,
-           b = nai_run_manifest(*(struct nai_run *const *)pb)->identity;
-  return (a > b) - (a < b);
-}
+NAI_ORDER_BY(by_identity, struct nai_run *const,
+             NAI_SIGN(nai_run_manifest(*a)->identity, nai_run_manifest(*b)->identity))
 
 /* "20260105T020000Z" of a time; nothing for NAI_NULL_I64. */
 static void print_utc(char out[32], int64_t utc_ns) {

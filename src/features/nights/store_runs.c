@@ -2,18 +2,10 @@
 #include "base/sort.h"
 #include "features/nights/store_internal.h"
 
-static int in_order(const void *pa, const void *pb) {
-  const struct nai_store_run *a = pa, *b = pb;
-  int order = strcmp(a->group, b->group);
-  if (order)
-    return order;
-  bool known_a = a->utc_ns != NAI_NULL_I64, known_b = b->utc_ns != NAI_NULL_I64;
-  if (known_a != known_b)
-    return known_b - known_a;
-  if (a->utc_ns != b->utc_ns)
-    return a->utc_ns < b->utc_ns ? -1 : 1;
-  return strcmp(a->id, b->id);
-}
+/* Runs without a time come last. */
+NAI_ORDER_BY(in_order, struct nai_store_run, strcmp(a->group, b->group),
+             (a->utc_ns == NAI_NULL_I64) - (b->utc_ns == NAI_NULL_I64), NAI_SIGN(a->utc_ns, b->utc_ns),
+             strcmp(a->id, b->id))
 
 struct id_search {
   const struct nai_store *store;

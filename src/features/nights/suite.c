@@ -1,6 +1,7 @@
 #include "features/nights/suite.h"
 
 #include "base/fs.h"
+#include "base/text.h"
 #include "config/yaml.h"
 #include "features/nights/store.h"
 
@@ -118,12 +119,11 @@ static int read_places(const char ***out, size_t *count, struct nai_suite_progra
 
 static int read_program(struct nai_suite_programs *to, const struct nai_yaml *doc, const struct nai_yaml_node *map,
                         const char *file, const char *const *baselines, size_t count, struct nai_err *err) {
-  static const char *const keys[] = {"runs", "baseline", "budgets", NULL};
   struct nai_suite_program *program;
   const struct nai_yaml_node *runs, *baseline = nai_yaml_get(doc, map, "baseline"),
                                     *budgets = nai_yaml_get(doc, map, "budgets");
   const char *text;
-  NAI_TRY(nai_yaml_expect_keys(doc, map, keys, err));
+  NAI_TRY(nai_yaml_expect_keys(doc, map, NAI_WORDS("runs", "baseline", "budgets"), err));
   NAI_TRY(nai_yaml_require(&runs, doc, map, "runs", err));
   if (!is_name(map->key))
     return nai_yaml_error_key(doc, map, err, "a program cannot be called \"%s\"", map->key);
@@ -142,11 +142,10 @@ static int read_program(struct nai_suite_programs *to, const struct nai_yaml *do
 
 static int read_file(struct nai_suite_programs *to, const char *file, const char *const *baselines, size_t count,
                      struct nai_err *err) {
-  static const char *const sections[] = {"programs", NULL};
   const struct nai_yaml_node *first;
   NAI_OWNED(nai_yaml) *doc = NULL;
   NAI_TRY(nai_yaml_load(&doc, file, err));
-  NAI_TRY(nai_yaml_expect_keys(doc, nai_yaml_root(doc), sections, err));
+  NAI_TRY(nai_yaml_expect_keys(doc, nai_yaml_root(doc), NAI_WORDS("programs"), err));
   NAI_TRY(nai_yaml_items(&first, doc, nai_yaml_root(doc), "programs", NAI_YAML_MAP, err));
   for (const struct nai_yaml_node *n = first; n; n = nai_yaml_next(doc, n))
     NAI_TRY(read_program(to, doc, n, file, baselines, count, err));

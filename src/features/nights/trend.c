@@ -1,4 +1,5 @@
 #include "features/nights/trend.h"
+#include "base/sort.h"
 
 #include "features/compare/stats.h"
 #include "tables/index_metrics.h"
@@ -188,11 +189,7 @@ static void judge(struct nai_trend_metric *m, const struct collecting *c) {
 
 /* --- series ----------------------------------------------------------------------------------- */
 
-static int by_name(const void *pa, const void *pb) {
-  const struct nai_trend_metric *a = pa, *b = pb;
-  int order = strcmp(a->metric, b->metric);
-  return order ? order : strcmp(a->basis, b->basis);
-}
+NAI_ORDER_BY(by_name, struct nai_trend_metric, strcmp(a->metric, b->metric), strcmp(a->basis, b->basis))
 
 /* A new definition is no change of the program: what is before it is another series of numbers. */
 static int find_in_definition(struct nai_trend_metric *m, const struct collecting *c, struct nai_err *err) {

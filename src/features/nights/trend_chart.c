@@ -50,12 +50,6 @@ static double y_of(const struct scale *s, double value) {
   return TOP + (high - value) / (high - low) * (HEIGHT - TOP - BOTTOM);
 }
 
-static void put_number(struct nai_view *map, const char *key, double value) {
-  NAI_SCOPED(nai_buf) text = {0};
-  nai_fmt_real(&text, value, 1);
-  nai_view_put_buf(map, key, NAI_TEXT_TRUSTED, &text);
-}
-
 static void put_points(struct nai_view *chart, const struct nai_trend_metric *m, const struct scale *s) {
   NAI_SCOPED(nai_buf) text = {0};
   for (uint32_t i = 0; i < m->count; i++) {
@@ -104,8 +98,8 @@ static void put_runs(struct nai_view *chart, const struct nai_trend *t, const st
   for (uint32_t i = 0; i < m->count; i++) {
     struct nai_view *dot = nai_view_add_map(dots);
     nai_view_put_trusted(dot, "class", m->found.spikes[i] ? "spike" : i + 1 == m->count ? "newest" : "run");
-    put_number(dot, "x", x_of(s, i));
-    put_number(dot, "y", y_of(s, m->values[i]));
+    nai_view_put_real(dot, "x", x_of(s, i), 1);
+    nai_view_put_real(dot, "y", y_of(s, m->values[i]), 1);
     put_title(dot, t, m, i);
     nai_trend_put_href(dot, t, links, m->runs[i]);
     const char *note = nai_get_str(t->index->runs, m->runs[i], RUNS_note);
@@ -113,7 +107,7 @@ static void put_runs(struct nai_view *chart, const struct nai_trend *t, const st
       continue;
     struct nai_view *map = nai_view_add_map(notes);
     nai_view_put_text(map, "note", note);
-    put_number(map, "x", x_of(s, i));
+    nai_view_put_real(map, "x", x_of(s, i), 1);
   }
 }
 
@@ -131,7 +125,7 @@ static void put_days(struct nai_view *chart, const struct nai_trend *t, const st
     put_day(&text, nai_get_i64(t->index->runs, m->runs[i], RUNS_utc_ns));
     nai_view_put_buf(day, "day", NAI_TEXT_TRUSTED, &text);
     nai_view_put_trusted(day, "anchor", anchors[k]);
-    put_number(day, "x", x_of(s, i));
+    nai_view_put_real(day, "x", x_of(s, i), 1);
   }
 }
 
@@ -141,15 +135,15 @@ static void put_limits(struct nai_view *chart, const struct nai_trend_metric *m,
   if (!isnan(threshold)) {
     struct nai_view *band = nai_view_put_map(chart, "band");
     double a = y_of(s, m->usual), b = y_of(s, threshold);
-    put_number(band, "y", fmin(a, b));
-    put_number(band, "height", fabs(a - b));
-    put_number(band, "edge", b);
+    nai_view_put_real(band, "y", fmin(a, b), 1);
+    nai_view_put_real(band, "height", fabs(a - b), 1);
+    nai_view_put_real(band, "edge", b, 1);
     nai_index_put_value(band, "threshold", m->unit, m->basis, threshold);
   }
   if (isnan(m->anchor))
     return;
   struct nai_view *anchor = nai_view_put_map(chart, "anchor_line");
-  put_number(anchor, "y", y_of(s, m->anchor));
+  nai_view_put_real(anchor, "y", y_of(s, m->anchor), 1);
   nai_index_put_value(anchor, "anchor", m->unit, m->basis, m->anchor);
 }
 
@@ -160,14 +154,14 @@ static void put_levels(struct nai_view *chart, const struct nai_trend *t, const 
     uint32_t first = i ? m->found.changes[i - 1].at : m->defined_from;
     uint32_t end = i < m->found.count ? m->found.changes[i].at : m->count;
     struct nai_view *level = nai_view_add_map(levels);
-    put_number(level, "from", x_of(s, first));
-    put_number(level, "to", x_of(s, end - 1));
-    put_number(level, "y", y_of(s, nai_median(m->values + first, end - first)));
+    nai_view_put_real(level, "from", x_of(s, first), 1);
+    nai_view_put_real(level, "to", x_of(s, end - 1), 1);
+    nai_view_put_real(level, "y", y_of(s, nai_median(m->values + first, end - first)), 1);
     if (!i)
       continue;
     struct nai_view *step = nai_view_add_map(steps);
     nai_view_put_bool(step, "worse", nai_trend_is_worse(m, &m->found.changes[i - 1]));
-    put_number(step, "x", x_of(s, first - 0.5));
+    nai_view_put_real(step, "x", x_of(s, first - 0.5), 1);
     put_title(step, t, m, first);
   }
 }
@@ -178,21 +172,21 @@ static void put_definition(struct nai_view *chart, const struct nai_trend *t, co
   if (!m->defined_from)
     return;
   struct nai_view *map = nai_view_put_map(chart, "definition");
-  put_number(map, "x", x_of(s, m->defined_from - 0.5));
+  nai_view_put_real(map, "x", x_of(s, m->defined_from - 0.5), 1);
   nai_view_put_text(map, "version", nai_get_str(t->index->runs, m->runs[m->defined_from], RUNS_tool_version));
 }
 
 static void add_label(struct nai_view *list, const struct nai_trend_metric *m, double value, const struct scale *s) {
   struct nai_view *label = nai_view_add_map(list);
   nai_index_put_value(label, "value", m->unit, m->basis, value);
-  put_number(label, "y", y_of(s, value) + 4);
+  nai_view_put_real(label, "y", y_of(s, value) + 4, 1);
 }
 
 void nai_trend_put_chart(struct nai_view *map, const struct nai_trend *t, const struct nai_trend_metric *m,
                          const char *links) {
   const struct scale s = scale_of(m);
   struct nai_view *chart = nai_view_put_map(map, "chart"), *labels = nai_view_put_list(chart, "labels");
-  put_number(chart, "radius", fmax(1, fmin(3, 150.0 / m->count)));
+  nai_view_put_real(chart, "radius", fmax(1, fmin(3, 150.0 / m->count)), 1);
   put_points(chart, m, &s);
   put_runs(chart, t, m, links, &s);
   put_days(chart, t, m, &s);

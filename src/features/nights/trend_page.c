@@ -1,5 +1,6 @@
 /* trend.html and trend.md: one view, two templates. */
 #include "base/fmt.h"
+#include "base/sort.h"
 #include "features/nights/trend.h"
 #include "tables/runs.h"
 
@@ -168,12 +169,8 @@ static int rank_of(const struct nai_trend_metric *m) {
 }
 
 /* What asks for attention first. */
-static int by_urgency(const void *pa, const void *pb) {
-  const struct nai_trend_metric *a = *(const struct nai_trend_metric *const *)pa;
-  const struct nai_trend_metric *b = *(const struct nai_trend_metric *const *)pb;
-  int order = rank_of(a) - rank_of(b);
-  return order ? order : (a > b) - (a < b); /* by name: that is their order in the series */
-}
+/* Of equals by name: that is their order in the series. */
+NAI_ORDER_BY(by_urgency, struct nai_trend_metric *const, rank_of(*a) - rank_of(*b), NAI_SIGN(*a, *b))
 
 /* The newest change, if it is for the worse and nothing has undone it; NULL else. */
 static const struct nai_change *newest_worse(const struct nai_trend_metric *m) {

@@ -3,6 +3,7 @@
 
 #include "base/fs.h"
 #include "base/escape.h"
+#include "base/text.h"
 #include "features/export/export.h"
 #include "features/ranks/timeline.h"
 #include "features/ranks/write.h"
@@ -117,21 +118,15 @@ static const char *way_below(const char *path, const char *directory) {
 
 /* Whether a path is a journal of a database. */
 static bool is_beside(const char *path, const char *source) {
-  static const char *const beside[] = {"-wal", "-shm", "-journal"};
   NAI_FREED char *whole = realpath(source, NULL);
   size_t length = whole ? strlen(whole) : 0;
-  for (size_t i = 0; whole && i < sizeof beside / sizeof *beside; i++)
-    if (strncmp(path, whole, length) == 0 && strcmp(path + length, beside[i]) == 0)
-      return true;
-  return false;
+  return whole && strncmp(path, whole, length) == 0 &&
+         nai_text_is_one(path + length, strlen(path + length), NAI_WORDS("-wal", "-shm", "-journal"));
 }
 
 static bool is_published(const char *name) {
-  static const char *const files[] = {"ranks.md", "ranks.json", "ranks.html"};
-  for (size_t i = 0; i < sizeof files / sizeof *files; i++)
-    if (strcmp(name, files[i]) == 0)
-      return true;
-  return strncmp(name, "tables/", 7) == 0 || strncmp(name, "stages/", 7) == 0;
+  return nai_text_is_one(name, strlen(name), NAI_WORDS("ranks.md", "ranks.json", "ranks.html")) ||
+         nai_text_begins(name, NAI_WORDS("tables/", "stages/"));
 }
 
 /* What must not become a timeline: files of the sources, and those that have just been published. */

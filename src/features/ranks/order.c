@@ -34,10 +34,7 @@ static int compare_names(const char *a, const char *b) {
 
 NAI_ORDER(by_number, struct nai_job_rank, {a->number, b->number})
 
-static int by_label(const void *pa, const void *pb) {
-  const struct nai_job_rank *a = pa, *b = pb;
-  return compare_names(a->label, b->label);
-}
+NAI_ORDER_BY(by_label, struct nai_job_rank, compare_names(a->label, b->label))
 
 /* The number behind the last occurrence of the text. */
 static int64_t number_in(const char *path, const char *text) {

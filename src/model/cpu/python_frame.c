@@ -1,6 +1,7 @@
 /* Frames of Python, in the forms that tools write them: `step (/app/train.py:42)`, `/app/train.py:42 step`, `File
  * "/app/train.py", line 42, in step`, or the function as symbol and the path as module. */
 #include "model/cpu/call_stacks.h"
+#include "base/text.h"
 
 static bool is_name(char c) { return isalnum((unsigned char)c) || c == '_'; }
 static bool ends_path(char c) {
@@ -36,11 +37,7 @@ static int64_t find_line(const char *text, const char *behind) {
 }
 
 static bool is_filler(const char *word, size_t length) {
-  static const char *const words[] = {"File", "line", "in", "at", NULL};
-  for (int i = 0; words[i]; i++)
-    if (strlen(words[i]) == length && memcmp(words[i], word, length) == 0)
-      return true;
-  return isdigit((unsigned char)word[0]);
+  return isdigit((unsigned char)word[0]) || nai_text_is_one(word, length, NAI_WORDS("File", "line", "in", "at"));
 }
 
 /* The first word outside of the path that is neither a number nor filler; dots and <locals> belong to it. */

@@ -283,9 +283,12 @@ static int put_range(struct work *w, uint32_t range, bool inside, struct nai_err
   return w->used_count ? put_part(w, w->whole, range, inside, err) : NAI_OK;
 }
 
-/* The first launch behind `next` that begins after `end`. Most ranges hold few: steps that double come first. */
+/* The first launch behind `next` that begins after `end`. Most ranges hold few or none: steps that double come first.
+ */
 static uint32_t behind_end(const struct work *w, int64_t end) {
   uint32_t from = w->next, step = 1;
+  if (from == w->launches.count || w->launches.at[from].start > end)
+    return from;
   while (step < w->launches.count - from && w->launches.at[from + step].start <= end) {
     from += step;
     step *= 2;
