@@ -80,8 +80,8 @@ static int report(struct job *job, int stage, struct nai_err *err) {
   struct nai_result *r = job->s->result;
   NAI_TRY(NAI_ROOM(r->nodes, r->node_capacity, r->node_count, &r->arena, err));
   struct nai_node_result *node = &r->nodes[r->node_count++];
-  *node = (struct nai_node_result){.name = job->node->name, .stage = stage, .ran = !job->taken,
-                                   .seconds = job->seconds, .rows = job->rows};
+  *node = (struct nai_node_result){
+      .name = job->node->name, .stage = stage, .ran = !job->taken, .seconds = job->seconds, .rows = job->rows};
   if (!job->taken)
     memcpy(node->reason, job->reason, sizeof node->reason);
   return NAI_OK;

@@ -46,7 +46,8 @@ struct dep_builder {
   int64_t *return_latency; /* per GPU: median from the end of an operation to the return of the wait for it */
 };
 
-static inline NAI_MUST_CHECK int nai_dep_add(struct dep_builder *b, uint32_t from, int64_t weight, enum nai_dep_kind kind, struct nai_err *err) {
+static inline NAI_MUST_CHECK int nai_dep_add(struct dep_builder *b, uint32_t from, int64_t weight,
+                                             enum nai_dep_kind kind, struct nai_err *err) {
   NAI_TRY(NAI_ROOM(b->d->v, b->capacity, b->count, &b->m->arena, err));
   b->d->v[b->count++] = (struct nai_dep){.weight = weight,
                                          .from = from,

@@ -136,8 +136,8 @@ static int build(struct nai_model *m, struct nai_err *err) {
 /* All of it is large arrays, which lie in files. */
 const struct nai_part_def nai_part_dependencies = {.name = "dependencies",
                                                    .needs = NAI_PART(NAMES) | NAI_PART(LAUNCHES) | NAI_PART(CALLS) |
-                                                            NAI_PART(CALL_STATS) | NAI_PART(GPUS) | NAI_PART(COMM) | NAI_PART(EVIDENCE) |
-                                                            NAI_PART(CPU),
+                                                            NAI_PART(CALL_STATS) | NAI_PART(GPUS) | NAI_PART(COMM) |
+                                                            NAI_PART(EVIDENCE) | NAI_PART(CPU),
                                                    .tables = NAI_IN(APIS) | NAI_IN(MEMOPS) | NAI_IN(SYNCS) |
                                                              NAI_IN(CUDA_EVENTS) | NAI_IN(THREADS) | NAI_IN(PROCESSES) |
                                                              NAI_IN(OSRT),
