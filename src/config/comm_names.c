@@ -33,6 +33,7 @@ int nai_comm_names_load(struct nai_comm_names **out, struct nai_err *err) {
   for (int s = 0; s < SETS; s++) {
     const struct nai_yaml_node *node = nai_yaml_get(doc, root, sections[s]);
     NAI_TRY(nai_patterns_new(&names->sets[s], err));
+    nai_patterns_interpret(names->sets[s]);
     if (node)
       NAI_TRY(add_section(names->sets[s], s, doc, node, err));
   }

@@ -36,6 +36,7 @@ struct nai_patterns {
   pcre2_match_context *match_context;
   atomic_int gave_up; /* lowest pattern that ran into its limit, INT_MAX while none did */
   atomic_bool oom;
+  bool interpreted; /* none gets machine code */
 };
 
 int nai_patterns_new(struct nai_patterns **out, struct nai_err *err) {
@@ -55,6 +56,8 @@ int nai_patterns_new(struct nai_patterns **out, struct nai_err *err) {
   set = NULL;
   return NAI_OK;
 }
+
+void nai_patterns_interpret(struct nai_patterns *set) { set->interpreted = true; }
 
 void nai_patterns_free(struct nai_patterns *set) {
   if (!set)
@@ -111,7 +114,7 @@ static int compile_regex(pcre2_code **out, PCRE2_UCHAR message[MESSAGE_SIZE], PC
   }
   size_t size = 0;
   pcre2_pattern_info(*out, PCRE2_INFO_SIZE, &size);
-  if (size <= JIT_SIZE_MAX)
+  if (size <= JIT_SIZE_MAX && !set->interpreted)
     (void)pcre2_jit_compile(*out, PCRE2_JIT_COMPLETE); /* without it the interpreter does the same work */
   return 0;
 }

@@ -14,6 +14,8 @@ enum { NAI_PATTERNS_MAX = 4096, NAI_PATTERN_SUBJECT_MAX = 16384 };
 struct nai_patterns;
 
 NAI_MUST_CHECK int nai_patterns_new(struct nai_patterns **out, struct nai_err *err);
+/* Before anything is added to a set that few names are matched against: machine code would cost more than it saves. */
+void nai_patterns_interpret(struct nai_patterns *set);
 void nai_patterns_free(struct nai_patterns *set);
 NAI_OWNER(nai_patterns)
 /* Compiles the patterns of a document behind those already there. Classes are numbered in order of first appearance. */

@@ -1,6 +1,6 @@
 /* Parsed files as bytes: of each its path and a NUL, how many bytes follow, the hash of its text, how many nodes, the
- * nodes; at the end a NUL. Numbers are LEB128. A node: flags, line, column; its key's line, column and text; the text of
- * a scalar or the number of children; how far its next sibling is. Internal to src/config and to what makes them. */
+ * nodes; at the end a NUL. Numbers are LEB128. A node: flags, line, column; its key's line, column and text; the text
+ * of a scalar or the number of children; how far its next sibling is. Internal to src/config and to what makes them. */
 #pragma once
 
 #include "config/yaml.h"

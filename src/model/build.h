@@ -17,7 +17,7 @@ struct nai_part_def {
   int (*end)(struct nai_model *, struct nai_err *);
   int64_t (*bytes)(const struct nai_model *); /* of anonymous memory, temporary included; NULL: little */
 };
-extern const struct nai_part_def nai_part_names, nai_part_launches, nai_part_ranges, nai_part_calls, nai_part_gpus,
+extern const struct nai_part_def nai_part_names, nai_part_launches, nai_part_ranges, nai_part_calls, nai_part_call_stats, nai_part_gpus,
     nai_part_process_gpus, nai_part_window, nai_part_blocked, nai_part_nvtx_tree, nai_part_kernel_groups,
     nai_part_process_sums, nai_part_phases, nai_part_evidence, nai_part_idle, nai_part_lanes, nai_part_cpu,
     nai_part_steps, nai_part_active, nai_part_comm, nai_part_memory, nai_part_sampled, nai_part_dependencies;

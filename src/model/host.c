@@ -1,5 +1,6 @@
 /* What threads did, in order: API calls, and when they waited for a GPU. */
 #include "model/build.h"
+#include "table/stats.h"
 
 static int group_calls(struct nai_model *m, struct nai_err *err) {
   const struct nai_row_order by = {m->apis.start_ns, m->apis.end_ns, m->apis.name, &m->tables[NAI_IN_APIS]->strings};
@@ -10,6 +11,17 @@ static int64_t calls_bytes(const struct nai_model *m) { return (int64_t)m->apis.
 
 const struct nai_part_def nai_part_calls = {
     .name = "calls", .tables = NAI_IN(APIS) | NAI_IN(THREADS), .begin = group_calls, .bytes = calls_bytes};
+
+static int measure_calls(struct nai_model *m, struct nai_err *err) {
+  uint32_t names = m->tables[NAI_IN_APIS]->strings.count;
+  const struct nai_durations durations = {m->apis.name, m->apis.start_ns, m->apis.end_ns};
+  const struct nai_values values = {m->apis.n, nai_duration_block, &durations, m->scratch_dir};
+  NAI_TRY(NAI_NEW(m->call_stats, &m->arena, names, err));
+  return nai_group_stats(m->call_stats, names, &values, err);
+}
+
+const struct nai_part_def nai_part_call_stats = {
+    .name = "durations of calls", .tables = NAI_IN(APIS), .begin = measure_calls};
 
 static int begin_blocked(struct nai_model *m, struct nai_err *err) {
   return NAI_NEW(m->blocked, &m->arena, m->thread_count, err);

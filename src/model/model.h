@@ -120,6 +120,7 @@ enum nai_model_part {
   NAI_PART_LAUNCHES,      /* kernel_api, memop_api, graph_api, api_owns */
   NAI_PART_RANGES,        /* nvtx_by_thread */
   NAI_PART_CALLS,         /* api_by_thread */
+  NAI_PART_CALL_STATS,    /* call_stats */
   NAI_PART_GPUS,          /* gpus */
   NAI_PART_ACTIVE,        /* active (idle/active.h) */
   NAI_PART_PROCESS_GPUS,  /* process_gpus */
@@ -191,6 +192,7 @@ struct nai_model {
 
   /* host timelines */
   struct nai_groups api_by_thread;  /* by start, then end descending */
+  struct nai_stats *call_stats;     /* per name of API calls: of their durations (table/stats.h) */
   struct nai_groups nvtx_by_thread; /* in the same order; marks left out */
   struct nai_intervals *blocked;    /* per thread: union of its blocking calls */
   struct nai_nvtx_node *nodes;      /* the NVTX tree, threads one after the other */

@@ -6,6 +6,7 @@ static const struct nai_part_def *const parts[NAI_PART_COUNT] = {
     [NAI_PART_LAUNCHES] = &nai_part_launches,
     [NAI_PART_RANGES] = &nai_part_ranges,
     [NAI_PART_CALLS] = &nai_part_calls,
+    [NAI_PART_CALL_STATS] = &nai_part_call_stats,
     [NAI_PART_GPUS] = &nai_part_gpus,
     [NAI_PART_ACTIVE] = &nai_part_active,
     [NAI_PART_PROCESS_GPUS] = &nai_part_process_gpus,

@@ -29,6 +29,11 @@ struct nai_payload {
 static inline bool nai_payload_has(const struct nai_payload *payload, enum nai_payload_field field) {
   return payload->known >> field & 1;
 }
+static inline bool nai_payload_same(const struct nai_payload *a, const struct nai_payload *b,
+                                    enum nai_payload_field field) {
+  return nai_payload_has(a, field) == nai_payload_has(b, field) &&
+         (!nai_payload_has(a, field) || a->value[field] == b->value[field]);
+}
 
 /* What became of a payload. */
 enum nai_payload_verdict {

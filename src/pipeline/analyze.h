@@ -30,6 +30,8 @@ struct nai_node_result {
   int stage;
   bool ran;        /* false: its tables were there already */
   char reason[96]; /* why it ran */
+  double seconds;  /* that it took, by the clock, and rows of its tables */
+  int64_t rows;
 };
 
 struct nai_result_finding {

@@ -3,6 +3,7 @@
  */
 #include "pipeline/job.h"
 
+#include "base/clock.h"
 #include "base/fs.h"
 #include "base/memory.h"
 #include "base/threads.h"
@@ -44,7 +45,11 @@ static int make_tables(struct job *job, struct nai_err *err) {
 
 /* Runs a node. */
 static int make(struct job *job, struct nai_err *err) {
+  double start = nai_clock_s();
   int rc = make_tables(job, err);
+  job->seconds = nai_clock_s() - start;
+  for (int o = 0; o < job->outputs; o++)
+    job->rows += job->out[o] ? job->out[o]->rows : 0;
   return rc ? nai_err_wrap(err, rc, "%s", job->node->name) : NAI_OK;
 }
 
@@ -75,7 +80,8 @@ static int report(struct job *job, int stage, struct nai_err *err) {
   struct nai_result *r = job->s->result;
   NAI_TRY(NAI_ROOM(r->nodes, r->node_capacity, r->node_count, &r->arena, err));
   struct nai_node_result *node = &r->nodes[r->node_count++];
-  *node = (struct nai_node_result){.name = job->node->name, .stage = stage, .ran = !job->taken};
+  *node = (struct nai_node_result){.name = job->node->name, .stage = stage, .ran = !job->taken,
+                                   .seconds = job->seconds, .rows = job->rows};
   if (!job->taken)
     memcpy(node->reason, job->reason, sizeof node->reason);
   return NAI_OK;
@@ -125,8 +131,8 @@ static int make_again(struct nai_state *s, int stage, const struct nai_node *nod
   nai_job_describe(&job);
   nai_job_drop_outputs(&job);
   snprintf(job.reason, sizeof job.reason, "an event table of the earlier run is missing or damaged");
-  NAI_TRY(report(&job, stage, err));
   NAI_TRY(make(&job, err));
+  NAI_TRY(report(&job, stage, err));
   return hold(&job, err);
 }
 

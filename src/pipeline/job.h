@@ -22,6 +22,8 @@ struct job {
   int weight;          /* of it and what waits for it there */
   uint32_t task;       /* its task there */
   char reason[96];     /* why it has to run */
+  double seconds;      /* that it took, */
+  int64_t rows;        /* and of its tables */
 };
 
 /* reuse.c */

@@ -65,6 +65,7 @@ struct nai_query {
   size_t parameter_count;
   struct nai_query_limits limits;
   enum nai_query_mode mode;
+  bool labels;                             /* values of enumerations, of plain columns, as reports show them */
   const struct nai_query_column *computed; /* what computed columns of these names are; of ns the cells are whole */
   size_t computed_count;
 };

@@ -50,9 +50,11 @@ struct shown {
   enum nai_unit unit;
   double multiply; /* SQL's value -> as stored */
   bool integer;    /* stored as one */
+  const struct nai_column_def *labeled;
 };
 
-static void describe_columns(struct shown *shown, struct writer *w, const struct nai_database *db, sqlite3_stmt *s) {
+static void describe_columns(struct shown *shown, struct writer *w, const struct nai_database *db,
+                             const struct nai_query *query, sqlite3_stmt *s) {
   int count = sqlite3_column_count(s);
   nai_buf_putc(&w->out, NAI_FRAME_HEADER);
   put_int(w, (uint32_t)count);
@@ -61,7 +63,7 @@ static void describe_columns(struct shown *shown, struct writer *w, const struct
     const struct nai_sql_column *from = nai_sql_origin(&schema, &db->sql, s, i);
     const char *name = sqlite3_column_name(s, i), *description = "";
     enum nai_type type = NAI_STR;
-    shown[i] = (struct shown){NAI_UNIT_COUNT, 1, false};
+    shown[i] = (struct shown){NAI_UNIT_COUNT, 1, false, NULL};
     if (from) {
       enum nai_unit unit = from->print.unit;
       shown[i] = (struct shown){unit,
@@ -69,7 +71,8 @@ static void describe_columns(struct shown *shown, struct writer *w, const struct
                                 : unit == NAI_MS ? 1e6
                                 : unit == NAI_S  ? 1e9
                                                  : 1,
-                                schema->columns[from->print.column].type <= NAI_I32};
+                                schema->columns[from->print.column].type <= NAI_I32,
+                                query->labels ? &schema->columns[from->print.column] : NULL};
       type = schema->columns[from->print.column].type;
       description = schema->columns[from->print.column].description;
     }
@@ -112,6 +115,8 @@ static void put_cell(struct writer *w, const struct shown *shown, sqlite3_stmt *
     break;
   default: { /* a BLOB is bytes */
     const char *text = (const char *)sqlite3_column_text(s, i);
+    if (text && shown->labeled)
+      text = nai_column_label(shown->labeled, text);
     nai_buf_putc(&w->out, text ? NAI_SENT_TEXT : NAI_SENT_NULL);
     if (text)
       put_safe_text(w, text, strlen(text));
@@ -124,7 +129,7 @@ static int put_rows(struct writer *w, struct nai_database *db, const struct nai_
   int count = sqlite3_column_count(s), rc = SQLITE_DONE;
   NAI_FREED struct shown *shown = calloc((size_t)count, sizeof *shown);
   NAI_TRY(nai_memory_check(shown, err));
-  describe_columns(shown, w, db, s);
+  describe_columns(shown, w, db, query, s);
   flush(w, 1);
   bool first = true;
   while (query->mode != NAI_QUERY_DESCRIBE && (rc = sqlite3_step(s)) == SQLITE_ROW) {

@@ -88,8 +88,8 @@ static bool is_keyword(const char *word, size_t len) {
       "and or not is null notnull isnull in like glob case when then else end between exists "
       "cast as escape asc desc nulls first last true false regexp match distinct from collate "
       "integer real text select nocase ";
-  for (const char *at = keywords; *at; at += strcspn(at, " ") + 1)
-    if (strncasecmp(at, word, len) == 0 && at[len] == ' ')
+  for (const char *at = keywords; *at; at = strchr(at, ' ') + 1)
+    if ((*word | 0x20) == *at && strncasecmp(at, word, len) == 0 && at[len] == ' ')
       return true;
   return false;
 }

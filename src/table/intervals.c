@@ -24,7 +24,7 @@ void nai_intervals_reserve(struct nai_intervals *set, size_t count) {
   }
 }
 
-bool nai_intervals_add(struct nai_intervals *set, int64_t start, int64_t end) {
+static inline bool add(struct nai_intervals *set, int64_t start, int64_t end) {
   if (start >= end || set->oom)
     return false;
   if (set->count && start <= set->v[set->count - 1].end) {
@@ -42,38 +42,43 @@ bool nai_intervals_add(struct nai_intervals *set, int64_t start, int64_t end) {
   return true;
 }
 
+bool nai_intervals_add(struct nai_intervals *set, int64_t start, int64_t end) { return add(set, start, end); }
+
 void nai_intervals_union(struct nai_intervals *out, const struct nai_intervals *a, const struct nai_intervals *b) {
   size_t i = 0, j = 0;
+  nai_intervals_reserve(out, a->count + b->count);
   while (i < a->count || j < b->count) {
     bool from_a = j >= b->count || (i < a->count && a->v[i].start <= b->v[j].start);
     const struct nai_interval *next = from_a ? &a->v[i++] : &b->v[j++];
-    nai_intervals_add(out, next->start, next->end);
+    add(out, next->start, next->end);
   }
   out->oom |= a->oom || b->oom;
 }
 
 void nai_intervals_subtract(struct nai_intervals *out, const struct nai_intervals *a, const struct nai_intervals *b) {
   size_t j = 0;
+  nai_intervals_reserve(out, a->count + b->count);
   for (size_t i = 0; i < a->count; i++) {
     int64_t at = a->v[i].start;
     while (j < b->count && b->v[j].end <= at)
       j++;
     for (size_t k = j; k < b->count && b->v[k].start < a->v[i].end; k++) {
-      nai_intervals_add(out, at, b->v[k].start);
+      add(out, at, b->v[k].start);
       at = b->v[k].end;
       j = k;
     }
-    nai_intervals_add(out, at, a->v[i].end);
+    add(out, at, a->v[i].end);
   }
   out->oom |= a->oom || b->oom;
 }
 
 void nai_intervals_intersect(struct nai_intervals *out, const struct nai_intervals *a, const struct nai_intervals *b) {
   size_t i = 0, j = 0;
+  nai_intervals_reserve(out, a->count + b->count);
   while (i < a->count && j < b->count) {
     int64_t start = a->v[i].start > b->v[j].start ? a->v[i].start : b->v[j].start;
     int64_t end = a->v[i].end < b->v[j].end ? a->v[i].end : b->v[j].end;
-    nai_intervals_add(out, start, end);
+    add(out, start, end);
     if (a->v[i].end < b->v[j].end)
       i++;
     else

@@ -18,7 +18,7 @@ static void new_line(struct nai_json *json) {
 }
 
 /* What stands in front of a key, or of a value that has no key. */
-static void separate(struct nai_json *json) {
+static void separate_first(struct nai_json *json) {
   if (json->after_key) {
     json->after_key = false;
     return;
@@ -33,6 +33,13 @@ static void separate(struct nai_json *json) {
   else if (json->level[json->depth].any)
     nai_buf_putc(json->out, ' ');
   json->level[json->depth].any = true;
+}
+
+static inline void separate(struct nai_json *json) {
+  if (!json->after_key && json->level[json->depth].any && json->level[json->depth].layout == NAI_JSON_INLINE)
+    nai_buf_put(json->out, ", ", 2); /* most are cells */
+  else
+    separate_first(json);
 }
 
 static void begin(struct nai_json *json, char open, char close, enum nai_json_layout layout) {
@@ -63,40 +70,33 @@ void nai_json_finish(struct nai_json *json) {
   nai_buf_free(&json->scratch);
 }
 
-/* The top bit of each of eight bytes below 0x80 that equals `byte`. */
-static uint64_t equal(uint64_t eight, unsigned char byte) {
-  const uint64_t ones = 0x0101010101010101, tops = 0x8080808080808080;
-  return ~((eight ^ ones * byte) + (tops - ones)) & tops;
-}
-
-/* Whether one of eight bytes needs an escape. */
-static bool is_special(uint64_t eight, bool for_script) {
-  const uint64_t ones = 0x0101010101010101, tops = 0x8080808080808080;
-  if (eight & tops)
-    return true;
-  uint64_t found = ~(eight + ones * (0x80 - ' ')) & tops; /* below a blank */
-  found |= equal(eight, 0x7f) | equal(eight, '"') | equal(eight, '\\');
-  if (for_script)
-    found |= equal(eight, '<') | equal(eight, '>') | equal(eight, '&');
-  return found;
-}
-
 static bool needs_escape(unsigned char c, bool for_script) {
   return c < ' ' || c >= 0x7f || c == '"' || c == '\\' || (for_script && (c == '<' || c == '>' || c == '&'));
 }
 
+/* Whether one of so many bytes does. */
+enum { AT_ONCE = 16 };
+static bool are_special(const char *text, bool for_script) {
+  typedef unsigned char bytes __attribute__((vector_size(AT_ONCE)));
+  bytes b;
+  uint64_t found[AT_ONCE / sizeof(uint64_t)];
+  memcpy(&b, text, sizeof b);
+  bytes special = (bytes)(b < ' ') | (bytes)(b >= 0x7f) | (bytes)(b == '"') | (bytes)(b == '\\');
+  if (for_script)
+    special |= (bytes)(b == '<') | (bytes)(b == '>') | (bytes)(b == '&');
+  memcpy(found, &special, sizeof found);
+  return found[0] | found[1];
+}
+
 /* Most names need no escaping at all. */
 static bool is_simple(const char *text, size_t len, bool for_script) {
-  size_t i = 0;
-  for (uint64_t eight; len >= sizeof eight && i < len; i += sizeof eight) {
-    memcpy(&eight, text + (i + sizeof eight <= len ? i : len - sizeof eight), sizeof eight);
-    if (is_special(eight, for_script))
+  char rest[AT_ONCE];
+  for (; len >= AT_ONCE; text += AT_ONCE, len -= AT_ONCE)
+    if (are_special(text, for_script))
       return false;
-  }
-  for (; i < len; i++)
-    if (needs_escape((unsigned char)text[i], for_script))
-      return false;
-  return true;
+  memset(rest, ' ', sizeof rest);
+  memcpy(rest, text, len);
+  return !are_special(rest, for_script);
 }
 
 /* What a reader can see needs escapes of ASCII only. */
@@ -104,9 +104,8 @@ static void put_visible(struct nai_json *json, const char *text, size_t len) {
   size_t from = 0;
   nai_buf_putc(json->out, '"');
   for (size_t i = 0; i < len; i++) {
-    uint64_t eight;
-    while (i + sizeof eight < len && (memcpy(&eight, text + i, sizeof eight), !is_special(eight, json->for_script)))
-      i += sizeof eight;
+    while (len - i > AT_ONCE && !are_special(text + i, json->for_script))
+      i += AT_ONCE;
     unsigned char c = (unsigned char)text[i];
     if (c >= 0x80 || !needs_escape(c, json->for_script))
       continue;

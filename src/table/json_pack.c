@@ -5,28 +5,23 @@
 static int digits_of(enum nai_unit unit) { return unit == NAI_US ? 3 : unit == NAI_MS ? 6 : unit == NAI_S ? 9 : 0; }
 
 /* JavaScript adds doubles: sums stay exact below 2^53. */
-static bool adds_up(const struct nai_table *table, int column, int64_t rows) {
-  enum { LIMIT_BITS = 52 };
-  for (int64_t row = 0; row < rows; row++) {
-    struct nai_value value = nai_table_value(table, row, column);
-    if (!value.null && (value.i >= (int64_t)1 << LIMIT_BITS || value.i <= -((int64_t)1 << LIMIT_BITS)))
-      return false;
-  }
-  return true;
+static bool adds_up(const struct nai_column *column, int64_t rows) {
+  const int64_t limit = (int64_t)1 << 52;
+  return nai_column_within(column, rows, 1 - limit, limit - 1);
 }
 
 /* Each number less the one before it; null leaves that one as it is. */
-static void put_differences(struct nai_json *json, const struct nai_table *table, int column, int64_t rows) {
+static void put_differences(struct nai_json *json, const struct nai_column *column, int64_t rows) {
   int64_t last = 0;
   nai_json_put_array(json, "differences", NAI_JSON_INLINE);
   for (int64_t row = 0; row < rows; row++) {
-    struct nai_value value = nai_table_value(table, row, column);
-    if (value.null) {
+    int64_t value = nai_at(column, (uint64_t)row);
+    if (value == column->null_value) {
       nai_json_text(json, NULL);
       continue;
     }
-    nai_json_int(json, (int64_t)((uint64_t)value.i - (uint64_t)last));
-    last = value.i;
+    nai_json_int(json, (int64_t)((uint64_t)value - (uint64_t)last));
+    last = value;
   }
   nai_json_end(json);
 }
@@ -75,13 +70,16 @@ static void put_packed_column(struct nai_json *json, const struct nai_table *tab
   nai_json_begin_object(json, NAI_JSON_INLINE);
   if (type == NAI_STR && !put_texts(json, table, p->column, rows))
     json->out->oom = true;
-  bool integers = (type == NAI_I64 || type == NAI_I32) && adds_up(table, p->column, rows);
+  struct nai_column column;
+  if (type == NAI_I64 || type == NAI_I32)
+    column = nai_table_column(table, p->column);
+  bool integers = (type == NAI_I64 || type == NAI_I32) && adds_up(&column, rows);
   if (type != NAI_STR && !integers)
     put_values(json, table, p, rows);
   if (integers) {
     if (digits_of(p->unit))
       nai_json_put_int(json, "digits", digits_of(p->unit));
-    put_differences(json, table, p->column, rows);
+    put_differences(json, &column, rows);
   }
   nai_json_end(json);
 }

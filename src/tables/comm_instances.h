@@ -30,6 +30,10 @@
   C(T, rank_count, COUNT, "ranks of the communicator; NULL unknown")                                       \
   C(T, communicator, LABEL, "its id, hexadecimal; NULL unknown")                                           \
   C(T, redop, LABEL, "reduction, where it is known")                                                       \
+  C(T, root, ID, "root rank of a broadcast or reduction; NULL none, or unknown")                           \
+  C(T, gpu_start_ns, START, "start of the operation on the GPU, which -t nccl records; NULL unknown")      \
+  C(T, gpu_end_ns, END, "its end: of operations that share a kernel each has its own")                     \
+  C(T, channel_count, COUNT, "channels that it used; NULL unknown")                                        \
   C(T, algbw, GB_PER_S, "rate by the transfer (not matched: the duration), as nccl-tests defines it")      \
   C(T, busbw, GB_PER_S, "rate on the bus, as nccl-tests defines it")                                       \
   C(T, kernel_name, KERNEL_NAME, "kernel")

@@ -118,7 +118,7 @@ static void read_suffix(struct nai_suffix *suffix, struct nai_part *part, const 
   }
 }
 
-uint32_t nai_name_by_text(struct nai_part *part, const char *text, size_t len) {
+uint32_t nai_name_by_text(struct nai_part *part, const char *text, size_t len, enum nai_name_kind kind) {
   if (part->oom) /* an array may be shorter than what it belongs to */
     return NAI_NO_STRING;
   uint32_t before = part->raw.count;
@@ -127,7 +127,7 @@ uint32_t nai_name_by_text(struct nai_part *part, const char *text, size_t len) {
     return part->raw_names[raw];
   if (raw == NAI_NO_STRING || !HAS_ROOM(part, part->raw_names, part->raw_capacity, raw))
     return NAI_NO_STRING;
-  return part->raw_names[raw] = add_clean(part, text, len);
+  return part->raw_names[raw] = add_clean(part, text, kind == NAI_NAME_API ? api_length(text, len) : len);
 }
 
 uint32_t nai_range_by_text(struct nai_suffix *suffix, struct nai_part *part, const char *text, size_t len) {
@@ -136,7 +136,7 @@ uint32_t nai_range_by_text(struct nai_suffix *suffix, struct nai_part *part, con
   if (length < len)
     read_suffix(suffix, part, text + length, text + len);
   /* Texts that differ only behind the canonical name must not fill the dictionary of raw texts. */
-  return nai_name_by_text(part, text, length);
+  return nai_name_by_text(part, text, length, NAI_NAME_PLAIN);
 }
 
 uint32_t nai_name_missing(struct nai_part *part, int64_t id) {

@@ -13,7 +13,7 @@ enum nai_name_kind {
  * call part->api_version is what was cut off. */
 uint32_t nai_name_by_id(struct nai_part *part, int64_t id, enum nai_name_kind kind);
 /* Local name id of an inline text. */
-uint32_t nai_name_by_text(struct nai_part *part, const char *text, size_t len);
+uint32_t nai_name_by_text(struct nai_part *part, const char *text, size_t len, enum nai_name_kind kind);
 /* Bytes of `text` that make up its canonical NVTX name. */
 size_t nai_nvtx_name_length(const char *text, size_t len);
 /* Local name id of an NVTX range named by StringIds row `id` or by an inline text: cut at the first ", seq = ",

@@ -103,13 +103,14 @@ static int64_t export_row(const struct nai_model *m, uint32_t range) {
 
 static inline struct facts facts_of(struct nai_encoder *e, enum nai_lane_kind kind, uint32_t row) {
   const struct nai_model *m = e->m;
-  struct facts f = {.api = nai_lane_call(m, kind, row)};
+  struct facts f = {.api = NAI_NO_ROW};
   switch (kind) {
   case NAI_LANE_KERNEL: {
     uint32_t name = nai_at_text(&m->kernels.name, row);
     f.name = NUMBER_OF(e, &e->names.of_kernel[name], nai_model_kernel_name(m, row), m->kernel_category[name], true);
     f.correlation = nai_at(&m->kernels.correlation_id, row);
     f.aux = (uint64_t)nai_at_i32(&m->kernels.config, row) + 1;
+    f.api = m->kernel_api[row];
     break;
   }
   case NAI_LANE_COPY:
@@ -117,12 +118,14 @@ static inline struct facts facts_of(struct nai_encoder *e, enum nai_lane_kind ki
     f.name = memop_name(e, row);
     f.correlation = nai_at(&m->memops.correlation_id, row);
     f.aux = (uint64_t)nai_at(&m->memops.bytes, row);
+    f.api = m->memop_api[row];
     break;
   case NAI_LANE_GRAPH: {
     int32_t graph = nai_at_i32(&m->graphs.graph_id, row);
     f.name = direction_name(e, "CUDA graph");
     f.correlation = nai_at(&m->graphs.correlation_id, row);
     f.aux = graph > 0 ? (uint64_t)graph : 0;
+    f.api = m->graph_api[row];
     break;
   }
   case NAI_LANE_NVTX:

@@ -521,8 +521,11 @@ class Commands(unittest.TestCase):
         done = run("analyze", trace("minimal"), "--out", fresh_dir() / "o")
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertIn("report.html", done.stdout)
-        done = run("analyze", trace("minimal"), "-v", "--out", fresh_dir() / "o")
+        out = fresh_dir() / "o"
+        done = run("analyze", trace("loop"), "-v", "--out", out)
         self.assertIn("nsys-ai: extract", done.stderr)
+        rows = len(read_csv(out, "api_calls"))
+        self.assertRegex(done.stderr, rf"(?m)^nsys-ai:   api_calls +ran: no earlier run; [\d.]+ ms, {rows} rows$")
         self.assertNotIn("\x1b", done.stderr + done.stdout)
 
     def test_stage_and_no_stages(self):

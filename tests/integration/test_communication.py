@@ -132,6 +132,17 @@ class Generated(unittest.TestCase):
                 found = rows(support.edited(scenario, *edits), "range_losses")
                 self.assertEqual({r["range_name"] for r in found if r["loss"] == "exposed_communication"}, wanted, scenario)
 
+    def test_operations_on_the_gpu(self):
+        """What -t nccl records of two channels lies inside the kernel, to the microsecond; of calls whose numbers are not there nothing is known."""
+        found = rows(trace("collectives-advanced"), "comm_instances")
+        self.assertEqual({r["channel_count"] for r in found}, {"2"})
+        for r in found:
+            self.assertLess(abs(int(r["gpu_start_ns"]) - int(r["start_ns"])) + abs(int(r["gpu_end_ns"]) - int(r["end_ns"])), 2000, r)
+        other = support.edited("collectives-advanced", "UPDATE NVTX_EVENTS SET jsonText = replace(jsonText, '\"apiId\":1,', '\"apiId\":9999999,') WHERE jsonText LIKE '%seqNumber%'")
+        for path in (trace("collectives"), other):
+            first = min(rows(path, "comm_instances"), key=lambda r: int(r["start_ns"]))
+            self.assertEqual((first["channel_count"], first["gpu_start_ns"]), ("", ""))
+
     def test_what_the_framework_calls_it(self):
         """By the innermost of its ranges around the call, without the number of the call."""
         around = ("INSERT INTO NVTX_EVENTS (start, end, eventType, text, domainId, globalTid) SELECT start - 100 * {0}, end + 100 * {0}, 59, '{1}, op_id = ' || rowid, 0, globalTid "

@@ -235,7 +235,7 @@ class Reuse(Case):
         for table, node in (("kernels", "kernels"), ("findings", "findings"), ("kernel_events", "extract"), ("capture", "probe")):
             support.flip_table(out, table)
             done = run("analyze", path, "-v", "--out", out)
-            ran = re.findall(r"(?m)^nsys-ai: +(\w+) +ran: (.*)$", done.stderr)
+            ran = re.findall(r"(?m)^nsys-ai: +(\w+) +ran: (.*); [\d.]+ ms, \d+ rows?$", done.stderr)
             self.assertEqual(ran, [(node, f"table {table} is missing or damaged")], done.stderr)
             self.assert_same(tree(out), base, table)
 

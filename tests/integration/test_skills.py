@@ -75,7 +75,7 @@ class Reports(unittest.TestCase):
         # again: nothing runs; another description: from skills on
         self.assertNotIn(" ran: ", analyze(path, *options, out=out)[1].stderr)
         file.write_text(GAPS.replace("summed length", "their length"))
-        ran = re.findall(r"(\w+) +ran: (.*)", analyze(path, *options, out=out)[1].stderr)
+        ran = re.findall(r"(\w+) +ran: (.*);", analyze(path, *options, out=out)[1].stderr)
         self.assertEqual(ran[0], ("skills", "skills changed"))
         self.assertEqual({name for name, _ in ran} - {"skills", "findings", "metrics", "timeline_places"}, set())
         # without it: no trace of skills

@@ -137,6 +137,14 @@ class Answers(unittest.TestCase):
         done = sql(directory, "select total_time_ms, total_time_ns, call_count from kernels limit 1", "--human")
         self.assertRegex(done.stdout.splitlines()[1], r"^ *[\d.]+ (µs|ms) +[\d.]+ (µs|ms) +[\d,]+$")
 
+    def test_values_of_enumerations_for_people(self):
+        """... are the words of reports, by the column: "wait" is a cause of idle time, and a part of others."""
+        directory, statement = artifacts(trace("host-bound")), "select cause from idle_causes order by active_ns desc limit 1"
+        self.assertEqual(rows(directory, statement), [["blocking_call"]])
+        self.assertEqual(sql(directory, statement, "--human").stdout.split(), ["cause", "synchronization"])
+        self.assertEqual(sql(directory, statement, "--human", "--format", "csv").stdout.split(), ["cause", "blocking_call"])
+        self.assertEqual(sql(directory, statement).stdout.split(), ["cause", "blocking_call"])
+
     def test_functions(self):
         directory = artifacts(trace("training"))
         self.assertEqual(rows(directory, "select clip_ns(0, 10, 3, 7), clip_ns(0, 10, null, 4), clip_ns(5, 6, 7, null), bucket(-1, 10), bucket(19, 10), "

@@ -49,6 +49,13 @@ static void put_instance(const struct nai_node_io *io, const struct nai_comm_ite
               .exposed_ns = item->charged, .communicator = item->known_comm ? nai_comm_id(id, item->comm) : NULL,
               .kernel_name = nai_model_kernel_name(m, item->kernel));
   put_set(&row, m, item);
+  if (item->root >= 0)
+    row.root = item->root;
+  if (item->channels) {
+    row.gpu_start_ns = item->on_gpu.start;
+    row.gpu_end_ns = item->on_gpu.end;
+    row.channel_count = item->channels;
+  }
   put_message(&row, item);
   COMM_INSTANCES_add(io->out[0], &row);
 }

@@ -54,13 +54,9 @@ static void put(struct nai_table *table, const struct nai_model *m, uint32_t nam
 static int run(const struct nai_node_io *io, struct nai_err *err) {
   const struct nai_model *m = io->model;
   uint32_t names = m->tables[NAI_IN_APIS]->strings.count;
-  struct nai_durations durations = {m->apis.name, m->apis.start_ns, m->apis.end_ns};
-  struct nai_values values = {m->apis.n, nai_duration_block, &durations, m->scratch_dir};
-  struct nai_stats *stats;
+  const struct nai_stats *stats = m->call_stats;
   struct sum *sums;
   double all_ns = 0;
-  NAI_TRY(NAI_NEW(stats, io->arena, names, err));
-  NAI_TRY(nai_group_stats(stats, names, &values, err));
   NAI_TRY(sum_up(&sums, io, names, err));
   for (uint32_t i = 0; i < names; i++)
     all_ns += (double)stats[i].total;
@@ -70,5 +66,5 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
   return NAI_OK;
 }
 
-NAI_ANALYSIS(api_calls, .outputs = NAI_SCHEMAS(&nai_api_calls_schema), .parts = NAI_PART(CALLS),
+NAI_ANALYSIS(api_calls, .outputs = NAI_SCHEMAS(&nai_api_calls_schema), .parts = NAI_PART(CALL_STATS),
              .tables = NAI_IN(APIS) | NAI_IN(THREADS), .run = run)

@@ -54,17 +54,18 @@ void nai_loss_sum_add(struct nai_loss_sum *sum, const struct nai_loss_gpu *g, ui
   sum->name_ns[nai_at_text(&g->m->kernels.name, kernel)] += ns;
 }
 
-int nai_loss_sum_keep(struct nai_loss_sum *sum, const struct nai_loss_gpu *g, const bool *goes, struct nai_err *err) {
-  NAI_SCOPED(nai_intervals) these = {0};
-  NAI_SCOPED(nai_intervals) others = {0};
-  NAI_SCOPED(nai_intervals) alone = {0};
+void nai_loss_sum_keep(struct nai_loss_sum *sum, const struct nai_loss_gpu *g, const bool *goes) {
+  int64_t others_ns = 0, until = INT64_MIN; /* operations come in order of their starts */
   for (uint32_t i = 0; i < g->gpu->op_count; i++) {
     const struct nai_op *op = &g->gpu->ops[i];
-    nai_intervals_add(goes[i] ? &these : &others, nai_model_op_start(g->m, op), nai_model_op_end(g->m, op));
+    if (goes[i])
+      continue;
+    int64_t start = nai_model_op_start(g->m, op), end = nai_model_op_end(g->m, op);
+    start = start > until ? start : until;
+    others_ns += end > start ? end - start : 0;
+    until = end > until ? end : until;
   }
-  nai_intervals_subtract(&alone, &these, &others);
-  sum->unavoidable_ns = sum->ns - nai_intervals_total_ns(&alone);
-  return alone.oom ? nai_err_nomem(err) : NAI_OK;
+  sum->unavoidable_ns = sum->ns - (nai_intervals_total_ns(&g->gpu->all) - others_ns);
 }
 
 void nai_loss_sum_put(const struct nai_loss_gpu *g, const char *what, const struct nai_loss_sum *sum,

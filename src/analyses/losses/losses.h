@@ -56,8 +56,7 @@ NAI_MUST_CHECK int nai_loss_sum_new(struct nai_loss_sum *sum, const struct nai_l
 void nai_loss_sum_add(struct nai_loss_sum *sum, const struct nai_loss_gpu *g, uint32_t kernel);
 /* Sets what is kept: without the operations that `goes` marks (per operation of the GPU) no more is won than the time
  * in which they run and nothing else. */
-NAI_MUST_CHECK int nai_loss_sum_keep(struct nai_loss_sum *sum, const struct nai_loss_gpu *g, const bool *goes,
-                                     struct nai_err *err);
+void nai_loss_sum_keep(struct nai_loss_sum *sum, const struct nai_loss_gpu *g, const bool *goes);
 /* Adds the row of a sum, nothing when it is empty. */
 void nai_loss_sum_put(const struct nai_loss_gpu *g, const char *what, const struct nai_loss_sum *sum,
                       const struct nai_buf *detail);

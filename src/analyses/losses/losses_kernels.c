@@ -46,11 +46,10 @@ static int movers_new(struct movers *movers, const struct nai_loss_gpu *g, struc
   return nai_loss_sum_new(&movers->sum, g, err);
 }
 
-static int movers_put(const struct nai_loss_gpu *g, const char *what, struct movers *movers, struct nai_err *err) {
+static void movers_put(const struct nai_loss_gpu *g, const char *what, struct movers *movers) {
   if (movers->sum.count)
-    NAI_TRY(nai_loss_sum_keep(&movers->sum, g, movers->goes, err));
+    nai_loss_sum_keep(&movers->sum, g, movers->goes);
   nai_loss_sum_put(g, what, &movers->sum, NULL);
-  return NAI_OK;
 }
 
 static int add_data_movers(const struct nai_loss_gpu *g, struct nai_err *err) {
@@ -70,8 +69,9 @@ static int add_data_movers(const struct nai_loss_gpu *g, struct nai_err *err) {
     if (casts.goes[i])
       nai_loss_sum_add(&casts.sum, g, op->row);
   }
-  NAI_TRY(movers_put(g, "unfused", &unfused, err));
-  return movers_put(g, "casts", &casts, err);
+  movers_put(g, "unfused", &unfused);
+  movers_put(g, "casts", &casts);
+  return NAI_OK;
 }
 
 /* --- pages ------------------------------------------------------------------------------------ */

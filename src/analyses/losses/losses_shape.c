@@ -220,7 +220,7 @@ static int small_blocks(const struct shapes *shapes, int64_t clock, struct nai_e
   }
   if (!s.sum.count)
     return NAI_OK;
-  NAI_TRY(nai_loss_sum_keep(&s.sum, g, goes, err));
+  nai_loss_sum_keep(&s.sum, g, goes);
   put_small(&s, g);
   return NAI_OK;
 }

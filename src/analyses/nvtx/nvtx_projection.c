@@ -240,7 +240,7 @@ static int put_groups(struct nai_table *table, struct work *w, struct nai_err *e
   struct nai_stats *of_spans[KINDS], *of_lags[KINDS];
   uint32_t *only; /* per group of all: a GPU of it */
   NAI_TRY(NAI_NEW(only, w->arena, count, err));
-  for (int k = 0; k < KINDS; k++) {
+  for (int k = 0; k < (w->m->gpu_count > 1 ? KINDS : ONE); k++) { /* of one GPU, all is said with the whole */
     const struct told told = {w->spans, k};
     NAI_TRY(NAI_NEW(of_spans[k], w->arena, count, err));
     NAI_TRY(NAI_NEW(of_lags[k], w->arena, count, err));
@@ -267,7 +267,7 @@ static int project(struct nai_table *table, struct work *w, struct nai_err *err)
   NAI_TRY(NAI_NEW(w->all_of, w->arena, 2 * (size_t)w->m->tables[NAI_IN_NVTX]->strings.count, err));
   NAI_TRY(nai_project_ranges(w->m, NULL, add, w, err));
   NAI_TRY(count_instances(w, err));
-  for (int k = 0; k < KINDS; k++)
+  for (int k = 0; k < (w->m->gpu_count > 1 ? KINDS : ONE); k++)
     NAI_TRY(sum_unions(w, k, err));
   return put_groups(table, w, err);
 }

@@ -171,10 +171,14 @@ void nai_cmd_analyze_print_stages(const struct nai_result *result) {
     }
     fprintf(stderr, "nsys-ai: %-10s %8.1f ms%s\n", nai_stages[i].name, result->seconds[i] * 1e3,
             kept && !ran ? "  reused" : "");
-    for (uint32_t n = 0; n < result->node_count; n++)
-      if (result->nodes[n].stage == i && ran)
-        fprintf(stderr, "nsys-ai:   %-16s %s%s\n", result->nodes[n].name, result->nodes[n].ran ? "ran: " : "reused",
-                result->nodes[n].reason);
+    for (uint32_t n = 0; n < result->node_count && ran; n++) {
+      const struct nai_node_result *node = &result->nodes[n];
+      if (node->stage == i && node->ran)
+        fprintf(stderr, "nsys-ai:   %-16s ran: %s; %.1f ms, %" PRId64 " row%s\n", node->name, node->reason,
+                node->seconds * 1e3, node->rows, node->rows == 1 ? "" : "s");
+      else if (node->stage == i)
+        fprintf(stderr, "nsys-ai:   %-16s reused\n", node->name);
+    }
   }
 }
 

@@ -34,24 +34,6 @@ int nai_facts_ask(struct nai_query_rows *out, const struct nai_asking *asking, c
   return nai_query_collect(out, &query, err);
 }
 
-int nai_facts_numbered_range(const char **name, const struct nai_asking *asking, struct nai_question *q,
-                             struct nai_err *err) {
-  static const char sql[] = "select lower(range_name) from nvtx_ranges where range_name glob '* *[0-9]*' and not "
-                            "range_name glob '*[^a-zA-Z0-9 ]*' and "
-                            "instr(:question, replace(lower(range_name), ' ', '')) and not (:other is not null and "
-                            "lower(range_name) glob 'step [0-9]*') order by length(range_name) desc";
-  NAI_SCOPED(nai_query_rows) found = {0};
-  *name = NULL;
-  NAI_TRY(nai_facts_ask(&found, asking, sql, "names", err));
-  if (!found.rows)
-    return NAI_OK;
-  *name = nai_answer_copy(asking, nai_query_cell_text(&found, 0, 0));
-  for (size_t i = 0; i < q->count; i++)
-    if (strstr(*name, q->words[i].text))
-      nai_question_take_name(q, q->words[i].text);
-  return NAI_OK;
-}
-
 /* --- what is added to an answer ------------------------------------------------------------------------------- */
 
 const char *nai_answer_copy(const struct nai_asking *asking, const char *text) {

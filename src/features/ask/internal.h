@@ -86,17 +86,10 @@ bool nai_question_is_left(const struct nai_question_word *word);
 bool nai_question_says_more(const struct nai_question_word *word);
 /* Whether a word should have been understood and was not: no name, no number, no word that says little. */
 bool nai_question_is_strange(const struct nai_question_word *word);
+/* Whether it has what only names have: aten::copy_, cudaMalloc. */
+bool nai_question_has_mark(const char *word);
 /* Whether no word of the question is one. */
 bool nai_question_is_clear(const struct nai_question *question);
-/* Whether a word can only be a name: it is in quotes, or has what only names have. */
-bool nai_question_is_name(const struct nai_question_word *word);
-/* Words that may name something of the trace, those in quotes first, then the longest. Borrowed. `plain`: ordinary
- * words, too. */
-size_t nai_question_names(const char **out, const struct nai_question *question, bool plain);
-/* Words that may be the whole name of something, whatever else begins like them: "Fan2", "sampling". Borrowed. */
-size_t nai_question_whole_names(const char **out, const struct nai_question *question);
-/* Takes a word for such a name: no intent is about it. */
-void nai_question_take_name(struct nai_question *question, const char *word);
 
 /* --- answer_facts.c -------------------------------------------------------------------------------------------- */
 
@@ -121,10 +114,6 @@ struct nai_asking {
  * `label` stands in messages for where it is from. Freed also on failure. */
 NAI_MUST_CHECK int nai_facts_ask(struct nai_query_rows *out, const struct nai_asking *asking, const char *sql,
                                  const char *label, struct nai_err *err);
-/* A numbered range of several words whose whole name the question has ("Coarse Level 0"), else NULL; its words are no
- * others then. */
-NAI_MUST_CHECK int nai_facts_numbered_range(const char **name, const struct nai_asking *asking, struct nai_question *q,
-                                            struct nai_err *err);
 /* Adds the facts of one entry of an intent, at most `room`, and what they say. */
 NAI_MUST_CHECK int nai_facts_add(const struct nai_asking *asking, const struct nai_intent *intent,
                                  const struct nai_yaml_node *entry, size_t room, struct nai_err *err);
@@ -146,6 +135,23 @@ NAI_MUST_CHECK int nai_findings_add(const struct nai_asking *asking, const struc
                                     size_t count, bool known, struct nai_err *err);
 /* Adds findings about the capture as a whole to what the run cannot tell. */
 NAI_MUST_CHECK int nai_caveats_add(const struct nai_asking *asking, struct nai_err *err);
+
+/* --- question_names.c ------------------------------------------------------------------------------------------ */
+
+/* Words that may be the whole name of something, whatever else begins like them: "Fan2", "sampling". Borrowed. */
+size_t nai_question_whole_names(const char **out, const struct nai_question *question);
+/* Says which names of the question nothing has; *any: there are such. */
+NAI_MUST_CHECK int nai_names_say_unknown(bool *any, const struct nai_asking *asking, struct nai_err *err);
+/* Takes misspelt words for the known ones that they look like, but for those that something in the trace is called. */
+NAI_MUST_CHECK int nai_names_correct_spelling(const struct nai_asking *asking, struct nai_question *q,
+                                              struct nai_err *err);
+/* The intent about what the question names, or NULL. A whole name comes before all words of intents. */
+NAI_MUST_CHECK int nai_names_choose(const struct nai_intent **about, struct nai_asking *asking, struct nai_question *q,
+                                    struct nai_err *err);
+/* Words that nothing so far takes up may be words of a kernel's name: "is softmax slower", "which are Triton's"; or,
+ * where no other word says what it is about, the begin of one: "grayscale" of GrayscaleKernel. */
+NAI_MUST_CHECK int nai_names_choose_by_rest(const struct nai_intent **about, struct nai_asking *asking,
+                                            const struct nai_question *q, bool matched, struct nai_err *err);
 
 /* --- llm_cache.c ----------------------------------------------------------------------------------------------- */
 

@@ -44,125 +44,6 @@ static bool say_lack(const struct nai_asking *asking, const struct nai_query_row
   return true;
 }
 
-/* --- names ------------------------------------------------------------------------------------------------- */
-
-/* What has a name that the question may mean: kind of things, their names in lower case, and when a word is part of one
- * (NULL: only the whole is); `%s` is the word. */
-static const struct {
-  const char *kind, *names, *part, *whole;
-} named[] = {
-    {"kernel", "select lower(substr(short_name, 1, instr(short_name || '<', '<') - 1)) as name from kernels",
-     "instr(name, '%s')", "name = '%s'"},
-    {"range", "select lower(range_name) as name from nvtx_ranges", "instr(name, '%s')", "name = '%s'"},
-    {"call", "select distinct lower(name) as name from api_events", "name = '%s' or name glob '%s_v[0-9]*'",
-     "name = '%s' or name glob '%s_v[0-9]*'"},
-    {"os_call", "select lower(function) as name from osrt_calls", "name = '%s'", "name = '%s'"},
-    {"cause", "select 1", "cause_meaning('%s') is not null", "0"},
-};
-enum { KINDS = sizeof named / sizeof *named, OF_WORDS = 2 };
-/* How a word is to be found in a name: anywhere, as all of it, as a word of a kernel's ("softmax_warp_forward"), or as
- * a word of any: "line" is no part of aten::linear; or as the begin of a kernel's. */
-enum how { PART, WHOLE, TOKEN, WORD, BEGIN };
-
-static bool is_plain(const char *word) { return !strpbrk(word, "'*?["); }
-static bool is_ascii(const char *word) {
-  while (*word > 0)
-    word++;
-  return !*word;
-}
-
-static const char *condition(size_t kind, enum how how) {
-  if (how == WORD && kind < OF_WORDS)
-    return "name regexp '(^|[^a-z0-9])%s([^a-z0-9]|$)'";
-  if (how == BEGIN)
-    return kind ? "0" : "name glob '%s*'";
-  if (how == TOKEN)
-    return kind ? "0" : "instr('_' || name || '_', '_%s_')";
-  return how == WHOLE ? named[kind].whole : named[kind].part;
-}
-
-static void put_counts(struct nai_buf *sql, const char *word, enum how how) {
-  for (size_t k = 0; k < KINDS; k++) {
-    const char *text = is_plain(word) ? condition(k, how == WORD && !is_ascii(word) ? PART : how) : "0", *at;
-    nai_buf_printf(sql, ", (select count(*) from (%s) where ", named[k].names);
-    for (; (at = strstr(text, "%s")); text = at + 2) {
-      nai_buf_put(sql, text, (size_t)(at - text));
-      nai_buf_puts(sql, word);
-    }
-    nai_buf_printf(sql, "%s)", text);
-  }
-}
-
-/* Of some words the first that is a name, or NULL; *kind is of what. */
-static int find_name(const char **word, const char **kind, const struct nai_asking *asking, const char *const *words,
-                     size_t count, enum how how, struct nai_err *err) {
-  NAI_SCOPED(nai_buf) sql = {0};
-  NAI_SCOPED(nai_query_rows) found = {0};
-  *word = NULL;
-  for (size_t i = 0; i < count; i++) {
-    nai_buf_printf(&sql, "%sselect %zu", i ? " union all " : "", i);
-    put_counts(&sql, words[i], how);
-  }
-  nai_buf_puts(&sql, " order by 1");
-  NAI_TRY(nai_buf_check(&sql, err));
-  if (count)
-    NAI_TRY(nai_facts_ask(&found, asking, nai_buf_str(&sql), "names", err));
-  for (int64_t row = 0; row < found.rows; row++)
-    for (uint32_t k = 0; k < KINDS; k++)
-      if (nai_query_cell_int(&found, row, k + 1)) {
-        *word = words[row];
-        *kind = named[k].kind;
-        return NAI_OK;
-      }
-  return NAI_OK;
-}
-
-/* Says which names of the question nothing has; *any: there are such. */
-static int say_unknown(bool *any, const struct nai_asking *asking, struct nai_err *err) {
-  const struct nai_question *q = asking->question;
-  const char *text, *word, *kind;
-  *any = false;
-  for (size_t i = 0; i < q->count; i++) {
-    if (!nai_question_is_name(&q->words[i]))
-      continue;
-    text = q->words[i].text;
-    NAI_TRY(find_name(&word, &kind, asking, &text, 1, PART, err));
-    if (word)
-      continue;
-    *any = true;
-    nai_answer_say(asking, &asking->answer->said, NULL,
-                   nai_arena_printf(asking->arena,
-                                    "Nothing in the trace is called \"%s\": no kernel, NVTX range or CUDA call.",
-                                    q->words[i].typed));
-  }
-  return NAI_OK;
-}
-
-/* Takes misspelt words for the known ones that they look like, but for those that something in the trace is called. */
-static int correct_spelling(const struct nai_asking *asking, struct nai_question *q, struct nai_err *err) {
-  nai_question_spell(q, asking->intents);
-  for (size_t i = 0; i < q->count; i++) {
-    const char *typed = q->words[i].text, *name, *kind;
-    if (!q->words[i].meant[0])
-      continue;
-    NAI_TRY(find_name(&name, &kind, asking, &typed, 1, PART, err));
-    if (name)
-      q->words[i].meant[0] = '\0';
-  }
-  nai_question_take_spelling(q, asking->intents);
-  return NAI_OK;
-}
-
-/* The intent about things of that kind that the question names. */
-static const struct nai_intent *intent_of_names(const struct nai_intents *intents, const char *kind) {
-  for (size_t i = 0; i < intents->count; i++) {
-    const char *names = nai_intent_text(intents->list[i].doc, intents->list[i].node, "names");
-    if (!intents->list[i].replaced && names && strcmp(names, kind) == 0)
-      return &intents->list[i];
-  }
-  return NULL;
-}
-
 /* --- answering --------------------------------------------------------------------------------------------- */
 
 static void say_list(const struct nai_asking *asking, const struct nai_intent *intent, const char *key,
@@ -331,52 +212,6 @@ static void say_examples(const struct nai_asking *asking) {
   asking->arena->oom |= list.oom;
 }
 
-/* Further things of that kind that the question names: "Fan1 or Fan2". */
-static int find_others(struct nai_asking *asking, const char *kind, const char *const *words, size_t count,
-                       enum how how, struct nai_err *err) {
-  const char *word, *other;
-  for (size_t i = 0; i < count && asking->other_count < NAI_ASKING_MAX_OTHERS; i++) {
-    if (strcmp(words[i], asking->name) == 0)
-      continue;
-    NAI_TRY(find_name(&word, &other, asking, &words[i], 1, how, err));
-    if (word && strcmp(kind, other) == 0)
-      asking->others[asking->other_count++] = word;
-  }
-  return NAI_OK;
-}
-
-/* The intent about what the question names, or NULL. A whole name comes before all words of intents. */
-static int choose_named(const struct nai_intent **about, struct nai_asking *asking, struct nai_question *q,
-                        struct nai_err *err) {
-  const struct nai_intent *matched[NAI_QUESTION_MAX_INTENTS];
-  const char *word, *kind = "", *words[NAI_QUESTION_MAX_NAMES];
-  *about = NULL;
-  enum how how = WHOLE;
-  NAI_TRY(nai_facts_numbered_range(&word, asking, q, err));
-  if (word) {
-    asking->name = word;
-    *about = intent_of_names(asking->intents, "range");
-    return NAI_OK;
-  }
-  size_t names = nai_question_whole_names(words, q);
-  NAI_TRY(find_name(&word, &kind, asking, words, names, how, err));
-  if (word) {
-    nai_question_take_name(q, word);
-  } else {
-    names = nai_question_names(words, q, false);
-    NAI_TRY(find_name(&word, &kind, asking, words, names, how = PART, err));
-    /* Once a word is understood, ordinary ones are not looked for in names, which have all kinds of them. */
-    if (!word && !nai_question_match(matched, q, asking->intents, false)) {
-      names = nai_question_names(words, q, true);
-      NAI_TRY(find_name(&word, &kind, asking, words, names, how = WORD, err));
-    }
-  }
-  if (!word || !(*about = intent_of_names(asking->intents, kind)))
-    return NAI_OK;
-  asking->name = word;
-  return find_others(asking, kind, words, names, how, err);
-}
-
 static void add_chosen(const struct nai_intent **chosen, size_t *count, const struct nai_asking *asking,
                        struct nai_question *q, const struct nai_intent *intent) {
   if (*count == NAI_QUESTION_MAX_INTENTS)
@@ -403,25 +238,6 @@ static void take_chosen(const struct nai_intent **chosen, size_t *count, const s
       add_chosen(chosen, count, asking, q, matched[i]);
 }
 
-/* Words that nothing so far takes up may be words of a kernel's name: "is softmax slower", "which are Triton's"; or,
- * where no other word says what it is about, the begin of one: "grayscale" of GrayscaleKernel. */
-static int choose_by_rest(const struct nai_intent **about, struct nai_asking *asking, const struct nai_question *q,
-                          bool matched, struct nai_err *err) {
-  enum { SHORTEST = 5 };
-  const char *word, *kind = "", *words[NAI_QUESTION_MAX_NAMES];
-  size_t names = 0;
-  for (size_t i = 0; i < q->count && names < NAI_QUESTION_MAX_NAMES; i++)
-    if (strlen(q->words[i].text) >= SHORTEST &&
-        (nai_question_is_left(&q->words[i]) || nai_question_is_strange(&q->words[i])))
-      words[names++] = q->words[i].text;
-  NAI_TRY(find_name(&word, &kind, asking, words, names, TOKEN, err));
-  if (!word && !matched)
-    NAI_TRY(find_name(&word, &kind, asking, words, names, BEGIN, err));
-  if (word && (*about = intent_of_names(asking->intents, kind)))
-    asking->name = word;
-  return NAI_OK;
-}
-
 /* Whether it may be about something else: more of it is not understood than answered; or, where the words that are
  * answered are used for much else, any other one is left. */
 static bool is_doubtful(const struct nai_question *q, bool weak) {
@@ -439,9 +255,9 @@ static int choose(const struct nai_intent **chosen, size_t *count, struct nai_as
                   struct nai_err *err) {
   const struct nai_intent *matched[NAI_QUESTION_MAX_INTENTS], *about;
   bool unknown, weak = false;
-  NAI_TRY(correct_spelling(asking, q, err));
-  NAI_TRY(choose_named(&about, asking, q, err));
-  NAI_TRY(say_unknown(&unknown, asking, err));
+  NAI_TRY(nai_names_correct_spelling(asking, q, err));
+  NAI_TRY(nai_names_choose(&about, asking, q, err));
+  NAI_TRY(nai_names_say_unknown(&unknown, asking, err));
   if (!about && unknown)
     return NAI_OK;
   /* A word that is used for much else says nothing beside words that are not understood. */
@@ -451,7 +267,7 @@ static int choose(const struct nai_intent **chosen, size_t *count, struct nai_as
   take_chosen(chosen, count, asking, q, about, matched, matches);
   if (about)
     return NAI_OK;
-  NAI_TRY(choose_by_rest(&about, asking, q, matches > 0, err));
+  NAI_TRY(nai_names_choose_by_rest(&about, asking, q, matches > 0, err));
   if (about)
     take_chosen(chosen, count, asking, q, about, matched, matches);
   else if (is_doubtful(q, weak))

@@ -236,8 +236,7 @@ size_t nai_question_match(const struct nai_intent **out, const struct nai_questi
   return count;
 }
 
-/* What only names have: aten::copy_, cudaMalloc. */
-static bool has_mark(const char *word) {
+bool nai_question_has_mark(const char *word) {
   return strpbrk(word, "_:") != NULL || (strncmp(word, "cuda", 4) == 0 && word[4]);
 }
 
@@ -368,64 +367,6 @@ void nai_question_read(struct nai_question *q, const struct nai_intents *intents
   choose_values(q, intents);
 }
 
-/* cudaMalloc, as opposed to "cudamalloc" in passing. */
-static bool is_call(const char *typed) { return strncmp(typed, "cuda", 4) == 0 && isupper((unsigned char)typed[4]); }
-
-bool nai_question_is_name(const struct nai_question_word *word) {
-  return word->quoted || is_call(word->typed) || (has_mark(word->text) && !word->known);
-}
-
-/* ExecutionContext */
-static bool is_camel(const char *typed) {
-  while (*typed && !(islower((unsigned char)*typed) && isupper((unsigned char)typed[1])))
-    typed++;
-  return *typed;
-}
-
-static bool may_name(const struct nai_question_word *w, bool plain) {
-  enum { SHORTEST = 4 };
-  return w->quoted || has_mark(w->text) || (!w->known && is_camel(w->typed)) ||
-         (plain && !w->known && strlen(w->text) >= SHORTEST && w->text[strspn(w->text, "0123456789.")]);
-}
-
-static bool before(const struct nai_question_word *a, const struct nai_question_word *b) {
-  bool first = a->quoted || has_mark(a->text), second = b->quoted || has_mark(b->text);
-  return first != second ? first : strlen(a->text) > strlen(b->text);
-}
-
-size_t nai_question_names(const char **out, const struct nai_question *q, bool plain) {
-  const struct nai_question_word *sorted[NAI_QUESTION_MAX_WORDS];
-  size_t count = 0, at;
-  for (size_t i = 0; i < q->count; i++) {
-    if (!may_name(&q->words[i], plain))
-      continue;
-    for (at = count++; at && before(&q->words[i], sorted[at - 1]); at--)
-      sorted[at] = sorted[at - 1];
-    sorted[at] = &q->words[i];
-  }
-  count = count < NAI_QUESTION_MAX_NAMES ? count : NAI_QUESTION_MAX_NAMES;
-  for (size_t i = 0; i < count; i++)
-    out[i] = sorted[i]->text;
-  return count;
-}
-
-size_t nai_question_whole_names(const char **out, const struct nai_question *q) {
-  static const char letters[] = "abcdefghijklmnopqrstuvwxyz", digits[] = "0123456789";
-  size_t count = 0;
-  for (size_t i = 0; i < q->count && count < NAI_QUESTION_MAX_NAMES; i++) {
-    const struct nai_question_word *w = &q->words[i];
-    bool numbered = isalpha((unsigned char)*w->text) && strpbrk(w->text, digits) && strpbrk(w->text, letters);
-    if (numbered || (is_camel(w->typed) && !is_call(w->typed)) || nai_question_is_strange(w))
-      out[count++] = w->text;
-  }
-  return count;
-}
-
-void nai_question_take_name(struct nai_question *q, const char *word) {
-  for (size_t i = 0; i < q->count; i++)
-    q->words[i].names |= strcmp(q->words[i].text, word) == 0;
-}
-
 /* --- spelling --------------------------------------------------------------------------------------------- */
 
 static void spell_list(struct nai_question *q, const struct nai_intents *intents, const struct nai_yaml *doc,
@@ -464,6 +405,6 @@ void nai_question_take_spelling(struct nai_question *q, const struct nai_intents
 
 bool nai_question_is_strange(const struct nai_question_word *w) {
   enum { SHORTEST = 3 };
-  return !w->known && !w->quoted && !has_mark(w->text) && strlen(w->text) >= SHORTEST &&
+  return !w->known && !w->quoted && !nai_question_has_mark(w->text) && strlen(w->text) >= SHORTEST &&
          !strpbrk(w->text, "0123456789.");
 }

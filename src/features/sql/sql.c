@@ -196,7 +196,9 @@ static int run_statement(const struct sql_args *args, struct nai_run *source, co
                                   .parameters = parameters,
                                   .parameter_count = args->parameter_count,
                                   .limits = {args->timeout_s, args->memory_bytes, rows_of(args)},
-                                  .mode = args->explain ? NAI_QUERY_EXPLAIN : NAI_QUERY_RUN};
+                                  .mode = args->explain ? NAI_QUERY_EXPLAIN : NAI_QUERY_RUN,
+                                  .labels = args->human &&
+                                            (args->format == NAI_ROWS_TABLE || args->format == NAI_ROWS_MARKDOWN)};
   return answer(args, &query, err);
 }
 

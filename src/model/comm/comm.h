@@ -25,7 +25,11 @@ struct nai_comm_item {
   int64_t sent, received; /* bytes that leave for, or come from, other ranks; NAI_COMM_UNKNOWN */
   int64_t self;           /* bytes sent to the own rank, which use no link; NAI_COMM_UNKNOWN */
   int64_t ranks;          /* in the communicator, NAI_COMM_UNKNOWN */
+  int64_t root;           /* rank, NAI_COMM_UNKNOWN */
   int64_t launched;       /* start of the call that launched it, NAI_NULL_I64 unknown */
+  /* when the GPU did it, as nsys -t nccl records: empty and 0 unknown */
+  struct nai_interval on_gpu;
+  uint32_t channels;
   /* the matched set it belongs to */
   uint32_t set;  /* NAI_NO_ROW for none */
   uint32_t late; /* item of the set that came last; NAI_NO_ROW where nothing tells which that is */

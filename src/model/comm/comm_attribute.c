@@ -100,12 +100,9 @@ struct summary {
   bool self_known; /* of each send and receive, whether it is to the own rank */
   int64_t sent, received, self;
   const struct nai_comm_call *first;
+  struct nai_interval on_gpu;
+  uint32_t channels;
 };
-
-static bool same_value(const struct nai_payload *a, const struct nai_payload *b, enum nai_payload_field field) {
-  return nai_payload_has(a, field) == nai_payload_has(b, field) &&
-         (!nai_payload_has(a, field) || a->value[field] == b->value[field]);
-}
 
 /* Adds the bytes of a call of which all are sized. A message to the own rank uses no link. */
 static void add_bytes(struct summary *s, const struct nai_comm_call *call, int32_t process,
@@ -130,12 +127,16 @@ static struct summary sum_up(const struct nai_comm_call *last, int32_t process, 
       continue;
     s.count++;
     s.first = s.first ? s.first : call;
-    s.one_comm = s.one_comm && same_value(&call->payload, &s.first->payload, NAI_PAYLOAD_COMM);
+    s.one_comm = s.one_comm && nai_payload_same(&call->payload, &s.first->payload, NAI_PAYLOAD_COMM);
     s.one_peer = s.one_peer && nai_payload_has(&call->payload, NAI_PAYLOAD_PEER) &&
-                 same_value(&call->payload, &s.first->payload, NAI_PAYLOAD_PEER);
+                 nai_payload_same(&call->payload, &s.first->payload, NAI_PAYLOAD_PEER);
     s.alike = s.alike && strcmp(call->op, s.first->op) == 0 &&
-              same_value(&call->payload, &s.first->payload, NAI_PAYLOAD_BYTES);
+              nai_payload_same(&call->payload, &s.first->payload, NAI_PAYLOAD_BYTES);
     s.sized = s.sized && nai_payload_has(&call->payload, NAI_PAYLOAD_BYTES);
+    if (call->channels && (!s.channels || call->on_gpu.start < s.on_gpu.start))
+      s.on_gpu.start = call->on_gpu.start;
+    s.on_gpu.end = call->on_gpu.end > s.on_gpu.end ? call->on_gpu.end : s.on_gpu.end;
+    s.channels = call->channels > s.channels ? call->channels : s.channels;
     if (s.sized)
       add_bytes(&s, call, process, selves);
   }
@@ -154,6 +155,12 @@ static void take_summary(struct nai_comm *c, struct nai_comm_item *item, const s
     item->peer = s->first->payload.value[NAI_PAYLOAD_PEER];
   if (s->count == 1 && s->first->redop)
     item->redop = s->first->redop;
+  if (s->count == 1 && nai_payload_has(&s->first->payload, NAI_PAYLOAD_ROOT))
+    item->root = s->first->payload.value[NAI_PAYLOAD_ROOT];
+  if (mine) {
+    item->on_gpu = s->on_gpu;
+    item->channels = s->channels;
+  }
   if (s->sized && (mine || shared)) {
     item->sent = s->sent / call->kernels;
     item->received = s->received / call->kernels;

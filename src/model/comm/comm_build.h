@@ -20,6 +20,8 @@ struct nai_comm_call {
   uint32_t in_group; /* of the end of a group: its collectives lie among so many calls in front of it */
   uint32_t kernels;  /* launched inside */
   const char *redop;
+  struct nai_interval on_gpu; /* nsys -t nccl: on all channels of the GPU; empty unknown */
+  uint32_t channels;
 };
 /* Those of a thread, in order; they do not overlap. */
 struct nai_comm_calls {

@@ -211,8 +211,9 @@ static int read_thread(struct reader *r, uint32_t thread, struct nai_err *err) {
 
 /* --- nsys -t nccl ----------------------------------------------------------------------------------- */
 
-/* A call, or a launch of the calls of a group, perhaps by another thread. */
-enum what { CALL, KERNEL_LAUNCH, GROUP_LAUNCH };
+/* A call, or a launch of the calls of a group, perhaps by another thread; or what a channel of the GPU did of a call.
+ */
+enum what { CALL, KERNEL_LAUNCH, GROUP_LAUNCH, ON_GPU };
 struct grouped {
   enum what what;
   uint32_t thread;
@@ -230,7 +231,6 @@ NAI_ORDER(by_group, struct grouped, {a->process, b->process}, {a->group, b->grou
 NAI_ORDER(by_thread, struct grouped, {a->thread, b->thread}, {a->call.start, b->call.start}, {b->call.end, a->call.end},
           {a->group, b->group})
 
-/* Ranges without a group are the operations on the GPU, whose times are of another clock: they are not read. */
 static int read_grouped(struct grouped_list *list, struct reader *r, uint32_t range, struct nai_err *err) {
   struct nai_model *m = r->m;
   const char *name = nai_strings_get(&m->tables[NAI_IN_NVTX]->strings, nai_at_text(&m->nvtx.name, range));
@@ -253,16 +253,18 @@ static int read_grouped(struct grouped_list *list, struct reader *r, uint32_t ra
     m->comm->payloads[NAI_PAYLOAD_READ]--;
     m->comm->payloads[NAI_PAYLOAD_NO_GROUP]++;
   }
-  if (!grouped)
+  bool on_gpu = !grouped && op && nai_payload_has(p, NAI_PAYLOAD_COMM) && nai_payload_has(p, NAI_PAYLOAD_CALL);
+  if (!grouped && !on_gpu)
     return NAI_OK;
   NAI_TRY(NAI_ROOM(list->v, list->capacity, list->count, &m->work->arenas[NAI_PART_COMM], err));
   list->v[list->count++] =
-      (struct grouped){.what = op     ? CALL
+      (struct grouped){.what = on_gpu ? ON_GPU
+                             : op     ? CALL
                              : kernel ? KERNEL_LAUNCH
                                       : GROUP_LAUNCH,
                        .thread = (uint32_t)thread,
                        .process = m->thread_process[thread],
-                       .group = p->value[NAI_PAYLOAD_GROUP],
+                       .group = on_gpu ? INT64_MIN : p->value[NAI_PAYLOAD_GROUP],
                        .id = nai_payload_has(p, NAI_PAYLOAD_CALL) ? p->value[NAI_PAYLOAD_CALL] : NAI_NULL_I64,
                        .call = call};
   return NAI_OK;
@@ -270,6 +272,32 @@ static int read_grouped(struct grouped_list *list, struct reader *r, uint32_t ra
 
 static bool same_call(const struct grouped *a, const struct grouped *b) {
   return a->what == CALL && b->what == CALL && a->id != NAI_NULL_I64 && a->id == b->id && a->call.op == b->call.op;
+}
+
+/* Those on the GPU, which lie before the groups of their process, become one per call; and each call takes its own. */
+NAI_ORDER(by_call, struct grouped, {a->process, b->process}, {a->id, b->id},
+          {a->call.payload.value[NAI_PAYLOAD_COMM], b->call.payload.value[NAI_PAYLOAD_COMM]},
+          {a->call.payload.value[NAI_PAYLOAD_RANK], b->call.payload.value[NAI_PAYLOAD_RANK]},
+          {strcmp(a->call.op ? a->call.op : "", b->call.op ? b->call.op : ""), 0},
+          {(int)(a->what != ON_GPU), (int)(b->what != ON_GPU)})
+static void join_gpu(struct grouped *v, uint32_t count) {
+  struct grouped *own = NULL;
+  qsort(v, count, sizeof *v, by_call);
+  for (uint32_t i = 0; i < count; i++) {
+    bool same = own && own->process == v[i].process && own->id == v[i].id && own->call.op == v[i].call.op &&
+                nai_payload_same(&own->call.payload, &v[i].call.payload, NAI_PAYLOAD_COMM) &&
+                nai_payload_same(&own->call.payload, &v[i].call.payload, NAI_PAYLOAD_RANK);
+    if (v[i].what == ON_GPU) {
+      own = same ? own : &v[i];
+      struct nai_comm_call *all = &own->call;
+      all->on_gpu.start = all->channels && all->on_gpu.start < v[i].call.start ? all->on_gpu.start : v[i].call.start;
+      all->on_gpu.end = all->on_gpu.end > v[i].call.end ? all->on_gpu.end : v[i].call.end;
+      all->channels++;
+    } else if (v[i].what == CALL && same) {
+      v[i].call.on_gpu = own->call.on_gpu;
+      v[i].call.channels = own->call.channels;
+    }
+  }
 }
 
 /* Of one group: its calls, each once, come first; then the launches that they belong to, which go to *launches.
@@ -320,6 +348,7 @@ static int read_advanced(struct reader *r, struct nai_err *err) {
   if (!all.count)
     return NAI_OK;
   NAI_TRY(NAI_NEW(launches.v, &m->work->arenas[NAI_PART_COMM], all.count, err));
+  join_gpu(all.v, all.count);
   qsort(all.v, all.count, sizeof *all.v, by_group);
   for (uint32_t i = 0, j; i < all.count; i = j) {
     for (j = i + 1; j < all.count && all.v[i].process == all.v[j].process && all.v[i].group == all.v[j].group; j++)

@@ -46,8 +46,15 @@ struct dep_builder {
   int64_t *return_latency; /* per GPU: median from the end of an operation to the return of the wait for it */
 };
 
-NAI_MUST_CHECK int nai_dep_add(struct dep_builder *b, uint32_t from, int64_t weight, enum nai_dep_kind kind,
-                               struct nai_err *err);
+static inline NAI_MUST_CHECK int nai_dep_add(struct dep_builder *b, uint32_t from, int64_t weight, enum nai_dep_kind kind, struct nai_err *err) {
+  NAI_TRY(NAI_ROOM(b->d->v, b->capacity, b->count, &b->m->arena, err));
+  b->d->v[b->count++] = (struct nai_dep){.weight = weight,
+                                         .from = from,
+                                         .kind = (uint8_t)kind,
+                                         .inferred = kind == NAI_DEP_HANDOFF || kind == NAI_DEP_QUEUE};
+  b->d->quality.kinds[kind]++;
+  return NAI_OK;
+}
 /* Makes dependencies first .. end - 1, those of a node, give its recorded time, and puts the deciding one in front. */
 void nai_dep_settle(struct nai_dependencies *d, uint32_t node, uint32_t first, uint32_t end);
 

@@ -22,16 +22,6 @@ const struct nai_op *nai_dep_op(const struct nai_model *m, uint32_t op) {
   return &m->gpus[gpu].ops[op - m->dependencies->first_op[gpu]];
 }
 
-int nai_dep_add(struct dep_builder *b, uint32_t from, int64_t weight, enum nai_dep_kind kind, struct nai_err *err) {
-  NAI_TRY(NAI_ROOM(b->d->v, b->capacity, b->count, &b->m->arena, err));
-  b->d->v[b->count++] = (struct nai_dep){.weight = weight,
-                                         .from = from,
-                                         .kind = (uint8_t)kind,
-                                         .inferred = kind == NAI_DEP_HANDOFF || kind == NAI_DEP_QUEUE};
-  b->d->quality.kinds[kind]++;
-  return NAI_OK;
-}
-
 void nai_dep_settle(struct nai_dependencies *d, uint32_t node, uint32_t first, uint32_t end) {
   uint32_t best = NAI_NO_ROW;
   int64_t latest = INT64_MIN;

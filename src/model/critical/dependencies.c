@@ -72,15 +72,10 @@ static int group_ops_by_call(struct dep_builder *b, struct nai_err *err) {
 
 /* --- how long things mostly take -------------------------------------------------------------- */
 
-static int measure_calls(struct dep_builder *b, struct nai_err *err) {
-  const struct nai_model *m = b->m;
-  uint32_t names = m->tables[NAI_IN_APIS]->strings.count;
-  struct nai_durations durations = {m->apis.name, m->apis.start_ns, m->apis.end_ns};
-  struct nai_values values = {m->apis.n, nai_duration_block, &durations, m->scratch_dir};
-  struct nai_stats *stats;
-  NAI_TRY(NAI_NEW(stats, b->arena, names, err));
+static int find_medians(struct dep_builder *b, struct nai_err *err) {
+  const struct nai_stats *stats = b->m->call_stats;
+  uint32_t names = b->m->tables[NAI_IN_APIS]->strings.count;
   NAI_TRY(NAI_NEW(b->call_median, b->arena, names, err));
-  NAI_TRY(nai_group_stats(stats, names, &values, err));
   for (uint32_t i = 0; i < names; i++)
     b->call_median[i] = stats[i].count ? stats[i].p50 : 0;
   return NAI_OK;
@@ -126,7 +121,7 @@ static int build(struct nai_model *m, struct nai_err *err) {
   NAI_TRY(find_calls(&b, err));
   NAI_TRY(number_nodes(&b, err));
   NAI_TRY(group_ops_by_call(&b, err));
-  NAI_TRY(measure_calls(&b, err));
+  NAI_TRY(find_medians(&b, err));
   NAI_TRY(nai_dep_find_streams(&b, err));
   NAI_TRY(measure_floors(&b, err));
   NAI_TRY(nai_dep_find_waits(&b, err));
@@ -141,7 +136,7 @@ static int build(struct nai_model *m, struct nai_err *err) {
 /* All of it is large arrays, which lie in files. */
 const struct nai_part_def nai_part_dependencies = {.name = "dependencies",
                                                    .needs = NAI_PART(NAMES) | NAI_PART(LAUNCHES) | NAI_PART(CALLS) |
-                                                            NAI_PART(GPUS) | NAI_PART(COMM) | NAI_PART(EVIDENCE) |
+                                                            NAI_PART(CALL_STATS) | NAI_PART(GPUS) | NAI_PART(COMM) | NAI_PART(EVIDENCE) |
                                                             NAI_PART(CPU),
                                                    .tables = NAI_IN(APIS) | NAI_IN(MEMOPS) | NAI_IN(SYNCS) |
                                                              NAI_IN(CUDA_EVENTS) | NAI_IN(THREADS) | NAI_IN(PROCESSES) |

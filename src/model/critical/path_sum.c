@@ -52,7 +52,8 @@ static int find_sum(uint32_t *at, uint32_t *sum, struct nai_path_sum *s, const s
 
 static int64_t asleep_ns(const struct nai_model *m, const struct nai_path_segment *segment) {
   struct nai_cpu_time time = {0};
-  uint32_t api = segment->cause == NAI_PATH_HOST && m->cpu ? nai_path_call(m, segment) : NAI_NO_ROW;
+  bool known = segment->cause == NAI_PATH_HOST && m->cpu && m->cpu->sched.thread_count;
+  uint32_t api = known ? nai_path_call(m, segment) : NAI_NO_ROW;
   if (api != NAI_NO_ROW)
     nai_cpu_time_add(&time, m,
                      nai_get_i64(m->tables[NAI_IN_THREADS], nai_at_i32(&m->apis.thread, api), THREADS_global_tid),

@@ -82,8 +82,8 @@ struct nai_plan_step {
   bool chosen;                    /* false: gains nothing once the chosen ones are made; these come last */
 };
 /* Which of the changes to make, at most `most`, the one that gains most first, until the next gains less than 1 % of a
- * repetition of now. `alone`: what came of each tried alone, where that is known; or NULL. `steps` has room for `count`;
- * all changes get one. */
+ * repetition of now. `alone`: what came of each tried alone, where that is known; or NULL. `steps` has room for
+ * `count`; all changes get one. */
 NAI_MUST_CHECK int nai_whatif_plan(struct nai_plan_step *steps, uint32_t *chosen, const struct nai_whatif *whatif,
                                    const struct nai_change *changes, const struct nai_whatif_result *alone,
                                    uint32_t count, uint32_t most, struct nai_err *err);

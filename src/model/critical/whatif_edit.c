@@ -8,8 +8,9 @@ int nai_edit_factors(float **factors, uint32_t count, const struct edit *e, stru
   if (*factors)
     return NAI_OK;
   NAI_TRY(NAI_NEW(*factors, e->arena, count, err));
+  float *of = *factors;
   for (uint32_t i = 0; i < count; i++)
-    (*factors)[i] = 1;
+    of[i] = 1;
   return NAI_OK;
 }
 

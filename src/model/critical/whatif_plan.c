@@ -6,8 +6,8 @@ struct planning {
   const struct nai_change *changes;
   uint32_t count;
   const struct nai_whatif_result *known; /* of each change alone, from the caller, or NULL */
-  double *alone;                      /* per change: after it alone */
-  const struct nai_change **together; /* the chosen ones, then one that is tried */
+  double *alone;                         /* per change: after it alone */
+  const struct nai_change **together;    /* the chosen ones, then one that is tried */
   bool *taken;
   uint32_t chosen;
 };

@@ -283,11 +283,19 @@ static int put_range(struct work *w, uint32_t range, bool inside, struct nai_err
   return w->used_count ? put_part(w, w->whole, range, inside, err) : NAI_OK;
 }
 
-/* The first launch behind `next` that begins after `end`. Most ranges hold few. */
+/* The first launch behind `next` that begins after `end`. Most ranges hold few or none: steps that double come first.
+ */
 static uint32_t behind_end(const struct work *w, int64_t end) {
-  const struct nai_records starts = {(const unsigned char *)w->launches.at, sizeof *w->launches.at,
-                                     offsetof(struct nai_launch, start), end + 1};
-  return (uint32_t)nai_search_near(w->next, w->launches.count, nai_record_before, &starts);
+  uint32_t from = w->next, step = 1;
+  if (from == w->launches.count || w->launches.at[from].start > end)
+    return from;
+  while (step < w->launches.count - from && w->launches.at[from + step].start <= end) {
+    from += step;
+    step *= 2;
+  }
+  uint32_t rest = step < w->launches.count - from ? step : w->launches.count - from;
+  return from + (uint32_t)nai_bisect(w->launches.at + from, rest, sizeof *w->launches.at,
+                                     offsetof(struct nai_launch, start), end + 1);
 }
 
 /* Moves on to the calls that begin in a range; returns the one behind them. False for a range of which nothing is

@@ -111,9 +111,9 @@ struct nai_part {
   uint32_t suffix_capacity;
   uint32_t *id_versions, version_capacity; /* what was cut off the names of CUDA calls; in names */
   uint32_t api_version;                    /* that of the call asked for last */
-  struct nai_keyset threads;      /* globalTid */
-  struct nai_keyset devices;      /* process key | device ordinal (NAI_DEVICE_UNKNOWN when missing) */
-  struct nai_strings records;     /* what rows share, as bytes: nai_launch_config or nai_record_key */
+  struct nai_keyset threads;               /* globalTid */
+  struct nai_keyset devices;               /* process key | device ordinal (NAI_DEVICE_UNKNOWN when missing) */
+  struct nai_strings records;              /* what rows share, as bytes: nai_launch_config or nai_record_key */
   struct nai_last_record {
     struct nai_record_key key;
     uint32_t number;        /* of the record + 1 */

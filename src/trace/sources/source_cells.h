@@ -66,7 +66,7 @@ static inline uint32_t name_of(struct nai_part *p, const struct nai_cell *c, enu
 /* The same, NULL where the cell is no id; inline text is taken, too. */
 static inline void put_text(struct nai_part *p, int column, const struct nai_cell *c) {
   uint32_t name = c->type == NAI_CELL_INT  ? name_of(p, c, NAI_NAME_PLAIN)
-                : c->type == NAI_CELL_TEXT ? nai_name_by_text(p, c->data, c->len)
+                : c->type == NAI_CELL_TEXT ? nai_name_by_text(p, c->data, c->len, NAI_NAME_PLAIN)
                                            : NAI_NO_STRING;
   put_name(p, column, name);
 }

@@ -79,7 +79,7 @@ static uint32_t kernel_name(struct nai_part *p, const struct nai_cell *cells) {
   const struct nai_cell *text = field(p, cells, kernel_text);
   p->doubtful_names++;
   if (text->type == NAI_CELL_TEXT)
-    return nai_name_by_text(p, text->data, text->len);
+    return nai_name_by_text(p, text->data, text->len, NAI_NAME_PLAIN);
   if (text->type == NAI_CELL_INT)
     return name_of(p, text, NAI_NAME_PLAIN);
   return nai_name_missing(p, first_id < 0 ? 0 : first_id);

@@ -63,7 +63,7 @@ static uint32_t nvtx_name(struct nai_part *p, const struct nai_cell *cells, stru
   if (name == NAI_NO_STRING && !p->failed && id->type == NAI_CELL_INT)
     name = nai_name_missing(p, id->i);
   if (name == NAI_NO_STRING && !p->failed)
-    name = nai_name_by_text(p, "", 0);
+    name = nai_name_by_text(p, "", 0, NAI_NAME_PLAIN);
   return name;
 }
 
@@ -156,7 +156,7 @@ static void put_blob(struct nai_part *p, const struct nai_cell *blob) {
     hex[2 * i] = digits[(unsigned char)blob->data[i] >> 4];
     hex[2 * i + 1] = digits[(unsigned char)blob->data[i] & 15];
   }
-  put_name(p, NVTX_PAYLOADS_blob, nai_name_by_text(p, hex, (size_t)blob->len * 2));
+  put_name(p, NVTX_PAYLOADS_blob, nai_name_by_text(p, hex, (size_t)blob->len * 2, NAI_NAME_PLAIN));
 }
 
 /* The first of the integer fields that has a value, -1 when none has. */

@@ -34,7 +34,8 @@ export class Overview {
     this.to = Math.max(this.from + 1, model.clock.relative(report.run.window_end_ns));
     const verdict = byId('verdict');
     verdict.classList.add(`severity-${report.verdict.severity}`);
-    verdict.textContent = report.verdict.text.replace(/(\d) (?=%|(?:ns|µs|ms|s|min|[KMG]iB|GB)\b)/g, '$1\u00a0'); // no break before a unit
+    // no break before a unit, and none in "2.8-5.7 %"
+    verdict.textContent = report.verdict.text.replace(/(\d) (?=%|(?:ns|µs|ms|s|min|[KMG]iB|GB)\b)/g, '$1\u00a0').replace(/(\d)-(?=\d)/g, '$1-\u2060');
     const summary = byId('summary');
     summary.hidden = false;
     replace(summary, name(report.run.summary), ` · ${bytes(report.trace.size_bytes)}`);

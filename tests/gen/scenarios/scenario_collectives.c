@@ -105,7 +105,7 @@ static void advanced_launch(struct job *j, int rank, const struct nai_gen_collec
   }
   nai_gen_pop(j->plan, j->thread[rank]);
   snprintf(json, sizeof json, "{\"commHash\":%" PRIu64 ",\"commRank\":%d,\"apiId\":%d,\"seqNumber\":%d}", communicator,
-           rank, j->calls[rank], j->group[rank]);
+           rank, j->calls[rank] - (name == N_SEND), j->group[rank]); /* a receive is the last call of a group */
   nai_gen_wait_until(j->plan, progress, c.start[rank] + j->shift[rank]);
   for (int channel = 0; channel < 2; channel++) {
     nai_gen_push_id(j->plan, progress, j->names[N_ADVANCED + name], DOMAIN);

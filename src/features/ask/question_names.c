@@ -1,0 +1,260 @@
+/* What in the trace a question names. */
+#include "features/ask/internal.h"
+
+/* cudaMalloc, as opposed to "cudamalloc" in passing. */
+static bool is_call(const char *typed) { return strncmp(typed, "cuda", 4) == 0 && isupper((unsigned char)typed[4]); }
+
+/* Whether a word can only be a name: it is in quotes, or has what only names have. */
+static bool is_name(const struct nai_question_word *word) {
+  return word->quoted || is_call(word->typed) || (nai_question_has_mark(word->text) && !word->known);
+}
+
+/* ExecutionContext */
+static bool is_camel(const char *typed) {
+  while (*typed && !(islower((unsigned char)*typed) && isupper((unsigned char)typed[1])))
+    typed++;
+  return *typed;
+}
+
+static bool may_name(const struct nai_question_word *w, bool plain) {
+  enum { SHORTEST = 4 };
+  return w->quoted || nai_question_has_mark(w->text) || (!w->known && is_camel(w->typed)) ||
+         (plain && !w->known && strlen(w->text) >= SHORTEST && w->text[strspn(w->text, "0123456789.")]);
+}
+
+static bool before(const struct nai_question_word *a, const struct nai_question_word *b) {
+  bool first = a->quoted || nai_question_has_mark(a->text), second = b->quoted || nai_question_has_mark(b->text);
+  return first != second ? first : strlen(a->text) > strlen(b->text);
+}
+
+/* Words that may name something of the trace, those in quotes first, then the longest. `plain`: ordinary words, too. */
+static size_t names_of(const char **out, const struct nai_question *q, bool plain) {
+  const struct nai_question_word *sorted[NAI_QUESTION_MAX_WORDS];
+  size_t count = 0, at;
+  for (size_t i = 0; i < q->count; i++) {
+    if (!may_name(&q->words[i], plain))
+      continue;
+    for (at = count++; at && before(&q->words[i], sorted[at - 1]); at--)
+      sorted[at] = sorted[at - 1];
+    sorted[at] = &q->words[i];
+  }
+  count = count < NAI_QUESTION_MAX_NAMES ? count : NAI_QUESTION_MAX_NAMES;
+  for (size_t i = 0; i < count; i++)
+    out[i] = sorted[i]->text;
+  return count;
+}
+
+size_t nai_question_whole_names(const char **out, const struct nai_question *q) {
+  static const char letters[] = "abcdefghijklmnopqrstuvwxyz", digits[] = "0123456789";
+  size_t count = 0;
+  for (size_t i = 0; i < q->count && count < NAI_QUESTION_MAX_NAMES; i++) {
+    const struct nai_question_word *w = &q->words[i];
+    bool numbered = isalpha((unsigned char)*w->text) && strpbrk(w->text, digits) && strpbrk(w->text, letters);
+    if (numbered || (is_camel(w->typed) && !is_call(w->typed)) || nai_question_is_strange(w))
+      out[count++] = w->text;
+  }
+  return count;
+}
+
+/* Takes a word for such a name: no intent is about it. */
+static void take_name(struct nai_question *q, const char *word) {
+  for (size_t i = 0; i < q->count; i++)
+    q->words[i].names |= strcmp(q->words[i].text, word) == 0;
+}
+
+/* What has a name that the question may mean: kind of things, their names in lower case, and when a word is part of one
+ * (NULL: only the whole is); `%s` is the word. */
+static const struct {
+  const char *kind, *names, *part, *whole;
+} named[] = {
+    {"kernel", "select lower(substr(short_name, 1, instr(short_name || '<', '<') - 1)) as name from kernels",
+     "instr(name, '%s')", "name = '%s'"},
+    {"range", "select lower(range_name) as name from nvtx_ranges", "instr(name, '%s')", "name = '%s'"},
+    {"call", "select distinct lower(name) as name from api_events", "name = '%s' or name glob '%s_v[0-9]*'",
+     "name = '%s' or name glob '%s_v[0-9]*'"},
+    {"os_call", "select lower(function) as name from osrt_calls", "name = '%s'", "name = '%s'"},
+    {"cause", "select 1", "cause_meaning('%s') is not null", "0"},
+};
+enum { KINDS = sizeof named / sizeof *named, OF_WORDS = 2 };
+/* How a word is to be found in a name: anywhere, as all of it, as a word of a kernel's ("softmax_warp_forward"), or as
+ * a word of any: "line" is no part of aten::linear; or as the begin of a kernel's. */
+enum how { PART, WHOLE, TOKEN, WORD, BEGIN };
+
+static bool is_plain(const char *word) { return !strpbrk(word, "'*?["); }
+static bool is_ascii(const char *word) {
+  while (*word > 0)
+    word++;
+  return !*word;
+}
+
+static const char *condition(size_t kind, enum how how) {
+  if (how == WORD && kind < OF_WORDS)
+    return "name regexp '(^|[^a-z0-9])%s([^a-z0-9]|$)'";
+  if (how == BEGIN)
+    return kind ? "0" : "name glob '%s*'";
+  if (how == TOKEN)
+    return kind ? "0" : "instr('_' || name || '_', '_%s_')";
+  return how == WHOLE ? named[kind].whole : named[kind].part;
+}
+
+static void put_counts(struct nai_buf *sql, const char *word, enum how how) {
+  for (size_t k = 0; k < KINDS; k++) {
+    const char *text = is_plain(word) ? condition(k, how == WORD && !is_ascii(word) ? PART : how) : "0", *at;
+    nai_buf_printf(sql, ", (select count(*) from (%s) where ", named[k].names);
+    for (; (at = strstr(text, "%s")); text = at + 2) {
+      nai_buf_put(sql, text, (size_t)(at - text));
+      nai_buf_puts(sql, word);
+    }
+    nai_buf_printf(sql, "%s)", text);
+  }
+}
+
+/* Of some words the first that is a name, or NULL; *kind is of what. */
+static int find_name(const char **word, const char **kind, const struct nai_asking *asking, const char *const *words,
+                     size_t count, enum how how, struct nai_err *err) {
+  NAI_SCOPED(nai_buf) sql = {0};
+  NAI_SCOPED(nai_query_rows) found = {0};
+  *word = NULL;
+  for (size_t i = 0; i < count; i++) {
+    nai_buf_printf(&sql, "%sselect %zu", i ? " union all " : "", i);
+    put_counts(&sql, words[i], how);
+  }
+  nai_buf_puts(&sql, " order by 1");
+  NAI_TRY(nai_buf_check(&sql, err));
+  if (count)
+    NAI_TRY(nai_facts_ask(&found, asking, nai_buf_str(&sql), "names", err));
+  for (int64_t row = 0; row < found.rows; row++)
+    for (uint32_t k = 0; k < KINDS; k++)
+      if (nai_query_cell_int(&found, row, k + 1)) {
+        *word = words[row];
+        *kind = named[k].kind;
+        return NAI_OK;
+      }
+  return NAI_OK;
+}
+
+int nai_names_say_unknown(bool *any, const struct nai_asking *asking, struct nai_err *err) {
+  const struct nai_question *q = asking->question;
+  const char *text, *word, *kind;
+  *any = false;
+  for (size_t i = 0; i < q->count; i++) {
+    if (!is_name(&q->words[i]))
+      continue;
+    text = q->words[i].text;
+    NAI_TRY(find_name(&word, &kind, asking, &text, 1, PART, err));
+    if (word)
+      continue;
+    *any = true;
+    nai_answer_say(asking, &asking->answer->said, NULL,
+                   nai_arena_printf(asking->arena,
+                                    "Nothing in the trace is called \"%s\": no kernel, NVTX range or CUDA call.",
+                                    q->words[i].typed));
+  }
+  return NAI_OK;
+}
+
+int nai_names_correct_spelling(const struct nai_asking *asking, struct nai_question *q, struct nai_err *err) {
+  nai_question_spell(q, asking->intents);
+  for (size_t i = 0; i < q->count; i++) {
+    const char *typed = q->words[i].text, *name, *kind;
+    if (!q->words[i].meant[0])
+      continue;
+    NAI_TRY(find_name(&name, &kind, asking, &typed, 1, PART, err));
+    if (name)
+      q->words[i].meant[0] = '\0';
+  }
+  nai_question_take_spelling(q, asking->intents);
+  return NAI_OK;
+}
+
+/* The intent about things of that kind that the question names. */
+static const struct nai_intent *intent_of_names(const struct nai_intents *intents, const char *kind) {
+  for (size_t i = 0; i < intents->count; i++) {
+    const char *names = nai_intent_text(intents->list[i].doc, intents->list[i].node, "names");
+    if (!intents->list[i].replaced && names && strcmp(names, kind) == 0)
+      return &intents->list[i];
+  }
+  return NULL;
+}
+
+/* A numbered range of several words whose whole name the question has ("Coarse Level 0"), else NULL; its words are no
+ * others then. */
+static int find_numbered_range(const char **name, const struct nai_asking *asking, struct nai_question *q,
+                               struct nai_err *err) {
+  static const char sql[] = "select lower(range_name) from nvtx_ranges where range_name glob '* *[0-9]*' and not "
+                            "range_name glob '*[^a-zA-Z0-9 ]*' and "
+                            "instr(:question, replace(lower(range_name), ' ', '')) and not (:other is not null and "
+                            "lower(range_name) glob 'step [0-9]*') order by length(range_name) desc";
+  NAI_SCOPED(nai_query_rows) found = {0};
+  *name = NULL;
+  NAI_TRY(nai_facts_ask(&found, asking, sql, "names", err));
+  if (!found.rows)
+    return NAI_OK;
+  *name = nai_answer_copy(asking, nai_query_cell_text(&found, 0, 0));
+  for (size_t i = 0; i < q->count; i++)
+    if (strstr(*name, q->words[i].text))
+      take_name(q, q->words[i].text);
+  return NAI_OK;
+}
+
+/* Further things of that kind that the question names: "Fan1 or Fan2". */
+static int find_others(struct nai_asking *asking, const char *kind, const char *const *words, size_t count,
+                       enum how how, struct nai_err *err) {
+  const char *word, *other;
+  for (size_t i = 0; i < count && asking->other_count < NAI_ASKING_MAX_OTHERS; i++) {
+    if (strcmp(words[i], asking->name) == 0)
+      continue;
+    NAI_TRY(find_name(&word, &other, asking, &words[i], 1, how, err));
+    if (word && strcmp(kind, other) == 0)
+      asking->others[asking->other_count++] = word;
+  }
+  return NAI_OK;
+}
+
+int nai_names_choose(const struct nai_intent **about, struct nai_asking *asking, struct nai_question *q,
+                     struct nai_err *err) {
+  const struct nai_intent *matched[NAI_QUESTION_MAX_INTENTS];
+  const char *word, *kind = "", *words[NAI_QUESTION_MAX_NAMES];
+  *about = NULL;
+  enum how how = WHOLE;
+  NAI_TRY(find_numbered_range(&word, asking, q, err));
+  if (word) {
+    asking->name = word;
+    *about = intent_of_names(asking->intents, "range");
+    return NAI_OK;
+  }
+  size_t names = nai_question_whole_names(words, q);
+  NAI_TRY(find_name(&word, &kind, asking, words, names, how, err));
+  if (word) {
+    take_name(q, word);
+  } else {
+    names = names_of(words, q, false);
+    NAI_TRY(find_name(&word, &kind, asking, words, names, how = PART, err));
+    /* Once a word is understood, ordinary ones are not looked for in names, which have all kinds of them. */
+    if (!word && !nai_question_match(matched, q, asking->intents, false)) {
+      names = names_of(words, q, true);
+      NAI_TRY(find_name(&word, &kind, asking, words, names, how = WORD, err));
+    }
+  }
+  if (!word || !(*about = intent_of_names(asking->intents, kind)))
+    return NAI_OK;
+  asking->name = word;
+  return find_others(asking, kind, words, names, how, err);
+}
+
+int nai_names_choose_by_rest(const struct nai_intent **about, struct nai_asking *asking, const struct nai_question *q,
+                             bool matched, struct nai_err *err) {
+  enum { SHORTEST = 5 };
+  const char *word, *kind = "", *words[NAI_QUESTION_MAX_NAMES];
+  size_t names = 0;
+  for (size_t i = 0; i < q->count && names < NAI_QUESTION_MAX_NAMES; i++)
+    if (strlen(q->words[i].text) >= SHORTEST &&
+        (nai_question_is_left(&q->words[i]) || nai_question_is_strange(&q->words[i])))
+      words[names++] = q->words[i].text;
+  NAI_TRY(find_name(&word, &kind, asking, words, names, TOKEN, err));
+  if (!word && !matched)
+    NAI_TRY(find_name(&word, &kind, asking, words, names, BEGIN, err));
+  if (word && (*about = intent_of_names(asking->intents, kind)))
+    asking->name = word;
+  return NAI_OK;
+}
