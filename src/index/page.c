@@ -224,7 +224,6 @@ static int print_values(struct nai_buf *out, const struct nai_index *index, stru
         print_value(&json, &text, &m);
     }
   }
-  nai_json_end(&json);
   nai_json_finish(&json);
   out->oom |= text.oom;
   return nai_buf_check(out, err);

@@ -214,6 +214,5 @@ void nai_report_json(struct nai_buf *out, const struct nai_report *report, int64
     else
       nai_json_table(&json, report->tables[i], page_rows(name, most));
   }
-  nai_json_end(&json);
   nai_json_close(&json);
 }

@@ -74,7 +74,6 @@ void nai_rules_list_json(struct nai_buf *out, const struct nai_rule_set *set) {
     nai_json_put_text(&json, "title", first_text(rule->doc, nai_yaml_get(rule->doc, rule->node, "title")));
     nai_json_end(&json);
   }
-  nai_json_end(&json);
   nai_json_close(&json);
   out->oom |= severities.oom;
 }

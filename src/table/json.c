@@ -11,11 +11,6 @@ void nai_json_init(struct nai_json *json, struct nai_buf *out, bool for_script) 
   *json = (struct nai_json){.out = out, .for_script = for_script};
 }
 
-void nai_json_finish(struct nai_json *json) {
-  assert(json->depth == 0);
-  nai_buf_free(&json->scratch);
-}
-
 static void new_line(struct nai_json *json) {
   nai_buf_putc(json->out, '\n');
   for (int i = 0; i < json->depth; i++)
@@ -67,6 +62,12 @@ void nai_json_end(struct nai_json *json) {
   if (json->level[level].any && json->level[level].layout == NAI_JSON_LINES)
     new_line(json);
   nai_buf_putc(json->out, json->level[level].close);
+}
+
+void nai_json_finish(struct nai_json *json) {
+  while (json->depth > 0)
+    nai_json_end(json);
+  nai_buf_free(&json->scratch);
 }
 
 static bool needs_escape(unsigned char c, bool for_script) {
@@ -229,7 +230,6 @@ void nai_json_open(struct nai_json *json, struct nai_buf *out, enum nai_json_lay
 }
 
 void nai_json_close(struct nai_json *json) {
-  nai_json_end(json);
   nai_json_finish(json);
   nai_buf_putc(json->out, '\n');
 }

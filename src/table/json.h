@@ -25,7 +25,8 @@ struct nai_json {
   struct nai_buf scratch;
 };
 
-/* A writer that appends to `out`. nai_json_finish frees what it holds; errors show in `out` (nai_buf_check). */
+/* A writer that appends to `out`. nai_json_finish ends what is open and frees what it holds; errors show in `out`
+ * (nai_buf_check). */
 void nai_json_init(struct nai_json *json, struct nai_buf *out, bool for_script);
 void nai_json_finish(struct nai_json *json);
 /* For NAI_SCOPED(nai_json): after a failure in the middle. */

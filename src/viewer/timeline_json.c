@@ -321,7 +321,6 @@ int nai_encoder_print_json(struct nai_buf *out, const struct nai_encoder *e, str
   NAI_TRY(nai_encoder_put_utilization(&json, e, err));
   put_lanes(&json, e);
   put_columns(&json, e);
-  nai_json_end(&json);
   nai_json_finish(&json);
   return NAI_OK;
 }

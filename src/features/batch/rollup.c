@@ -13,7 +13,6 @@ static void print_labels(struct nai_buf *out, const struct nai_batch_manifest *m
   nai_json_open(&json, out, NAI_JSON_INLINE);
   for (uint32_t i = 0; item->labels && i < m->label_count; i++)
     nai_json_put_text(&json, m->labels[i], item->labels[i]);
-  nai_json_end(&json);
   nai_json_finish(&json);
 }
 

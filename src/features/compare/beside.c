@@ -3,6 +3,7 @@
 #include "base/fmt.h"
 #include "features/compare/document.h"
 #include "table/kernel_name.h"
+#include "tables/compared_time.h"
 #include "tables/steps.h"
 
 /* --- as the reports have it ------------------------------------------------------------------- */
@@ -192,4 +193,56 @@ void nai_document_beside(const struct nai_document *d) {
   put_bars(d);
   if (!c->by_step)
     put_slower(d);
+}
+
+/* --- where the difference is ------------------------------------------------------------------ */
+
+/* The child of a part with the largest share of its difference, -1 for none. */
+static int64_t largest_child(const struct nai_table *t, const char *parent, double delta) {
+  int64_t best = -1;
+  for (int64_t row = 0; row < t->rows; row++) {
+    double own = nai_get_f64(t, row, COMPARED_TIME_delta_ns);
+    if (strcmp(nai_get_str(t, row, COMPARED_TIME_parent), parent) != 0 || own * delta <= 0)
+      continue;
+    if (best < 0 || fabs(own) > fabs(nai_get_f64(t, best, COMPARED_TIME_delta_ns)))
+      best = row;
+  }
+  return best;
+}
+
+/* Numbers per step that changed: they say what the program does more or less often. */
+static void put_changed(const struct nai_document *d, struct nai_view *where) {
+  enum { NAMED = 4 };
+  struct nai_view *list = nai_view_put_list(where, "changed");
+  uint32_t changed = 0;
+  for (uint32_t i = 0; i < d->c->result_count; i++) {
+    const struct nai_metric_result *r = &d->c->results[i];
+    if (r->judgement.verdict == NAI_VERDICT_CHANGED && strcmp(r->def.basis, "step") == 0 && changed++ < NAMED)
+      nai_document_metric(d, list, r);
+  }
+  nai_view_put_bool(where, "any_changed", changed > 0);
+  if (changed > NAMED)
+    nai_view_put_int(where, "more_changed", changed - NAMED);
+}
+
+void nai_document_where(const struct nai_document *d) {
+  const struct nai_table *t = d->c->tables[NAI_COMPARED_TIME];
+  struct COMPARED_TIME_row whole = COMPARED_TIME_at(t, 0);
+  const double worth = 0.01; /* of the whole: captures of one program differ by as much */
+  int64_t row = largest_child(t, "whole", whole.delta_ns);
+  if (row < 0 || !(fabs(whole.delta_ns) >= worth * whole.base_time_ns)) /* NULL: not of the same work */
+    return;
+  struct COMPARED_TIME_row part = COMPARED_TIME_at(t, row);
+  struct nai_view *where = nai_view_put_map(d->root, "where");
+  nai_document_amount(where, "difference", "ns", part.delta_ns, true);
+  nai_document_amount(where, "whole", "ns", whole.delta_ns, true);
+  nai_view_put_trusted(where, "per", nai_comparison_per(d->c));
+  nai_view_put_trusted(where, "title", part.title);
+  int64_t cause = largest_child(t, part.part, part.delta_ns);
+  if (cause >= 0) {
+    struct nai_view *map = nai_view_put_map(where, "cause");
+    nai_document_text(d, map, "title", nai_get_str(t, cause, COMPARED_TIME_title));
+    nai_document_amount(map, "difference", "ns", nai_get_f64(t, cause, COMPARED_TIME_delta_ns), true);
+  }
+  put_changed(d, where);
 }

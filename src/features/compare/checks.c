@@ -347,3 +347,28 @@ int nai_check_quality(struct nai_comparison *c, struct nai_err *err) {
   }
   return nai_check_add(c, check, err);
 }
+
+/* The names of metrics whose values on a side are of another definition; whoever looks for them has to be told. */
+int nai_check_definitions(struct nai_comparison *c, struct nai_err *err) {
+  enum { NAMED = 5 };
+  NAI_SCOPED(nai_buf) names = {0};
+  const char *list;
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < c->result_count; i++)
+    if (c->results[i].defined_differently && count++ < NAMED)
+      nai_buf_printf(&names, "%s%s", names.len ? ", " : "", c->results[i].def.metric);
+  if (count > NAMED)
+    nai_buf_printf(&names, " and %u more", count - NAMED);
+  NAI_TRY(nai_check_text(&list, c, &names, err));
+  if (!list)
+    return NAI_OK;
+  struct nai_check check = {NAI_CHECK_DEFINITIONS, NAI_CHECK_SOFT, NAI_SCOPE_NONE};
+  check.reason =
+      nai_arena_printf(&c->arena,
+                       "another version of nsys-ai defined these metrics differently, and its values of them "
+                       "are left out; analyze its traces again: %s",
+                       list);
+  for (int s = 0; s < NAI_SIDES; s++)
+    check.says[s] = c->sides[s].count ? nai_run_manifest(c->sides[s].captures[0].run)->version : NULL;
+  return nai_check_add(c, check, err);
+}

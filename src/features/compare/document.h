@@ -33,3 +33,5 @@ void nai_document_times(struct nai_time_column *times, const struct nai_metric_r
 void nai_document_undecided(const struct nai_document *d);
 /* beside.c: of captures without steps, idle time and what got slower by the call. */
 void nai_document_beside(const struct nai_document *d);
+/* beside.c: the part with the largest share of the difference, its cause, and which numbers per step changed. */
+void nai_document_where(const struct nai_document *d);

@@ -25,6 +25,7 @@ NAI_MUST_CHECK int nai_check_contents(struct nai_comparison *c, struct nai_err *
 NAI_MUST_CHECK int nai_check_equality(struct nai_comparison *c, struct nai_err *err);
 NAI_MUST_CHECK int nai_check_conditions(struct nai_comparison *c, struct nai_err *err);
 NAI_MUST_CHECK int nai_check_quality(struct nai_comparison *c, struct nai_err *err);
+NAI_MUST_CHECK int nai_check_definitions(struct nai_comparison *c, struct nai_err *err); /* of results */
 
 /* work.c: sets c->work, of whole comparisons without common steps and units. */
 NAI_MUST_CHECK int nai_work_find(struct nai_comparison *c, struct nai_err *err);

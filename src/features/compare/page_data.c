@@ -111,7 +111,5 @@ void nai_write_page_data(struct nai_buf *out, const struct nai_comparison *c,
     nai_json_key(&json, c->tables[i]->schema->name);
     nai_json_table_packed(&json, c->tables[i], i == NAI_COMPARED_TREE ? MAX_TREE_ROWS : MAX_ROWS);
   }
-  nai_json_end(&json);
-  nai_json_end(&json);
   nai_json_finish(&json);
 }

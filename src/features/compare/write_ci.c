@@ -242,7 +242,6 @@ void nai_write_bmf(struct nai_buf *out, const struct nai_comparison *c, const ch
     put_decimal(&json, "upper_value", high);
     nai_json_end(&json);
   }
-  nai_json_end(&json);
   nai_json_close(&json);
 }
 

@@ -1,5 +1,6 @@
 /* compare.md: what a reviewer has to know first, then tables, within what a comment may hold. */
 #include "base/fmt.h"
+#include "base/sort.h"
 #include "features/compare/document.h"
 #include "features/compare/ranges.h"
 #include "features/compare/write.h"
@@ -11,58 +12,6 @@
 enum { MAX_CHARS = 80, MAX_METRICS = 40, MAX_KERNELS = 20, MAX_RANGES = 10, MAX_FINDINGS = 15 };
 
 static uint32_t most(const struct nai_document *d, uint32_t rows) { return rows < d->rows ? rows : d->rows; }
-
-/* --- the second line -------------------------------------------------------------------------- */
-
-/* The child of a part with the largest share of its difference, -1 for none. */
-static int64_t largest_child(const struct nai_table *t, const char *parent, double delta) {
-  int64_t best = -1;
-  for (int64_t row = 0; row < t->rows; row++) {
-    double own = nai_get_f64(t, row, COMPARED_TIME_delta_ns);
-    if (strcmp(nai_get_str(t, row, COMPARED_TIME_parent), parent) != 0 || own * delta <= 0)
-      continue;
-    if (best < 0 || fabs(own) > fabs(nai_get_f64(t, best, COMPARED_TIME_delta_ns)))
-      best = row;
-  }
-  return best;
-}
-
-/* Numbers per step that changed: they say what the program does more or less often. */
-static void put_changed(const struct nai_document *d, struct nai_view *where) {
-  enum { NAMED = 4 };
-  struct nai_view *list = nai_view_put_list(where, "changed");
-  uint32_t changed = 0;
-  for (uint32_t i = 0; i < d->c->result_count; i++) {
-    const struct nai_metric_result *r = &d->c->results[i];
-    if (r->judgement.verdict == NAI_VERDICT_CHANGED && strcmp(r->def.basis, "step") == 0 && changed++ < NAMED)
-      nai_document_metric(d, list, r);
-  }
-  nai_view_put_bool(where, "any_changed", changed > 0);
-  if (changed > NAMED)
-    nai_view_put_int(where, "more_changed", changed - NAMED);
-}
-
-static void put_where(const struct nai_document *d) {
-  const struct nai_table *t = d->c->tables[NAI_COMPARED_TIME];
-  struct COMPARED_TIME_row whole = COMPARED_TIME_at(t, 0);
-  const double worth = 0.01; /* of the whole: captures of one program differ by as much */
-  int64_t row = largest_child(t, "whole", whole.delta_ns);
-  if (row < 0 || !(fabs(whole.delta_ns) >= worth * whole.base_time_ns)) /* NULL: not of the same work */
-    return;
-  struct COMPARED_TIME_row part = COMPARED_TIME_at(t, row);
-  struct nai_view *where = nai_view_put_map(d->root, "where");
-  nai_document_amount(where, "difference", "ns", part.delta_ns, true);
-  nai_document_amount(where, "whole", "ns", whole.delta_ns, true);
-  nai_view_put_trusted(where, "per", nai_comparison_per(d->c));
-  nai_view_put_trusted(where, "title", part.title);
-  int64_t cause = largest_child(t, part.part, part.delta_ns);
-  if (cause >= 0) {
-    struct nai_view *map = nai_view_put_map(where, "cause");
-    nai_document_text(d, map, "title", nai_get_str(t, cause, COMPARED_TIME_title));
-    nai_document_amount(map, "difference", "ns", nai_get_f64(t, cause, COMPARED_TIME_delta_ns), true);
-  }
-  put_changed(d, where);
-}
 
 /* --- metrics ---------------------------------------------------------------------------------- */
 
@@ -210,27 +159,29 @@ static void put_metrics(const struct nai_document *d) {
 
 /* --- kernels ---------------------------------------------------------------------------------- */
 
-/* The rows of a table in an order. */
-static int sort_rows(int64_t **out, const struct nai_table *t, int (*by)(const void *, const void *, void *),
-                     struct nai_arena *arena, struct nai_err *err) {
+/* Rows of a table by how much they matter. */
+struct ranked {
+  double weight;
+  int64_t row;
+};
+typedef double weight_fn(const struct nai_table *t, int64_t row);
+
+NAI_ORDER_BY(by_weight, struct ranked, NAI_SIGN(b->weight, a->weight), NAI_SIGN(a->row, b->row))
+
+static int rank_rows(struct ranked **out, const struct nai_table *t, weight_fn *weight, struct nai_arena *arena,
+                     struct nai_err *err) {
   NAI_TRY(NAI_NEW(*out, arena, (size_t)t->rows, err));
   for (int64_t i = 0; i < t->rows; i++)
-    (*out)[i] = i;
-  qsort_r(*out, (size_t)t->rows, sizeof **out, by, (void *)t);
+    (*out)[i] = (struct ranked){weight(t, i), i};
+  qsort(*out, (size_t)t->rows, sizeof **out, by_weight);
   return NAI_OK;
 }
 
 /* By how much a row moves a side's time. */
-static double weight(const struct nai_table *t, int64_t row) {
+static double kernel_weight(const struct nai_table *t, int64_t row) {
   double base = nai_get_f64(t, row, COMPARED_KERNELS_base_time_ns),
          candidate = nai_get_f64(t, row, COMPARED_KERNELS_new_time_ns);
   return fabs((isnan(candidate) ? 0 : candidate) - (isnan(base) ? 0 : base));
-}
-
-static int by_weight(const void *a, const void *b, void *table) {
-  int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-  double dx = weight(table, x), dy = weight(table, y);
-  return dx > dy ? -1 : dx < dy ? 1 : (x > y) - (x < y);
 }
 
 /* Differences below are not worth a reader's time: the captures differ by as much anyway. */
@@ -308,20 +259,21 @@ static int put_kernels(const struct nai_document *d, struct nai_err *err) {
   NAI_SCOPED(nai_arena) arena = NAI_ARENA(NULL);
   const struct nai_table *t = d->c->tables[NAI_COMPARED_KERNELS];
   struct nai_view *list = nai_view_put_list(d->root, "kernels");
-  int64_t *order, worth = 0, differ = 0;
+  struct ranked *order;
+  int64_t worth = 0, differ = 0;
   double least = least_worth(d->c);
-  NAI_TRY(sort_rows(&order, t, by_weight, &arena, err));
-  for (; differ < t->rows && weight(t, order[differ]) > 0; differ++)
-    worth += weight(t, order[differ]) >= least;
+  NAI_TRY(rank_rows(&order, t, kernel_weight, &arena, err));
+  for (; differ < t->rows && order[differ].weight > 0; differ++)
+    worth += order[differ].weight >= least;
   int64_t shown = worth < most(d, MAX_KERNELS) ? worth : most(d, MAX_KERNELS);
   struct nai_time_column times = {0};
   for (int64_t i = 0; i < shown; i++) {
-    struct COMPARED_KERNELS_row kernel = COMPARED_KERNELS_at(t, order[i]);
+    struct COMPARED_KERNELS_row kernel = COMPARED_KERNELS_at(t, order[i].row);
     nai_time_column_add(&times, kernel.base_time_ns);
     nai_time_column_add(&times, kernel.new_time_ns);
   }
   for (int64_t i = 0; i < shown; i++) {
-    struct COMPARED_KERNELS_row kernel = COMPARED_KERNELS_at(t, order[i]);
+    struct COMPARED_KERNELS_row kernel = COMPARED_KERNELS_at(t, order[i].row);
     put_kernel(d, list, &times, &kernel);
   }
   nai_view_put_bool(d->root, "any_kernel", worth > 0);
@@ -335,13 +287,9 @@ static int put_kernels(const struct nai_document *d, struct nai_err *err) {
 
 /* --- ranges, phases, copies ------------------------------------------------------------------- */
 
-static int by_delta(const void *a, const void *b, void *table) {
-  int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-  double dx = fabs(nai_get_f64(table, x, COMPARED_RANGES_delta_ns)),
-         dy = fabs(nai_get_f64(table, y, COMPARED_RANGES_delta_ns));
-  dx = isnan(dx) ? -1 : dx;
-  dy = isnan(dy) ? -1 : dy;
-  return dx > dy ? -1 : dx < dy ? 1 : (x > y) - (x < y);
+static double range_weight(const struct nai_table *t, int64_t row) {
+  double delta = fabs(nai_get_f64(t, row, COMPARED_RANGES_delta_ns));
+  return isnan(delta) ? -1 : delta;
 }
 
 static void put_bytes(struct nai_view *row, const char *key, double most, double bytes, bool sign) {
@@ -378,10 +326,10 @@ static int put_differences(const struct nai_document *d, struct nai_view *lists,
   struct COMPARED_RANGES_row shown[MAX_RANGES], range;
   struct nai_time_column times = {0};
   uint32_t count = 0;
-  int64_t *order;
-  NAI_TRY(sort_rows(&order, t, by_delta, &arena, err));
+  struct ranked *order;
+  NAI_TRY(rank_rows(&order, t, range_weight, &arena, err));
   for (int64_t i = 0; i < t->rows && count < most(d, MAX_RANGES); i++) {
-    nai_table_read(&range, t, t->schema, order[i]);
+    nai_table_read(&range, t, t->schema, order[i].row);
     if (!(fabs(range.delta_ns) > 0))
       break;
     if (fabs(range.delta_ns) < noise * range.base_time_ns)
@@ -450,7 +398,7 @@ static int render(struct nai_buf *out, const struct nai_comparison *c, uint32_t 
   bool both = nai_comparison_is_whole(c);
   nai_document_beside(&d);
   if (both && !nai_comparison_obstacle(c))
-    put_where(&d);
+    nai_document_where(&d);
   put_caveats(&d);
   put_metrics(&d);
   if (both)

@@ -198,8 +198,6 @@ static void put_metadata(struct nai_thrift *t, const struct nai_parquet *p) {
     nai_json_put_text(&json, "description", column->description);
     nai_json_end(&json);
   }
-  nai_json_end(&json);
-  nai_json_end(&json);
   nai_json_finish(&json);
   nai_thrift_list(t, 5, NAI_THRIFT_STRUCT, 1);
   nai_thrift_begin(t, 0);

@@ -22,7 +22,6 @@ static void print(struct nai_buf *out, const char *const *ids, size_t count, con
   nai_json_put_array(&json, "runs", NAI_JSON_LINES);
   for (size_t i = 0; i < count; i++)
     nai_json_text(&json, ids[i]);
-  nai_json_end(&json);
   nai_json_close(&json);
 }
 

@@ -122,7 +122,6 @@ static int find_labels(struct adding *a, struct nai_err *err) {
     nai_json_put_text(&json, keys[i], nai_store_clean(&a->arena, call->labels[i] + strlen(keys[i]) + 1));
   if (adds_commit)
     nai_json_put_text(&json, "commit", call->commit);
-  nai_json_end(&json);
   nai_json_finish(&json);
   a->run.labels = nai_arena_printf(&a->arena, "%s", nai_buf_str(&text));
   return nai_buf_check(&text, err);

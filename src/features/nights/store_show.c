@@ -61,7 +61,6 @@ static int print_json(const struct nai_store *store, const char *series, struct 
   nai_json_put_array(&json, "baselines", NAI_JSON_INLINE);
   for (uint32_t i = 0; i < names.count; i++)
     nai_json_text(&json, nai_strings_get(&names, i));
-  nai_json_end(&json);
   nai_json_close(&json);
   return nai_cmd_print(&text, err);
 }

@@ -88,7 +88,6 @@ static int print_json(const struct nai_trend *trend, const struct trend_args *a,
     nai_json_end(&json);
     nai_json_end(&json);
   }
-  nai_json_end(&json);
   nai_json_close(&json);
   return nai_cmd_print(&text, err);
 }

@@ -123,7 +123,6 @@ static void print_json(struct nai_buf *out, const struct nai_trend *t) {
   nai_json_put_array(&json, "series", NAI_JSON_LINES);
   for (uint32_t i = 0; i < t->series_count; i++)
     put_series(&json, t, &t->series[i]);
-  nai_json_end(&json);
   nai_json_close(&json);
 }
 

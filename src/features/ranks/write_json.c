@@ -84,7 +84,6 @@ int nai_ranks_write_json(struct nai_buf *out, const struct nai_ranks_report *rep
     nai_json_key(&json, report->tables[i]->schema->name);
     nai_json_table(&json, report->tables[i], NAI_RANKS_MOST_COLLECTIVES);
   }
-  nai_json_end(&json);
   nai_json_close(&json);
   return nai_buf_check(out, err);
 }

@@ -103,7 +103,6 @@ static int save(const struct nai_term *v, struct nai_err *err) {
     nai_json_put_text(&json, "label", b->label);
     nai_json_end(&json);
   }
-  nai_json_end(&json);
   nai_json_close(&json);
   NAI_TRY(nai_buf_check(&text, err));
   return write_file(v->options->bookmarks, path, &text, err);

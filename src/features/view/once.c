@@ -120,7 +120,6 @@ int nai_term_print_json(struct nai_buf *out, struct nai_term *v, int width, stru
   for (uint32_t r = 0; r < v->scene.count; r++)
     if (nai_term_shows(v, r) && v->scene.rows[r].kind != NAI_ROW_WORK)
       put_cells(&json, v, &v->scene.rows[r], columns);
-  nai_json_end(&json);
   nai_json_close(&json);
   return nai_buf_check(out, err);
 }

@@ -260,7 +260,6 @@ static void print_json(const struct answer *a) {
   nai_json_put_array(&json, "caveats", NAI_JSON_INLINE);
   for (int i = 0; i < a->caveats.count; i++)
     nai_json_text(&json, a->caveats.v[i]);
-  nai_json_end(&json);
   nai_json_close(&json);
 }
 
