@@ -8,7 +8,7 @@
   const search = document.getElementById("search");
 
   const make = (tag, attributes, ...children) => {
-    const node = tag === "rect" ? document.createElementNS("http://www.w3.org/2000/svg", tag) : document.createElement(tag);
+    const node = tag === "rect" ? document.createElementNS(document.querySelector("svg").namespaceURI, tag) : document.createElement(tag);
     for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
     node.append(...children);
     return node;
