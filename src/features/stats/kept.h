@@ -56,9 +56,9 @@ struct nai_kept_load {
   int parts;
 };
 
-/* NAI_ESTALE: what of the table the run does not keep. */
+/* run_cells.c. NAI_ESTALE: what of the table the run does not keep. */
 int nai_kept_lacks(struct nai_err *err, const char *what, const char *of);
-/* run_cells.c: values of a column, of rows from `first`. Texts are numbers of `into`, NULL: of the source's. */
+/* Values of a column, of rows from `first`. Texts are numbers of `into`, NULL: of the source's. */
 NAI_MUST_CHECK int nai_kept_fill(int64_t *values, const struct nai_kept_load *load, const struct nai_kept_cells *column,
                                  int64_t first, size_t count, struct nai_strings *into, struct nai_err *err);
 /* Rows of another table: what stands there. */

@@ -3,6 +3,10 @@
 
 enum { MAX_TEXT = 8192 }; /* longer ones are cut */
 
+int nai_kept_lacks(struct nai_err *err, const char *what, const char *of) {
+  return nai_err_set(err, NAI_ESTALE, "the run does not keep %s of table \"%s\" as the export has it", what, of);
+}
+
 /* A text of the table's, and what was cut off it; "#5" stands for a text that the export lacks. */
 static int add_text(int64_t *out, const struct nai_kept_load *load, int64_t text, int64_t suffix,
                     struct nai_strings *into, struct nai_err *err) {

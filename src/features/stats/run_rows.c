@@ -7,10 +7,6 @@
 
 enum { FILTER_COLUMNS = 4, BLOCK = 4096 };
 
-int nai_kept_lacks(struct nai_err *err, const char *what, const char *of) {
-  return nai_err_set(err, NAI_ESTALE, "the run does not keep %s of table \"%s\" as the export has it", what, of);
-}
-
 /* Tables may be asked for by several threads. */
 static int open_table(const struct nai_table **out, const struct nai_stats_source *source, const char *name,
                       struct nai_err *err) {
@@ -268,8 +264,7 @@ int nai_stats_load_kept(struct nai_stats_events *out, struct nai_stats_source *s
   return out->count ? NAI_OK : select_rows(out, &load, err);
 }
 
-/* --- ranges, in blocks ---------------------------------------------------------------------------------------------
- */
+/* --- ranges, in blocks ------------------------------------------------------------------------------------------ */
 
 static int find_target(const char *const *names, const char *name) {
   int target = 0;

@@ -16,7 +16,7 @@
 
 #define NAI_STATS_NULL INT64_MIN /* a cell of an export that holds no number */
 
-/* --- events.c: columns of an export's tables -------------------------------------------------------- */
+/* --- texts.c, events.c: columns of an export's tables -------------------------------------------------------- */
 
 /* Numbers of source->texts, or NAI_NO_STRING. */
 struct nai_stats_name {
@@ -81,6 +81,8 @@ NAI_MUST_CHECK int nai_stats_name(int64_t *text, struct nai_stats_source *source
  * stays, as with NVIDIA. */
 NAI_MUST_CHECK int nai_stats_function(int64_t *text, struct nai_stats_source *source, int64_t id, struct nai_err *err);
 /* Adds a text of this program's. */
+NAI_MUST_CHECK int nai_stats_add_text(int64_t *text, struct nai_stats_source *source, const char *words, size_t len,
+                                      struct nai_err *err);
 NAI_MUST_CHECK int nai_stats_text(int64_t *text, struct nai_stats_source *source, const char *words,
                                   struct nai_err *err);
 /* A text by its number, NULL for NAI_NO_STRING and NAI_STATS_NULL. */
