@@ -118,10 +118,10 @@ static int find_rule_hits(struct hits *hits, const struct rule *rule, const stru
 static int judge_rule_hits(struct hits *hits, const struct rule *rule, const struct nai_rule_set *set,
                            const struct nai_rules_input *input, struct nai_arena *arena, struct nai_err *err) {
   struct rule_hits *mine = &hits->by_rule[rule->number];
-  struct hit *list = hits->all.at + mine->first;
   struct env env;
-  if (!mine->count)
+  if (!mine->count) /* there may be no hits at all */
     return NAI_OK;
+  struct hit *list = hits->all.at + mine->first;
   nai_env_open(&env, set, rule, input);
   for (uint32_t i = 0; i < mine->count; i++) {
     enter(&env, &list[i]);

@@ -163,7 +163,7 @@ static void put_late_sender(struct nai_view *root, const struct nai_ranks_report
     struct RANK_MPI_COLLECTIVES_row one = RANK_MPI_COLLECTIVES_at(to->tables[NAI_RANKS_COLLECTIVES_OF_MPI], i);
     last = one.caused_wait_ns > last.caused_wait_ns ? one : last;
   }
-  if (100 * last.caused_wait_ns > row.span_ns) {
+  if (last.caused_wait_ns > row.span_ns / 100) {
     nai_view_put_text(root, "last_rank", last.rank);
     nai_view_put_text(root, "last_function", last.function);
     nai_view_put_int(root, "last_count", last.late_count);
