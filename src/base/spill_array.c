@@ -11,16 +11,36 @@ enum { PAGE = 4096, MIN_FILE_BYTES = 1 << 19, MOST_KEPT_BYTES = 1 << 28 };
 /* Directly before the memory itself: how to free it. As long as malloc aligns. */
 struct header {
   size_t mapped_bytes; /* 0: from malloc, where the header begins; else the memory begins a page into a mapping */
-  struct header *next; /* of the kept ones */
+  union {
+    uintptr_t forks;     /* of a mapping in use: kept.forks when it was made */
+    struct header *next; /* of a kept one */
+  };
 };
 
-/* Freed mappings that are used again: to touch a new page takes five times as long as to clear an old one. */
+/* Freed mappings that are used again: to touch a new page takes five times as long as to clear an old one. Not those
+ * that were there at a fork(): parent and child have the same pages, and either may still read what the other frees. */
 static struct {
   pthread_mutex_t mutex;
-  pid_t process; /* a child shares the pages of its parent, which uses them on */
+  bool forks_are_seen;
+  uintptr_t forks; /* so many */
   size_t bytes;
   struct header *first;
 } kept = {.mutex = PTHREAD_MUTEX_INITIALIZER};
+
+static void before_fork(void) { pthread_mutex_lock(&kept.mutex); }
+
+static void in_parent(void) {
+  kept.forks++;
+  pthread_mutex_unlock(&kept.mutex);
+}
+
+static void in_child(void) {
+  kept.first = NULL;
+  kept.bytes = 0;
+  in_parent();
+}
+
+static void watch_forks(void) { kept.forks_are_seen = pthread_atfork(before_fork, in_parent, in_child) == 0; }
 
 static struct header *header_of(void *memory) { return (struct header *)memory - 1; }
 
@@ -28,7 +48,7 @@ static struct header *header_of(void *memory) { return (struct header *)memory -
 static void *use_again(size_t total) {
   NAI_LOCKED(&kept.mutex);
   struct header **best = NULL;
-  for (struct header **at = kept.process == getpid() ? &kept.first : NULL; at && *at; at = &(*at)->next)
+  for (struct header **at = &kept.first; *at; at = &(*at)->next)
     if ((*at)->mapped_bytes >= total && (*at)->mapped_bytes / 2 < total &&
         (!best || (*at)->mapped_bytes < (*best)->mapped_bytes))
       best = at;
@@ -37,17 +57,13 @@ static void *use_again(size_t total) {
   struct header *found = *best;
   *best = found->next;
   kept.bytes -= found->mapped_bytes;
+  found->forks = kept.forks;
   return found + 1;
 }
 
 static bool keep(struct header *header) {
   NAI_LOCKED(&kept.mutex);
-  if (kept.process != getpid()) {
-    kept.process = getpid();
-    kept.first = NULL;
-    kept.bytes = 0;
-  }
-  if (header->mapped_bytes > MOST_KEPT_BYTES - kept.bytes)
+  if (!kept.forks_are_seen || header->forks != kept.forks || header->mapped_bytes > MOST_KEPT_BYTES - kept.bytes)
     return false;
   header->next = kept.first;
   kept.first = header;
@@ -57,7 +73,9 @@ static bool keep(struct header *header) {
 
 /* 0 or errno. *cleared: it is zeroed. */
 static int map_file(void **out, bool *cleared, const char *directory, size_t bytes) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
   size_t total = bytes + PAGE;
+  (void)pthread_once(&once, watch_forks);
   *out = use_again(total);
   *cleared = !*out;
   if (*out)
@@ -70,7 +88,8 @@ static int map_file(void **out, bool *cleared, const char *directory, size_t byt
   if (mapping == MAP_FAILED)
     return errno;
   *out = mapping + PAGE;
-  header_of(*out)->mapped_bytes = total;
+  NAI_LOCKED(&kept.mutex);
+  *header_of(*out) = (struct header){.mapped_bytes = total, .forks = kept.forks};
   return 0;
 }
 

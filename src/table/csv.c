@@ -2,6 +2,8 @@
 
 #include "base/escape.h"
 
+#include <csv.h>
+
 static bool is_blank(char c) { return c == ' ' || c == '\t'; }
 
 /* Some readers drop blanks around what is not quoted; a CI log obeys a line that begins with "::" or "##". */
@@ -13,13 +15,12 @@ static bool needs_quotes(const char *text, size_t len) {
 }
 
 static void put_quoted(struct nai_buf *out, const char *text, size_t len) {
-  nai_buf_putc(out, '"');
-  for (const char *quote; (quote = memchr(text, '"', len)); len -= (size_t)(quote + 1 - text), text = quote + 1) {
-    nai_buf_put(out, text, (size_t)(quote + 1 - text));
-    nai_buf_putc(out, '"');
-  }
-  nai_buf_put(out, text, len);
-  nai_buf_putc(out, '"');
+  size_t room = len > (SIZE_MAX - 2) / 2 ? SIZE_MAX : 2 * len + 2;
+  char *at = nai_buf_reserve(out, room);
+  if (!at)
+    return;
+  out->len += csv_write2(at, room, text, len, '"');
+  out->data[out->len] = '\0';
 }
 
 /* Guards the text in `scratch`, for what went to `out` is gone. */
