@@ -99,7 +99,7 @@ try {
           const link = page.locator('.columns a').nth(1);
           const [, begin, end] = /#v=timeline&r=@(\d+)~(\d+)$/u.exec(await link.getAttribute('href'));
           await link.click();
-          await page.waitForFunction(() => globalThis.nsysAi?.app.timeline?.range);
+          await page.waitForFunction(() => globalThis.nsysAi?.app?.timeline?.range);
           const [from, to, window] = await page.evaluate(() => {
             const { range, viewport, model } = globalThis.nsysAi.app.timeline;
             return [...range.map((edge) => edge + Number(model.clock.origin)), viewport.span];
