@@ -45,6 +45,13 @@ TEST(test_each_question_is_about_its_subject) {
     *tab = '\0';
     tab[1 + strcspn(tab + 1, "\n")] = '\0';
     const char *subject = subject_of(q, tab + 1);
+    if (getenv("LEFT") && strcmp(line, "-")) {
+      const struct nai_intent *found[NAI_QUESTION_MAX_INTENTS];
+      size_t n = nai_question_match(found, q, intents, nai_question_is_clear(q));
+      for (size_t i = 0; i < n; i++) nai_question_answered(q, intents, found[i]);
+      for (size_t i = 0; i < q->count; i++)
+        if (!q->words[i].answered && !q->words[i].quoted) printf("LEFT\t%s\t%s\t%s\n", q->words[i].text, line, tab + 1);
+    }
     if (strcmp(subject, line) != 0)
       print_error("\"%s\" is about %s, not %s\n", tab + 1, line, subject);
     wrong += strcmp(subject, line) != 0;

@@ -98,16 +98,12 @@ static bool knows_name(const struct nai_intent *intent) {
   return known;
 }
 
-/* An intent about names: of each. One that does not know what the question names is about more than that. */
+/* An intent about names: of each. */
 static int answer_chosen(bool *known, struct nai_asking *asking, const struct nai_intent *intent,
                          const struct nai_query_rows *caps, struct nai_err *err) {
   const char *name = asking->name;
-  struct nai_sentences *said = &asking->answer->said;
-  size_t before = said->count;
   NAI_TRY(answer_intent(known, asking, intent, caps, err));
-  if (*name && !knows_name(intent) && said->count > before)
-    said->items[before].text = nai_arena_printf(asking->arena, "Of the whole run: %s", said->items[before].text);
-  for (size_t i = 0; i < asking->other_count && knows_name(intent); i++) {
+  for (size_t i = 0; i < asking->other_count; i++) {
     asking->name = asking->others[i];
     NAI_TRY(answer_intent(known, asking, intent, caps, err));
   }
@@ -135,13 +131,20 @@ static int check_gpus(struct nai_asking *asking, struct nai_question *q, struct 
   return NAI_OK;
 }
 
+static bool is_named(const struct nai_asking *asking, const char *word) {
+  bool named = strcmp(word, asking->name) == 0;
+  for (size_t i = 0; i < asking->other_count; i++)
+    named |= strcmp(word, asking->others[i]) == 0;
+  return named;
+}
+
 /* Puts in quotes the words for which `is` holds. Returns how many. */
 static size_t put_words(struct nai_buf *out, const struct nai_asking *asking,
                         bool (*is)(const struct nai_question_word *)) {
   const struct nai_question *q = asking->question;
   size_t count = 0;
   for (size_t i = 0; i < q->count; i++)
-    if (is(&q->words[i]) && !q->words[i].names && strcmp(q->words[i].text, asking->name) != 0)
+    if (is(&q->words[i]) && !is_named(asking, q->words[i].text))
       nai_buf_printf(out, "%s\"%s\"", count++ ? ", " : "", q->words[i].typed);
   return count;
 }
@@ -179,20 +182,23 @@ static void say_corrections(const struct nai_asking *asking) {
                      nai_arena_printf(asking->arena, "Read \"%s\" as \"%s\".", q->words[i].typed, q->words[i].meant));
 }
 
-/* What is not answered comes first: what follows is about the rest. */
-static void say_rest(struct nai_asking *asking) {
+/* Says which words no answer takes up. Returns how many. */
+static size_t say_left(const struct nai_asking *asking) {
   static const struct {
-    const char *begin;
+    const char *begin, *end;
     bool (*is)(const struct nai_question_word *);
-  } kinds[] = {{"Not considered", nai_question_is_left}, {"Not understood", nai_question_is_strange}};
+  } kinds[] = {{"Not understood: ", "", nai_question_is_strange}, {"Not answered with ", " in the question", nai_question_is_left}};
+  size_t left = 0;
   for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
     NAI_SCOPED(nai_buf) words = {0};
-    if (put_words(&words, asking, kinds[i].is))
+    size_t count = put_words(&words, asking, kinds[i].is);
+    if (count)
       nai_answer_say(asking, &asking->answer->said, NULL,
-                     nai_arena_printf(asking->arena, "%s: %s.", kinds[i].begin, nai_buf_str(&words)));
-    asking->in_doubt |= words.len > 0;
+                     nai_arena_printf(asking->arena, "%s%s%s.", kinds[i].begin, nai_buf_str(&words), kinds[i].end));
+    left += count;
     asking->arena->oom |= words.oom;
   }
+  return left;
 }
 
 /* What can be asked, where nothing was understood. */
@@ -212,70 +218,50 @@ static void say_examples(const struct nai_asking *asking) {
   asking->arena->oom |= list.oom;
 }
 
-static void add_chosen(const struct nai_intent **chosen, size_t *count, const struct nai_asking *asking,
-                       struct nai_question *q, const struct nai_intent *intent) {
-  if (*count == NAI_QUESTION_MAX_INTENTS)
-    return;
-  chosen[(*count)++] = intent;
-  asking->answer->intents[asking->answer->intent_count++] = intent->name;
-  nai_question_answered(q, asking->intents, intent);
+/* Whether an intent answers with facts; others say why there is no answer. */
+static bool has_facts(const struct nai_intent *intent) {
+  return nai_intent_items(intent->doc, intent->node, "facts") || nai_intent_items(intent->doc, intent->node, "rules");
 }
 
-/* What the question names comes first, but for the number of it that is asked for. */
-static void take_chosen(const struct nai_intent **chosen, size_t *count, const struct nai_asking *asking,
-                        struct nai_question *q, const struct nai_intent *about, const struct nai_intent *const *matched,
-                        size_t matches) {
-  *count = asking->answer->intent_count = 0;
+/* Of an intent about what the question names and those that match its words: where it names something, only those that
+ * know names. */
+static size_t take_chosen(const struct nai_intent **chosen, const struct nai_asking *asking,
+                          const struct nai_intent *about, const struct nai_intent *const *matched, size_t matches) {
+  size_t count = 0;
   const char *names = about ? nai_intent_text(about->doc, about->node, "names") : "";
-  bool kernel = strcmp(names, "kernel") == 0;
-  for (size_t i = 0; i < matches && kernel; i++)
-    if (knows_name(matched[i]))
-      add_chosen(chosen, count, asking, q, matched[i]);
-  if (about)
-    add_chosen(chosen, count, asking, q, about);
   for (size_t i = 0; i < matches && strcmp(names, "range") != 0; i++) /* what a range takes is all of it */
-    if (!kernel || !knows_name(matched[i]))
-      add_chosen(chosen, count, asking, q, matched[i]);
+    if (about ? knows_name(matched[i]) : !count || has_facts(matched[i]))
+      chosen[count++] = matched[i];
+  if (about && count < NAI_QUESTION_MAX_INTENTS)
+    chosen[count++] = about;
+  for (size_t i = 0; i < count; i++)
+    asking->answer->intents[i] = chosen[i]->name;
+  return asking->answer->intent_count = count;
 }
 
-/* Whether it may be about something else: more of it is not understood than answered; or, where the words that are
- * answered are used for much else, any other one is left. */
-static bool is_doubtful(const struct nai_question *q, bool weak) {
-  int more = 0;
-  for (size_t i = 0; i < q->count; i++) {
-    more += nai_question_is_strange(&q->words[i]) - q->words[i].answered;
-    if (weak && nai_question_says_more(&q->words[i]))
-      return true;
-  }
-  return more > 0;
-}
-
-/* Those the question is about; none: it was not understood, or names what is not there. */
+/* Those the question is about; none: it was not understood, or has a word that they do not take up. */
 static int choose(const struct nai_intent **chosen, size_t *count, struct nai_asking *asking, struct nai_question *q,
                   struct nai_err *err) {
   const struct nai_intent *matched[NAI_QUESTION_MAX_INTENTS], *about;
-  bool unknown, weak = false;
+  bool unknown;
   NAI_TRY(nai_names_correct_spelling(asking, q, err));
   NAI_TRY(nai_names_choose(&about, asking, q, err));
   NAI_TRY(nai_names_say_unknown(&unknown, asking, err));
   if (!about && unknown)
     return NAI_OK;
-  /* A word that is used for much else says nothing beside words that are not understood. */
-  size_t matches = nai_question_match(matched, q, asking->intents, false);
-  if (!matches && !about && nai_question_is_clear(q))
-    weak = (matches = nai_question_match(matched, q, asking->intents, true)) > 0;
-  take_chosen(chosen, count, asking, q, about, matched, matches);
-  if (about)
-    return NAI_OK;
-  NAI_TRY(nai_names_choose_by_rest(&about, asking, q, matches > 0, err));
-  if (about)
-    take_chosen(chosen, count, asking, q, about, matched, matches);
-  else if (is_doubtful(q, weak))
+  size_t matches = nai_question_match(matched, q, asking->intents, !about && nai_question_is_clear(q));
+  if (!about) {
+    for (size_t i = 0; i < matches; i++)
+      nai_question_answered(q, asking->intents, matched[i]);
+    NAI_TRY(nai_names_choose_by_rest(&about, asking, q, matches > 0, err));
+  }
+  *count = take_chosen(chosen, asking, about, matched, matches);
+  for (size_t i = 0; i < q->count; i++)
+    q->words[i].answered = false;
+  for (size_t i = 0; i < *count; i++)
+    nai_question_answered(q, asking->intents, chosen[i]);
+  if (*count && has_facts(chosen[0]) && say_left(asking))
     *count = asking->answer->intent_count = 0;
-  else if (weak)
-    nai_answer_say(asking, &asking->answer->said, NULL,
-                   nai_arena_printf(asking->arena, "Taken as a question about %s.",
-                                    nai_intent_text(matched[0]->doc, matched[0]->node, "about")));
   return NAI_OK;
 }
 
@@ -307,14 +293,16 @@ int nai_question_ask(struct nai_answer *out, const struct nai_intents *intents, 
   size_t before = out->said.count;
   NAI_TRY(choose(chosen, &count, &asking, q, err));
   bool said = !count && out->said.count > before;
-  say_rest(&asking);
   NAI_TRY(nai_facts_ask(&caps, &asking, capabilities, "capabilities", err));
   for (size_t i = 0; i < count; i++)
     NAI_TRY(answer_chosen(&known, &asking, chosen[i], &caps, err));
   if (count)
     NAI_TRY(add_rest(&asking, chosen, count, known, err));
   if (count && !out->said.count)
-    nai_answer_say(&asking, &out->said, NULL, "Nothing recorded answers that.");
+    nai_answer_say(&asking, &out->said, NULL,
+                   asking.gpu != INT64_MIN || q->time_count == 2
+                       ? "Not known for one GPU or a stretch of time: ask without it."
+                       : "Nothing recorded answers that.");
   say_corrections(&asking);
   if (!count && !said)
     say_examples(&asking);
