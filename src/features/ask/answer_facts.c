@@ -10,13 +10,14 @@ int nai_facts_ask(struct nai_query_rows *out, const struct nai_asking *asking, c
                   struct nai_err *err) {
   enum { MAX_ROWS = 1000 };
   const struct nai_question *q = asking->question;
-  enum { PLAIN = 10 };
+  enum { PLAIN = 11 };
   bool pair = q->gpu_count == 2;
   struct nai_query_parameter parameters[PLAIN + NAI_QUESTION_MAX_CHOICES] = {
       nai_query_int("gpu", asking->gpu, INT64_MIN),
       nai_query_int("gpu_a", pair ? q->gpus[0] : INT64_MIN, INT64_MIN),
       nai_query_int("gpu_b", pair ? q->gpus[1] : INT64_MIN, INT64_MIN),
       nai_query_string("name", asking->name),
+      nai_query_string("name_b", asking->other_count ? asking->others[0] : ""),
       nai_query_string("question", q->squeezed),
       nai_query_int("number", q->number, INT64_MIN),
       nai_query_int("other", q->other, INT64_MIN),

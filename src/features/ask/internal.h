@@ -31,7 +31,7 @@ const char *nai_intents_recording(const struct nai_intents *intents, const char 
 /* --- words.c --------------------------------------------------------------------------------------------------- */
 
 enum { NAI_QUESTION_MAX_WORDS = 128, NAI_QUESTION_MAX_NAMES = 8, NAI_QUESTION_WORD = 64, NAI_QUESTION_SQUEEZED = 256 };
-enum { NAI_QUESTION_MAX_GPUS = 2, NAI_QUESTION_MAX_CHOICES = 16 }; /* of all files together; more are refused */
+enum { NAI_QUESTION_MAX_MATCHES = 16, NAI_QUESTION_MAX_GPUS = 2, NAI_QUESTION_MAX_CHOICES = 16 }; /* of all files together; more are refused */
 
 struct nai_question_word {
   char text[NAI_QUESTION_WORD]; /* lower case */
@@ -72,7 +72,7 @@ void nai_question_read_numbers(struct nai_question *question, const char *text);
 /* spelling.c: looks in a word of a pattern for what a word may have meant. */
 void nai_question_try_word(struct nai_question_word *word, const char *pattern, size_t len);
 void nai_question_read(struct nai_question *question, const struct nai_intents *intents, const char *text);
-/* The best intents, at most NAI_QUESTION_MAX_INTENTS. Returns how many. Without `weak` a word that is used for much
+/* The best intents, at most NAI_QUESTION_MAX_MATCHES. Returns how many. Without `weak` a word that is used for much
  * else is not enough. */
 size_t nai_question_match(const struct nai_intent **out, const struct nai_question *question,
                           const struct nai_intents *intents, bool weak);
@@ -89,8 +89,6 @@ bool nai_question_is_left(const struct nai_question_word *word);
 bool nai_question_is_strange(const struct nai_question_word *word);
 /* Whether it has what only names have: aten::copy_, cudaMalloc. */
 bool nai_question_has_mark(const char *word);
-/* Whether no word of the question is one. */
-bool nai_question_is_clear(const struct nai_question *question);
 
 /* --- answer_facts.c -------------------------------------------------------------------------------------------- */
 

@@ -102,8 +102,10 @@ static bool knows_name(const struct nai_intent *intent) {
 static int answer_chosen(bool *known, struct nai_asking *asking, const struct nai_intent *intent,
                          const struct nai_query_rows *caps, struct nai_err *err) {
   const char *name = asking->name;
+  size_t others = asking->other_count;
   NAI_TRY(answer_intent(known, asking, intent, caps, err));
-  for (size_t i = 0; i < asking->other_count; i++) {
+  asking->other_count = 0;
+  for (size_t i = 0; i < others; i++) {
     asking->name = asking->others[i];
     NAI_TRY(answer_intent(known, asking, intent, caps, err));
   }
@@ -182,23 +184,19 @@ static void say_corrections(const struct nai_asking *asking) {
                      nai_arena_printf(asking->arena, "Read \"%s\" as \"%s\".", q->words[i].typed, q->words[i].meant));
 }
 
-/* Says which words no answer takes up. Returns how many. */
-static size_t say_left(const struct nai_asking *asking) {
+/* Says which words no answer takes up. */
+static void say_left(const struct nai_asking *asking) {
   static const struct {
-    const char *begin, *end;
+    const char *begin;
     bool (*is)(const struct nai_question_word *);
-  } kinds[] = {{"Not understood: ", "", nai_question_is_strange}, {"Not answered with ", " in the question", nai_question_is_left}};
-  size_t left = 0;
+  } kinds[] = {{"Not understood: ", nai_question_is_strange}, {"No answer accounts for ", nai_question_is_left}};
   for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
     NAI_SCOPED(nai_buf) words = {0};
-    size_t count = put_words(&words, asking, kinds[i].is);
-    if (count)
+    if (put_words(&words, asking, kinds[i].is))
       nai_answer_say(asking, &asking->answer->said, NULL,
-                     nai_arena_printf(asking->arena, "%s%s%s.", kinds[i].begin, nai_buf_str(&words), kinds[i].end));
-    left += count;
+                     nai_arena_printf(asking->arena, "%s%s.", kinds[i].begin, nai_buf_str(&words)));
     asking->arena->oom |= words.oom;
   }
-  return left;
 }
 
 /* What can be asked, where nothing was understood. */
@@ -211,7 +209,7 @@ static void say_examples(const struct nai_asking *asking) {
     for (; n; n = nai_yaml_next(doc, n))
       nai_buf_printf(&list, "%s%s", list.len ? "; " : "", n->text);
   }
-  if (nai_question_is_clear(asking->question))
+  if (!asking->answer->said.count)
     nai_answer_say(asking, &asking->answer->said, NULL, "Not understood: no word says what the question is about.");
   nai_answer_say(asking, &asking->answer->said, NULL,
                  nai_arena_printf(asking->arena, "What can be asked, for example: %s.", nai_buf_str(&list)));
@@ -223,45 +221,54 @@ static bool has_facts(const struct nai_intent *intent) {
   return nai_intent_items(intent->doc, intent->node, "facts") || nai_intent_items(intent->doc, intent->node, "rules");
 }
 
-/* Of an intent about what the question names and those that match its words: where it names something, only those that
- * know names. */
-static size_t take_chosen(const struct nai_intent **chosen, const struct nai_asking *asking,
-                          const struct nai_intent *about, const struct nai_intent *const *matched, size_t matches) {
-  size_t count = 0;
-  const char *names = about ? nai_intent_text(about->doc, about->node, "names") : "";
-  for (size_t i = 0; i < matches && strcmp(names, "range") != 0; i++) /* what a range takes is all of it */
-    if (about ? knows_name(matched[i]) : !count || has_facts(matched[i]))
-      chosen[count++] = matched[i];
-  if (about && count < NAI_QUESTION_MAX_INTENTS)
-    chosen[count++] = about;
-  for (size_t i = 0; i < count; i++)
-    asking->answer->intents[i] = chosen[i]->name;
-  return asking->answer->intent_count = count;
+/* Whether an intent takes up each word of the question; one that says why there is no answer need not. */
+static bool takes_all(const struct nai_asking *asking, struct nai_question *q, const struct nai_intent *intent) {
+  NAI_SCOPED(nai_buf) left = {0};
+  nai_question_answered(q, asking->intents, intent);
+  return !has_facts(intent) ||
+         !(put_words(&left, asking, nai_question_is_strange) + put_words(&left, asking, nai_question_is_left));
 }
 
-/* Those the question is about; none: it was not understood, or has a word that they do not take up. */
-static int choose(const struct nai_intent **chosen, size_t *count, struct nai_asking *asking, struct nai_question *q,
+/* The first that takes up each word: of those that know what the question names, if it names something; or NULL, and
+ * then the words that the first one leaves are left. */
+static const struct nai_intent *choose_of(const struct nai_asking *asking, struct nai_question *q,
+                                          const struct nai_intent *about, const struct nai_intent *const *matched,
+                                          size_t matches) {
+  const struct nai_intent *first = NULL;
+  bool range = about && strcmp(nai_intent_text(about->doc, about->node, "names"), "range") == 0;
+  for (size_t i = range ? matches : 0; i < matches; i++) /* what a range takes is all of it */
+    if (!about || knows_name(matched[i])) {
+      if (takes_all(asking, q, matched[i]))
+        return matched[i];
+      first = first ? first : matched[i];
+    }
+  if (about && takes_all(asking, q, about))
+    return about;
+  if (about || first)
+    takes_all(asking, q, about ? about : first);
+  return NULL;
+}
+
+/* What the question is about; NULL: it was not understood, or has a word that no answer takes up. */
+static int choose(const struct nai_intent **chosen, struct nai_asking *asking, struct nai_question *q,
                   struct nai_err *err) {
-  const struct nai_intent *matched[NAI_QUESTION_MAX_INTENTS], *about;
+  const struct nai_intent *matched[NAI_QUESTION_MAX_MATCHES], *about;
   bool unknown;
+  *chosen = NULL;
   NAI_TRY(nai_names_correct_spelling(asking, q, err));
   NAI_TRY(nai_names_choose(&about, asking, q, err));
   NAI_TRY(nai_names_say_unknown(&unknown, asking, err));
   if (!about && unknown)
     return NAI_OK;
-  size_t matches = nai_question_match(matched, q, asking->intents, !about && nai_question_is_clear(q));
+  size_t matches = nai_question_match(matched, q, asking->intents, !about);
+  if ((*chosen = choose_of(asking, q, about, matched, matches)))
+    return NAI_OK;
   if (!about) {
-    for (size_t i = 0; i < matches; i++)
-      nai_question_answered(q, asking->intents, matched[i]);
     NAI_TRY(nai_names_choose_by_rest(&about, asking, q, matches > 0, err));
+    if (about && (*chosen = choose_of(asking, q, about, matched, matches)))
+      return NAI_OK;
   }
-  *count = take_chosen(chosen, asking, about, matched, matches);
-  for (size_t i = 0; i < q->count; i++)
-    q->words[i].answered = false;
-  for (size_t i = 0; i < *count; i++)
-    nai_question_answered(q, asking->intents, chosen[i]);
-  if (*count && has_facts(chosen[0]) && say_left(asking))
-    *count = asking->answer->intent_count = 0;
+  say_left(asking);
   return NAI_OK;
 }
 
@@ -279,10 +286,9 @@ int nai_question_ask(struct nai_answer *out, const struct nai_intents *intents, 
                      const char *question, const char *source, struct nai_arena *arena, struct nai_err *err) {
   struct nai_asking asking = {
       .answer = out, .arena = arena, .intents = intents, .run = run, .source = source, .name = ""};
-  const struct nai_intent *chosen[NAI_QUESTION_MAX_INTENTS];
+  const struct nai_intent *chosen;
   struct nai_question *q;
   NAI_SCOPED(nai_query_rows) caps = {0};
-  size_t count = 0;
   bool known = false;
   *out = (struct nai_answer){0};
   NAI_TRY(NAI_NEW(q, arena, 1, err));
@@ -290,21 +296,21 @@ int nai_question_ask(struct nai_answer *out, const struct nai_intents *intents, 
   asking.question = q;
   NAI_TRY(check_gpus(&asking, q, err));
   NAI_TRY(place_window(&asking, q, err));
+  NAI_TRY(choose(&chosen, &asking, q, err));
   size_t before = out->said.count;
-  NAI_TRY(choose(chosen, &count, &asking, q, err));
-  bool said = !count && out->said.count > before;
   NAI_TRY(nai_facts_ask(&caps, &asking, capabilities, "capabilities", err));
-  for (size_t i = 0; i < count; i++)
-    NAI_TRY(answer_chosen(&known, &asking, chosen[i], &caps, err));
-  if (count)
-    NAI_TRY(add_rest(&asking, chosen, count, known, err));
-  if (count && !out->said.count)
-    nai_answer_say(&asking, &out->said, NULL,
-                   asking.gpu != INT64_MIN || q->time_count == 2
-                       ? "Not known for one GPU or a stretch of time: ask without it."
-                       : "Nothing recorded answers that.");
+  if (chosen)
+    NAI_TRY(answer_chosen(&known, &asking, chosen, &caps, err));
+  if (chosen && out->said.count == before && (asking.gpu != INT64_MIN || q->time_count == 2))
+    nai_answer_say(&asking, &out->said, NULL, "Not known for one GPU or a stretch of time: ask without it.");
+  else if (chosen) {
+    out->intents[out->intent_count++] = chosen->name;
+    NAI_TRY(add_rest(&asking, &chosen, 1, known, err));
+    if (!out->said.count)
+      nai_answer_say(&asking, &out->said, NULL, "Nothing recorded answers that.");
+  }
   say_corrections(&asking);
-  if (!count && !said)
+  if (!out->intent_count)
     say_examples(&asking);
   return nai_arena_check(arena, err);
 }

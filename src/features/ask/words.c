@@ -191,25 +191,9 @@ static int score_of(struct marks *covered, const struct nai_question *q, const s
   return best + (others < 0 ? 0 : others < MAX_OTHERS ? others : MAX_OTHERS);
 }
 
-/* Whether an intent is about words that another says nothing of. */
-static bool adds_words(const struct marks *second, const struct marks *first) {
-  for (size_t i = 0; i < NAI_QUESTION_MAX_WORDS; i++)
-    if (second->at[i] && !first->at[i])
-      return true;
-  return false;
-}
-
-bool nai_question_is_clear(const struct nai_question *q) {
-  for (size_t i = 0; i < q->count; i++)
-    if (nai_question_is_strange(&q->words[i]))
-      return false;
-  return true;
-}
-
 size_t nai_question_match(const struct nai_intent **out, const struct nai_question *q,
                           const struct nai_intents *intents, bool weak) {
-  int best[NAI_QUESTION_MAX_INTENTS] = {0};
-  struct marks marks[NAI_QUESTION_MAX_INTENTS];
+  int best[NAI_QUESTION_MAX_MATCHES] = {0};
   size_t count = 0;
   for (size_t i = 0; i < intents->count; i++) {
     struct marks covered = {0};
@@ -218,21 +202,16 @@ size_t nai_question_match(const struct nai_intent **out, const struct nai_questi
     size_t at = count;
     while (at && score > best[at - 1])
       at--;
-    if (score <= (weak ? 0 : WEAK) || at == NAI_QUESTION_MAX_INTENTS)
+    if (score <= (weak ? 0 : WEAK) || at == NAI_QUESTION_MAX_MATCHES)
       continue;
-    count += count < NAI_QUESTION_MAX_INTENTS;
+    count += count < NAI_QUESTION_MAX_MATCHES;
     for (size_t j = count - 1; j > at; j--) {
       best[j] = best[j - 1];
       out[j] = out[j - 1];
-      marks[j] = marks[j - 1];
     }
     best[at] = score;
     out[at] = &intents->list[i];
-    marks[at] = covered;
   }
-  /* far behind: a word that happened to be there */
-  while (count > 1 && (best[count - 1] * 3 < best[0] * 2 || !adds_words(&marks[count - 1], &marks[0])))
-    count--;
   return count;
 }
 
@@ -305,14 +284,32 @@ static void mark_choices(struct marks *covered, const struct nai_question *q, co
   }
 }
 
+/* Whether a text looks for a word in the question: it is in a literal behind ":question". */
+static bool looks_for(const char *text, const char *word) {
+  for (const char *at = text; (at = strstr(at, ":question"));) {
+    const char *literal = strchr(at, '\''), *end = literal ? strchr(literal + 1, '\'') : NULL;
+    const char *found = literal ? strstr(literal, word) : NULL;
+    if (found && end && found < end)
+      return true;
+    at += strlen(":question");
+  }
+  return false;
+}
+
 /* Words that its statements look for in the question. */
 static void mark_looked_for(struct marks *covered, const struct nai_question *q, const struct nai_intent *intent) {
   enum { SHORTEST = 3 };
-  bool looks = takes(intent, ":question");
-  for (size_t i = 0; looks && i < q->count; i++) {
-    const char *word = q->words[i].text;
-    covered->at[i] |= strlen(word) >= SHORTEST && !q->words[i].ignored && takes(intent, word);
-  }
+  const struct nai_yaml *doc = intent->doc;
+  const struct nai_yaml_node *entry = nai_intent_items(doc, intent->node, "facts"), *n, *with;
+  for (; entry; entry = nai_yaml_next(doc, entry))
+    for (n = nai_yaml_first(doc, entry); n; n = nai_yaml_next(doc, n))
+      for (size_t i = 0; i < q->count; i++) {
+        const char *word = q->words[i].text;
+        bool found = looks_for(n->text, word);
+        for (with = nai_yaml_first(doc, n); with && !found; with = nai_yaml_next(doc, with))
+          found = looks_for(with->text, word);
+        covered->at[i] |= found && strlen(word) >= SHORTEST;
+      }
 }
 
 static bool is_in(const char *word, const char *const *list) {
@@ -348,7 +345,7 @@ void nai_question_answered(struct nai_question *q, const struct nai_intents *int
   mark_looked_for(&covered, q, intent);
   mark_numbers(&covered, q, intent);
   for (size_t i = 0; i < q->count; i++)
-    q->words[i].answered |= covered.at[i];
+    q->words[i].answered = covered.at[i];
 }
 
 bool nai_question_is_left(const struct nai_question_word *w) {
@@ -476,6 +473,6 @@ void nai_question_take_spelling(struct nai_question *q, const struct nai_intents
 
 bool nai_question_is_strange(const struct nai_question_word *w) {
   enum { SHORTEST = 3 };
-  return !w->known && !w->answered && !w->quoted && !nai_question_has_mark(w->text) && strlen(w->text) >= SHORTEST &&
+  return !w->known && !w->answered && !w->names && !w->quoted && !nai_question_has_mark(w->text) && strlen(w->text) >= SHORTEST &&
          !strpbrk(w->text, "0123456789.");
 }
