@@ -17,7 +17,7 @@ from support import SOURCE, edited, fresh_dir, trace
 INTENTS = yaml.safe_load((SOURCE / "rules/intents.yaml").read_text())
 # What an engineer types, and the intent that it is about; "-": it is not understood, and that is said.
 QUESTIONS = {question: intent for intent, question in (line.split("\t") for line in (SOURCE / "tests/data/questions.tsv").read_text().splitlines())}
-ONE_EACH = {question: intent for intent, question in {intent: question for question, intent in reversed(QUESTIONS.items())}.items()}
+ONE_EACH = {question: intent for intent, question in {intent: question for question, intent in QUESTIONS.items()}.items()}
 
 
 def run(*words, status=0):
