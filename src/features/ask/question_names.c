@@ -197,7 +197,15 @@ static int find_numbered_range(const char **name, const struct nai_asking *askin
   return NAI_OK;
 }
 
-/* Further things of that kind that the question names: "Fan1 or Fan2". */
+/* Which of two words a question has first. */
+static bool comes_first(const struct nai_question *q, const char *word, const char *other) {
+  size_t i = 0;
+  while (i < q->count && strcmp(q->words[i].text, word) != 0 && strcmp(q->words[i].text, other) != 0)
+    i++;
+  return i < q->count && strcmp(q->words[i].text, word) == 0;
+}
+
+/* Further things of that kind that the question names, in its order: "Fan1 or Fan2". */
 static int find_others(struct nai_asking *asking, const char *kind, const char *const *words, size_t count,
                        enum how how, struct nai_err *err) {
   const char *word, *other;
@@ -208,12 +216,17 @@ static int find_others(struct nai_asking *asking, const char *kind, const char *
     if (word && strcmp(kind, other) == 0)
       asking->others[asking->other_count++] = word;
   }
+  if (asking->other_count && comes_first(asking->question, asking->others[0], asking->name)) {
+    word = asking->name;
+    asking->name = asking->others[0];
+    asking->others[0] = word;
+  }
   return NAI_OK;
 }
 
 int nai_names_choose(const struct nai_intent **about, struct nai_asking *asking, struct nai_question *q,
                      struct nai_err *err) {
-  const struct nai_intent *matched[NAI_QUESTION_MAX_INTENTS];
+  const struct nai_intent *matched[NAI_QUESTION_MAX_MATCHES];
   const char *word, *kind = "", *words[NAI_QUESTION_MAX_NAMES];
   *about = NULL;
   enum how how = WHOLE;
@@ -244,14 +257,16 @@ int nai_names_choose(const struct nai_intent **about, struct nai_asking *asking,
 
 int nai_names_choose_by_rest(const struct nai_intent **about, struct nai_asking *asking, const struct nai_question *q,
                              bool matched, struct nai_err *err) {
-  enum { SHORTEST = 5 };
+  enum { SHORTEST = 4 };
   const char *word, *kind = "", *words[NAI_QUESTION_MAX_NAMES];
   size_t names = 0;
   for (size_t i = 0; i < q->count && names < NAI_QUESTION_MAX_NAMES; i++)
     if (strlen(q->words[i].text) >= SHORTEST &&
         (nai_question_is_left(&q->words[i]) || nai_question_is_strange(&q->words[i])))
       words[names++] = q->words[i].text;
-  NAI_TRY(find_name(&word, &kind, asking, words, names, TOKEN, err));
+  NAI_TRY(find_name(&word, &kind, asking, words, names, WHOLE, err));
+  if (!word)
+    NAI_TRY(find_name(&word, &kind, asking, words, names, TOKEN, err));
   if (!word && !matched)
     NAI_TRY(find_name(&word, &kind, asking, words, names, BEGIN, err));
   if (word && (*about = intent_of_names(asking->intents, kind)))
