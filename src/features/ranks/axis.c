@@ -95,12 +95,14 @@ bool nai_ranks_place(struct nai_export_place *out, const struct nai_ranks *r, ui
   int64_t above = clock->high - clock->offset, below = clock->offset - clock->low, room = above > below ? above : below;
   if (!r->sources[source].timed)
     return false;
-  *out = (struct nai_export_place){.reference = source == r->common,
-                                   .shift = r->shift,
-                                   .offset = clock->ahead,
-                                   .middle = clock->middle,
-                                   .drift = clock->drift,
-                                   .doubt = clock->low < clock->high && room < 3 * clock->residual ? room : 3 * clock->residual};
+  *out =
+      (struct nai_export_place){.reference = source == r->common,
+                                .shift = r->shift,
+                                .offset = clock->ahead,
+                                .middle = clock->middle,
+                                .drift = clock->drift,
+                                .doubt = clock->low < clock->high && room < 3 * clock->residual ? room
+                                                                                                : 3 * clock->residual};
   return true;
 }
 

@@ -40,9 +40,9 @@ struct nai_rank_clock {
   int64_t offset;        /* it is ahead by so much: of UTC where both traces tell it */
   int64_t ahead, middle; /* the same of the times in the two traces; when, by the other clock */
   int64_t low, high;     /* offset lies between: nobody leaves a collective before all are in. Equal: nothing tells */
-  int64_t residual; /* 1.4826 MAD of what is left once offset and drift are taken off: how far ends are in doubt;
-                       NAI_NULL_I64: nothing tells of the clock */
-  double drift;     /* parts of 1 that it is faster */
+  int64_t residual;      /* 1.4826 MAD of what is left once offset and drift are taken off: how far ends are in doubt;
+                            NAI_NULL_I64: nothing tells of the clock */
+  double drift;          /* parts of 1 that it is faster */
 };
 
 /* How a line lies over the reference of its group: calls begin_a + k of the reference and begin_b + k of the line are
@@ -121,12 +121,12 @@ struct nai_rank_source {
   int64_t utc;      /* of time 0, ns since 1970; NAI_NULL_I64 unknown */
   int64_t first_ns; /* when the first operation of a GPU begins, 0 where that is later */
   uint64_t identity;
-  int64_t boot, host; /* when its host booted, and which it is; NAI_NULL_I64 unknown */
+  int64_t boot, host;          /* when its host booted, and which it is; NAI_NULL_I64 unknown */
   struct nai_rank_clock clock; /* against that of the trace nai_ranks.common */
   bool timed;                  /* that is known */
-  bool communicates; /* it has collectives */
-  bool begins_part;  /* it has no collective in common with the traces before it */
-  uint32_t part;     /* a trace before it that it has some in common with; its own number for none */
+  bool communicates;           /* it has collectives */
+  bool begins_part;            /* it has no collective in common with the traces before it */
+  uint32_t part;               /* a trace before it that it has some in common with; its own number for none */
 };
 
 enum nai_ranks_verdict {
