@@ -16,7 +16,7 @@
 
 #define NAI_STATS_NULL INT64_MIN /* a cell of an export that holds no number */
 
-/* --- texts.c, events.c: columns of an export's tables -------------------------------------------------------- */
+/* --- texts.c, rows.c: columns of an export's tables -------------------------------------------------------- */
 
 /* Numbers of source->texts, or NAI_NO_STRING. */
 struct nai_stats_name {
@@ -440,7 +440,7 @@ NAI_MUST_CHECK int nai_stats_program_give(struct nai_stats_program *program, con
                                           const char *words, struct nai_err *err);
 void nai_stats_program_free(struct nai_stats_program *program);
 
-/* events.c: whether the source has the tables that the report needs. */
+/* rows.c: whether the source has the tables that the report needs. */
 NAI_MUST_CHECK int nai_stats_has_tables(bool *has, struct nai_stats_source *source,
                                         const struct nai_stats_report *report, struct nai_err *err);
 enum { NAI_STATS_OSRT_CLASS = 27 }; /* of a call of the OS runtime */
