@@ -51,7 +51,7 @@ static int read_name(struct nai_stats_source *source, uint32_t slot, int64_t id,
   NAI_TRY(NAI_ROOM(source->names, source->name_capacity, slot, &source->arena, err));
   struct nai_stats_name *name = &source->names[slot];
   *name = (struct nai_stats_name){NAI_NO_STRING, NAI_NO_STRING};
-  if (source->run) { /* its ids are numbers of texts */
+  if (source->run) { /* its ids are numbers of texts, which may move while one is added */
     const char *text = nai_stats_text_of(source, id);
     text = text ? nai_arena_printf(&source->arena, "%s", text) : NULL;
     NAI_TRY(nai_arena_check(&source->arena, err));
@@ -67,27 +67,24 @@ static int read_name(struct nai_stats_source *source, uint32_t slot, int64_t id,
   return nai_stats_add_text(&name->function, source, cell.data, cell.len - (versioned ? 6 : 0), err);
 }
 
-static int find_name(const struct nai_stats_name **name, struct nai_stats_source *source, int64_t id,
-                     struct nai_err *err) {
+/* Slot of the texts of an id. */
+static int find_name(uint32_t *slot, struct nai_stats_source *source, int64_t id, struct nai_err *err) {
   bool added;
-  uint32_t slot = nai_keyset_add(&source->name_ids, id, &added);
+  *slot = nai_keyset_add(&source->name_ids, id, &added);
   NAI_TRY(nai_memory_check(!source->name_ids.oom, err));
-  if (added)
-    NAI_TRY(read_name(source, slot, id, err));
-  *name = &source->names[slot];
-  return NAI_OK;
+  return added ? read_name(source, *slot, id, err) : NAI_OK;
 }
 
 int nai_stats_name(int64_t *text, struct nai_stats_source *source, int64_t id, struct nai_err *err) {
-  const struct nai_stats_name *name = NULL;
-  NAI_TRY(find_name(&name, source, id, err));
-  *text = name->text;
+  uint32_t slot;
+  NAI_TRY(find_name(&slot, source, id, err));
+  *text = source->names[slot].text;
   return NAI_OK;
 }
 
 int nai_stats_function(int64_t *text, struct nai_stats_source *source, int64_t id, struct nai_err *err) {
-  const struct nai_stats_name *name = NULL;
-  NAI_TRY(find_name(&name, source, id, err));
-  *text = name->function;
+  uint32_t slot;
+  NAI_TRY(find_name(&slot, source, id, err));
+  *text = source->names[slot].function;
   return NAI_OK;
 }
