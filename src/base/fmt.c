@@ -108,12 +108,8 @@ void nai_fmt_ranges(struct nai_buf *out, const int64_t *ids, size_t count) {
   }
 }
 
-/* Three significant digits at least, never an exponent. */
-static void put_significant(struct nai_buf *out, double value) {
-  char text[64];
-  snprintf(text, sizeof text, "%.*f", value >= 9.995 ? 1 : 2, value);
-  put_grouped(out, text);
-}
+/* Three significant digits at least, of what stays below 1000. */
+static void put_significant(struct nai_buf *out, double value) { nai_fmt_real(out, value, value >= 9.995 ? 1 : 2); }
 
 void nai_fmt_duration(struct nai_buf *out, double ns) {
   if (!isfinite(ns)) {
@@ -124,7 +120,7 @@ void nai_fmt_duration(struct nai_buf *out, double ns) {
     nai_buf_putc(out, '-');
   ns = fabs(ns);
   if (ns < 999.5)
-    nai_buf_printf(out, "%.0f ns", ns);
+    nai_fmt_real(out, ns, 0), nai_buf_puts(out, " ns");
   else if (ns < 999.95e3)
     put_significant(out, ns / 1e3), nai_buf_puts(out, " \u00b5s");
   else if (ns < 999.95e6)

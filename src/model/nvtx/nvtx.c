@@ -160,11 +160,13 @@ static uint32_t innermost_async(struct sweep *x, int64_t t) {
  * (nai_open_begin, too). */
 static const struct nai_open_range *find_parent(struct sweep *x, int64_t start, int64_t end) {
   const struct nai_open_range *parent = advance(x, start);
-  x->m->crossing[x->thread] += parent && parent->end < end;
-  while (parent && parent->end < end) {
+  if (!parent || parent->end >= end)
+    return parent;
+  x->m->crossing[x->thread]++;
+  do {
     pop(x);
     parent = nai_open_top(&x->nested);
-  }
+  } while (parent && parent->end < end);
   return parent;
 }
 
