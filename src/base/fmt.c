@@ -20,7 +20,8 @@ static char *put_digits(char *at, uint64_t *left, int count) {
 
 /* From the last digit on: printf would take several times as long, and outputs are mostly numbers. */
 void nai_fmt_scaled(struct nai_buf *out, int64_t value, int decimals) {
-  char text[64], *end = text + sizeof text, *at = end;
+  enum { ROOM = 32 }; /* copied whole, which takes fewer steps than what there is of it */
+  char text[2 * ROOM], *end = text + ROOM, *at = end;
   uint64_t left = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
   if (decimals > 0) {
     at = put_digits(at, &left, decimals);
@@ -32,7 +33,12 @@ void nai_fmt_scaled(struct nai_buf *out, int64_t value, int decimals) {
     *--at = (char)('0' + left);
   if (value < 0)
     *--at = '-';
-  nai_buf_put(out, at, (size_t)(end - at));
+  char *to = nai_buf_reserve(out, ROOM);
+  if (!to)
+    return;
+  memcpy(to, at, ROOM);
+  to[end - at] = '\0';
+  out->len += (size_t)(end - at);
 }
 
 /* Most numbers are neither large nor near the middle between two that can be printed: their digits are those of an
@@ -210,5 +216,5 @@ void nai_fmt_percent(struct nai_buf *out, double percent) {
   else if (percent >= 99.95 && percent < 100 - 1e-9)
     nai_buf_puts(out, ">99.9 %");
   else
-    nai_buf_printf(out, "%.*f %%", fabs(percent) < 0.995 && percent != 0 ? 2 : 1, percent);
+    nai_fmt_real(out, percent, fabs(percent) < 0.995 && percent != 0 ? 2 : 1), nai_buf_puts(out, " %");
 }

@@ -11,7 +11,7 @@ static bool needs_quotes(const char *text, size_t len) {
   if (len == 0 || is_blank(text[0]) || is_blank(text[len - 1]) ||
       (len > 1 && text[0] == text[1] && strchr(":#", text[0])))
     return true;
-  return memchr(text, ',', len) || memchr(text, '"', len) || memchr(text, '\n', len) || memchr(text, '\r', len);
+  return strcspn(text, ",\"\n\r") < len;
 }
 
 static void put_quoted(struct nai_buf *out, const char *text, size_t len) {

@@ -200,7 +200,8 @@ static int sweep(struct sweep *x, struct nai_err *err) {
       int64_t start = nai_at(&x->ranges->start_ns, ranges->order[r]);
       if (start > call_start)
         break;
-      NAI_TRY(nai_checkpoint_note(&m->checkpoints[x->thread], r, &x->nested, &m->arena, err));
+      if (r >= m->checkpoints[x->thread].next_place)
+        NAI_TRY(nai_checkpoint_note(&m->checkpoints[x->thread], r, &x->nested, &m->arena, err));
       NAI_TRY(enter(x, ranges->order[r], start, err));
     }
     if (c == c_end)
