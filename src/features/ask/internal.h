@@ -81,6 +81,8 @@ void nai_question_spell(struct nai_question *question, const struct nai_intents 
 void nai_question_take_spelling(struct nai_question *question, const struct nai_intents *intents);
 /* Whether a fact's statement has a text, such as ":gpu". */
 bool nai_fact_has(const struct nai_yaml *doc, const struct nai_yaml_node *entry, const char *text);
+/* Whether a statement of an intent does. */
+bool nai_intent_takes(const struct nai_intent *intent, const char *parameter);
 /* Says that an intent is answered; and whether a word changes what is asked, and no such intent takes it up. */
 void nai_question_answered(struct nai_question *question, const struct nai_intents *intents,
                            const struct nai_intent *intent);
@@ -149,7 +151,7 @@ NAI_MUST_CHECK int nai_names_choose(const struct nai_intent **about, struct nai_
 /* Words that nothing so far takes up may be words of a kernel's name: "is softmax slower", "which are Triton's"; or,
  * where no other word says what it is about, the begin of one: "grayscale" of GrayscaleKernel. */
 NAI_MUST_CHECK int nai_names_choose_by_rest(const struct nai_intent **about, struct nai_asking *asking,
-                                            const struct nai_question *q, bool matched, struct nai_err *err);
+                                            const struct nai_question *q, struct nai_err *err);
 
 /* --- llm_cache.c ----------------------------------------------------------------------------------------------- */
 

@@ -105,7 +105,7 @@ static int answer_chosen(bool *known, struct nai_asking *asking, const struct na
   size_t others = asking->other_count;
   NAI_TRY(answer_intent(known, asking, intent, caps, err));
   asking->other_count = 0;
-  for (size_t i = 0; i < others; i++) {
+  for (size_t i = nai_intent_takes(intent, ":name_b") ? others : 0; i < others; i++) {
     asking->name = asking->others[i];
     NAI_TRY(answer_intent(known, asking, intent, caps, err));
   }
@@ -236,35 +236,36 @@ static const struct nai_intent *choose_of(const struct nai_asking *asking, struc
                                           size_t matches) {
   const struct nai_intent *first = NULL;
   bool range = about && strcmp(nai_intent_text(about->doc, about->node, "names"), "range") == 0;
+  if (about && takes_all(asking, q, about))
+    return about;
   for (size_t i = range ? matches : 0; i < matches; i++) /* what a range takes is all of it */
     if (!about || knows_name(matched[i])) {
       if (takes_all(asking, q, matched[i]))
         return matched[i];
       first = first ? first : matched[i];
     }
-  if (about && takes_all(asking, q, about))
-    return about;
   if (about || first)
     takes_all(asking, q, about ? about : first);
   return NULL;
 }
 
-/* What the question is about; NULL: it was not understood, or has a word that no answer takes up. */
-static int choose(const struct nai_intent **chosen, struct nai_asking *asking, struct nai_question *q,
+/* What the question is about; NULL: it was not understood, or has a word that no answer takes up. *nothing: it names
+ * what is not there. */
+static int choose(const struct nai_intent **chosen, bool *nothing, struct nai_asking *asking, struct nai_question *q,
                   struct nai_err *err) {
   const struct nai_intent *matched[NAI_QUESTION_MAX_MATCHES], *about;
-  bool unknown;
   *chosen = NULL;
   NAI_TRY(nai_names_correct_spelling(asking, q, err));
   NAI_TRY(nai_names_choose(&about, asking, q, err));
-  NAI_TRY(nai_names_say_unknown(&unknown, asking, err));
-  if (!about && unknown)
-    return NAI_OK;
+  NAI_TRY(nai_names_say_unknown(nothing, asking, err));
+  *nothing &= !about;
+  if (*nothing)
+    return NAI_OK; /* that is all there is to say */
   size_t matches = nai_question_match(matched, q, asking->intents, !about);
   if ((*chosen = choose_of(asking, q, about, matched, matches)))
     return NAI_OK;
   if (!about) {
-    NAI_TRY(nai_names_choose_by_rest(&about, asking, q, matches > 0, err));
+    NAI_TRY(nai_names_choose_by_rest(&about, asking, q, err));
     if (about && (*chosen = choose_of(asking, q, about, matched, matches)))
       return NAI_OK;
   }
@@ -289,14 +290,14 @@ int nai_question_ask(struct nai_answer *out, const struct nai_intents *intents, 
   const struct nai_intent *chosen;
   struct nai_question *q;
   NAI_SCOPED(nai_query_rows) caps = {0};
-  bool known = false;
+  bool known = false, nothing;
   *out = (struct nai_answer){0};
   NAI_TRY(NAI_NEW(q, arena, 1, err));
   nai_question_read(q, intents, question);
   asking.question = q;
   NAI_TRY(check_gpus(&asking, q, err));
   NAI_TRY(place_window(&asking, q, err));
-  NAI_TRY(choose(&chosen, &asking, q, err));
+  NAI_TRY(choose(&chosen, &nothing, &asking, q, err));
   size_t before = out->said.count;
   NAI_TRY(nai_facts_ask(&caps, &asking, capabilities, "capabilities", err));
   if (chosen)
@@ -310,7 +311,7 @@ int nai_question_ask(struct nai_answer *out, const struct nai_intents *intents, 
       nai_answer_say(&asking, &out->said, NULL, "Nothing recorded answers that.");
   }
   say_corrections(&asking);
-  if (!out->intent_count)
+  if (!out->intent_count && !nothing)
     say_examples(&asking);
   return nai_arena_check(arena, err);
 }

@@ -177,11 +177,14 @@ static const struct nai_intent *intent_of_names(const struct nai_intents *intent
   return NULL;
 }
 
-/* A numbered range of several words whose whole name the question has ("Coarse Level 0"), else NULL; its words are no
+/* How an intent says that it compares two of a kind. */
+static const char *pair_of(const char *kind) { return strcmp(kind, "kernel") == 0 ? "kernel_pair" : ""; }
+
+/* A range of several words whose whole name the question has ("Coarse Level 0"), else NULL; its words are no
  * others then. */
-static int find_numbered_range(const char **name, const struct nai_asking *asking, struct nai_question *q,
+static int find_range_of_words(const char **name, const struct nai_asking *asking, struct nai_question *q,
                                struct nai_err *err) {
-  static const char sql[] = "select lower(range_name) from nvtx_ranges where range_name glob '* *[0-9]*' and not "
+  static const char sql[] = "select lower(range_name) from nvtx_ranges where range_name glob '* *' and length(range_name) > 7 and not "
                             "range_name glob '*[^a-zA-Z0-9 ]*' and "
                             "instr(:question, replace(lower(range_name), ' ', '')) and not (:other is not null and "
                             "lower(range_name) glob 'step [0-9]*') order by length(range_name) desc";
@@ -230,7 +233,7 @@ int nai_names_choose(const struct nai_intent **about, struct nai_asking *asking,
   const char *word, *kind = "", *words[NAI_QUESTION_MAX_NAMES];
   *about = NULL;
   enum how how = WHOLE;
-  NAI_TRY(find_numbered_range(&word, asking, q, err));
+  NAI_TRY(find_range_of_words(&word, asking, q, err));
   if (word) {
     asking->name = word;
     *about = intent_of_names(asking->intents, "range");
@@ -252,12 +255,15 @@ int nai_names_choose(const struct nai_intent **about, struct nai_asking *asking,
   if (!word || !(*about = intent_of_names(asking->intents, kind)))
     return NAI_OK;
   asking->name = word;
-  return find_others(asking, kind, words, names, how, err);
+  NAI_TRY(find_others(asking, kind, words, names, how, err));
+  const struct nai_intent *pair = asking->other_count == 1 ? intent_of_names(asking->intents, pair_of(kind)) : NULL;
+  *about = pair ? pair : *about;
+  return NAI_OK;
 }
 
 int nai_names_choose_by_rest(const struct nai_intent **about, struct nai_asking *asking, const struct nai_question *q,
-                             bool matched, struct nai_err *err) {
-  enum { SHORTEST = 4 };
+                             struct nai_err *err) {
+  enum { SHORTEST = 3 };
   const char *word, *kind = "", *words[NAI_QUESTION_MAX_NAMES];
   size_t names = 0;
   for (size_t i = 0; i < q->count && names < NAI_QUESTION_MAX_NAMES; i++)
@@ -267,7 +273,7 @@ int nai_names_choose_by_rest(const struct nai_intent **about, struct nai_asking 
   NAI_TRY(find_name(&word, &kind, asking, words, names, WHOLE, err));
   if (!word)
     NAI_TRY(find_name(&word, &kind, asking, words, names, TOKEN, err));
-  if (!word && !matched)
+  if (!word)
     NAI_TRY(find_name(&word, &kind, asking, words, names, BEGIN, err));
   if (word && (*about = intent_of_names(asking->intents, kind)))
     asking->name = word;

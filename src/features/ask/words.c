@@ -266,7 +266,7 @@ bool nai_fact_has(const struct nai_yaml *doc, const struct nai_yaml_node *entry,
   return false;
 }
 
-static bool takes(const struct nai_intent *intent, const char *parameter) {
+bool nai_intent_takes(const struct nai_intent *intent, const char *parameter) {
   const struct nai_yaml_node *entry = nai_intent_items(intent->doc, intent->node, "facts");
   while (entry && !nai_fact_has(intent->doc, entry, parameter))
     entry = nai_yaml_next(intent->doc, entry);
@@ -279,7 +279,7 @@ static void mark_choices(struct marks *covered, const struct nai_question *q, co
   char parameter[NAI_QUESTION_WORD];
   for (size_t i = 0; i < q->choice_count; i++) {
     snprintf(parameter, sizeof parameter, ":%s", q->choices[i].key);
-    for (size_t d = 0; d < intents->doc_count && q->choices[i].value && takes(intent, parameter); d++)
+    for (size_t d = 0; d < intents->doc_count && q->choices[i].value && nai_intent_takes(intent, parameter); d++)
       mark_term(covered, q, intents->docs[d], q->choices[i].key);
   }
 }
@@ -324,8 +324,8 @@ static void mark_numbers(struct marks *covered, const struct nai_question *q, co
                                       "milliseconds", "microsecond", "microseconds", "min", "minute", "minutes",
                                       "percent", "b", "kb", "mb", "gb", "kib", "mib", "gib", "byte", "bytes", NULL};
   static const char *const links[] = {"between", "and", "from", "to", "than", "at", "first", "last", "top", "in", NULL};
-  bool time = q->time_count && takes(intent, ":from"), size = q->bytes != INT64_MIN && takes(intent, ":bytes"),
-       plain = takes(intent, ":number");
+  bool time = q->time_count && nai_intent_takes(intent, ":from"), size = q->bytes != INT64_MIN && nai_intent_takes(intent, ":bytes"),
+       plain = nai_intent_takes(intent, ":number") || nai_intent_takes(intent, "[0-9]");
   for (size_t i = 0; i < q->count; i++) {
     if (!isdigit((unsigned char)*q->words[i].text) || !(time || size || plain))
       continue;
@@ -351,7 +351,7 @@ void nai_question_answered(struct nai_question *q, const struct nai_intents *int
 bool nai_question_is_left(const struct nai_question_word *w) {
   enum { SHORTEST = 3 };
   bool says = w->qualifies || (w->known ? !w->ignored && strlen(w->text) >= SHORTEST : isdigit((unsigned char)*w->text));
-  return says && !w->answered && !w->quoted && !w->names && !w->of_gpu;
+  return says && !w->answered && !w->quoted && !w->names && !w->of_gpu && !nai_question_has_mark(w->text);
 }
 
 /* Calls something with each list of words: those of intents, of terms, those to ignore and those that qualify. */
