@@ -50,8 +50,6 @@ CELL(nai_stats_number_of_row, nai_stats_put_int(out, (int64_t)(row + at)))
 int nai_stats_show_groups(struct nai_stats_rows *rows, struct nai_stats_groups *groups, int name_key,
                           enum nai_stats_ties ties, struct nai_err *err) {
   NAI_TRY(nai_stats_groups_finish(groups, rows->source, name_key, ties, err));
-  if (rows->quartiles)
-    NAI_TRY(nai_stats_groups_find_quartiles(groups, &rows->source->arena, err));
   rows->state = groups;
   rows->count = groups->count;
   return NAI_OK;
@@ -86,9 +84,3 @@ void nai_stats_group_median(struct nai_stats_cell *out, struct nai_stats_rows *r
   else
     nai_stats_put_real(out, stats->p50);
 }
-
-static double quartile(const struct nai_stats_rows *rows, uint32_t row, size_t which) {
-  return ((const struct nai_stats_groups *)rows->state)->quartiles[nai_stats_group_of(rows, row)->id][which];
-}
-CELL(nai_stats_group_quartile, nai_stats_put_rounded(out, quartile(rows, row, at)))
-CELL(nai_stats_group_real_quartile, nai_stats_put_real(out, quartile(rows, row, at)))

@@ -128,11 +128,10 @@ static int add_launch(struct launch_sums *sums, const struct launches *all, stru
                              all->calls.events.at[NAI_STATS_CALL_NAME][l.call],
                              all->kernels.at[NAI_STATS_OP_NAME][l.kernel]};
   const int64_t times[TIMES] = {l.total, l.call_end - l.call_start, l.queue, l.end - l.start};
-  for (int t = 0; t < TIMES; t++) {
-    NAI_TRY(nai_stats_groups_add(&sums->groups[t], key, times[t], err));
-    if (times[t] == NAI_STATS_NULL)
-      sums->groups[t].rows--; /* the group is there all the same */
-  }
+  const uint32_t group = nai_stats_key_find(&sums->groups[TOTAL].of, key, KEYS);
+  for (int t = 0; t < TIMES; t++)
+    if (times[t] != NAI_STATS_NULL)
+      NAI_TRY(nai_stats_groups_put(&sums->groups[t], group, times[t], err));
   return NAI_OK;
 }
 
@@ -156,8 +155,10 @@ int nai_stats_make_launch_sums(struct nai_stats_rows *rows, const struct nai_sta
     NAI_TRY(nai_stats_groups_begin(&sums->groups[t], rows->source, KEYS, all.count, err));
   for (uint32_t i = 0; i < all.count; i++)
     NAI_TRY(add_launch(sums, &all, launch_of(&all, all.order[i].value), err));
-  for (int t = 0; t < TIMES; t++)
+  for (int t = 0; t < TIMES; t++) {
+    sums->groups[t].of = sums->groups[TOTAL].of;
     NAI_TRY(nai_stats_groups_finish(&sums->groups[t], rows->source, KEY_KERNEL, NAI_STATS_BY_NAME, err));
+  }
   rows->state = sums;
   rows->count = sums->groups[TOTAL].count;
   if (rows->count)

@@ -111,7 +111,6 @@ static int by_place(const void *left, const void *right, void *ctx) {
 }
 
 static int show(struct nai_stats_rows *rows, struct metrics *all, struct nai_err *err) {
-  rows->quartiles = true;
   NAI_TRY(nai_stats_show_groups(rows, &all->groups, KEY_NAME, NAI_STATS_BY_KEY, err));
   if (rows->count)
     qsort_r(all->groups.sorted, rows->count, sizeof *all->groups.sorted, by_place, all);
@@ -242,8 +241,8 @@ NAI_STATS_CELL(mean_of_all,
 #define SPREAD                                                                             \
   {"GPU", 0, gpu}, {"Count", 0, NAI_STATS_COUNT}, {"Avg", 0, NAI_STATS_OF(rounded, mean)}, \
       {"StdDev", 0, NAI_STATS_OF(rounded, stddev)}, {"Min", 0, NAI_STATS_OF(int, min)},    \
-      {"Q1", 0, nai_stats_group_quartile, 0}, {"Med", 0, NAI_STATS_OF(rounded, p50)},      \
-      {"Q3", 0, nai_stats_group_quartile, 1}, {"Max", 0, NAI_STATS_OF(int, max)}, {        \
+      {"Q1", 0, NAI_STATS_OF(rounded, p25)}, {"Med", 0, NAI_STATS_OF(rounded, p50)},       \
+      {"Q3", 0, NAI_STATS_OF(rounded, p75)}, {"Max", 0, NAI_STATS_OF(int, max)}, {         \
     "Metric", 0, metric                                                                    \
   }
 const struct nai_stats_column nai_stats_metric_columns[] = {SPREAD, {0}};

@@ -51,13 +51,17 @@ static bool passes(const struct nai_load_part *part, uint32_t row) {
 }
 
 static uint32_t keep_passing(const struct nai_load_part *part) {
+  int64_t *at[NAI_STATS_MAX_COLUMNS];
   uint32_t kept = 0;
+  int columns = 0;
+  for (int c = 0; c < NAI_STATS_MAX_COLUMNS; c++)
+    if (part->to[c])
+      at[columns++] = part->to[c];
   for (uint32_t row = 0; row < part->rows; row++) {
     if (!passes(part, row))
       continue;
-    for (int c = 0; c < NAI_STATS_MAX_COLUMNS; c++)
-      if (part->to[c])
-        part->to[c][kept] = part->to[c][row];
+    for (int c = 0; c < columns; c++)
+      at[c][kept] = at[c][row];
     kept++;
   }
   return kept;

@@ -3,7 +3,6 @@
 #include "features/stats/kept.h"
 #include "features/stats/source.h"
 
-#include "base/keyset.h"
 #include "base/threads.h"
 #include "rundir/run.h"
 
@@ -26,12 +25,11 @@ struct kept_load {
   int64_t *part_rows; /* as many in each part but the last */
 };
 
-/* Texts that a part has met: of a number, or that and its suffix's. */
-struct known_texts {
-  struct nai_keyset known;
-  int64_t *texts;
-  uint32_t capacity;
+/* What a text of the table was last, with this suffix. */
+struct known_text {
+  int64_t suffix, number;
 };
+enum { NOT_KNOWN = -2, NO_SUFFIX = -1 };
 
 static int lacks(struct nai_err *err, const char *what, const char *of) {
   return nai_err_set(err, NAI_ESTALE, "the run does not keep %s of table \"%s\" as the export has it", what, of);
@@ -277,32 +275,39 @@ static int add_text(int64_t *out, const struct nai_load_part *part, int64_t text
 
 /* Most rows have a text that came before. */
 static int fill_texts(int64_t *values, size_t count, const struct cells *column, int64_t first,
-                      const struct nai_load_part *part, struct known_texts *known, struct nai_err *err) {
+                      const struct nai_load_part *part, struct known_text *known, struct nai_err *err) {
   const bool is_call = column->kept->how == NAI_KEPT_CALL;
-  int64_t suffixes[NAI_LOAD_BLOCK], key;
-  uint32_t slot;
-  bool added;
+  int64_t suffixes[NAI_LOAD_BLOCK];
   if (is_call)
     nai_unpack(suffixes, &column->other, (uint64_t)first, count);
   for (size_t i = 0; i < count; i++) {
-    const int64_t suffix = is_call && suffixes[i] != NAI_NULL_I64 ? suffixes[i] : -1;
+    const int64_t suffix = is_call && suffixes[i] != NAI_NULL_I64 ? suffixes[i] : NO_SUFFIX;
     if (values[i] == NAI_NULL_I64)
       continue;
-    key = nai_key_pair(values[i], (uint32_t)suffix);
-    slot = nai_keyset_add(&known->known, key, &added);
-    NAI_TRY(nai_memory_check(!known->known.oom, err));
-    if (added) {
-      NAI_TRY(NAI_ROOM(known->texts, known->capacity, slot, part->arena, err));
-      NAI_TRY(add_text(&known->texts[slot], part, values[i], suffix, err));
+    struct known_text *text = &known[values[i]];
+    if (text->suffix != suffix) {
+      NAI_TRY(add_text(&text->number, part, values[i], suffix, err));
+      text->suffix = suffix;
     }
-    values[i] = known->texts[slot];
+    values[i] = text->number;
   }
+  return NAI_OK;
+}
+
+static int begin_texts(struct known_text **out, const struct cells *column, const struct nai_load_part *part,
+                       struct nai_err *err) {
+  const struct kept_load *k = part->load->state;
+  if (column->kept->how != NAI_KEPT_TEXT && column->kept->how != NAI_KEPT_CALL)
+    return NAI_OK;
+  NAI_TRY(NAI_NEW(*out, part->arena, k->table->strings.count, err));
+  for (uint32_t text = 0; text < k->table->strings.count; text++)
+    (*out)[text].suffix = NOT_KNOWN;
   return NAI_OK;
 }
 
 /* Rows from `first`. */
 static int fill(int64_t *values, size_t count, const struct cells *column, int64_t first,
-                const struct nai_load_part *part, struct known_texts *known, struct nai_err *err) {
+                const struct nai_load_part *part, struct known_text *known, struct nai_err *err) {
   const struct kept_load *k = part->load->state;
   nai_unpack(values, &column->cells, (uint64_t)first, count);
   if (column->rows)
@@ -371,17 +376,17 @@ static int give_domains(struct nai_load_part *part, struct nai_err *err) {
 
 static int read_kept(struct nai_load_part *part, struct nai_err *err) {
   const struct kept_load *k = part->load->state;
-  struct known_texts known[NAI_LOAD_COLUMNS] = {0};
+  struct known_text *known[NAI_LOAD_COLUMNS] = {0};
   const int64_t first = part->load->first[part->number], end = first + part->load->part_rows[part->number];
   if (part->number == 0 && strcmp(part->load->table, "NVTX_EVENTS") == 0)
     NAI_TRY(give_domains(part, err));
   for (int c = 0; c < k->count; c++)
-    known[c].known.arena = part->arena;
+    NAI_TRY(begin_texts(&known[c], &k->columns[c], part, err));
   for (int64_t row = first; row < end; row += part->rows) {
     NAI_TRY(nai_load_flush(part, err));
     part->rows = (uint32_t)(end - row < NAI_LOAD_BLOCK ? end - row : NAI_LOAD_BLOCK);
     for (int c = 0; c < k->count; c++)
-      NAI_TRY(fill(part->to[k->columns[c].place], part->rows, &k->columns[c], row, part, &known[c], err));
+      NAI_TRY(fill(part->to[k->columns[c].place], part->rows, &k->columns[c], row, part, known[c], err));
   }
   return NAI_OK;
 }

@@ -21,6 +21,7 @@
 /* Numbers of source->texts, or NAI_NO_STRING. */
 struct nai_stats_name {
   int64_t text, function; /* of a call: its name without `_v` and four digits */
+  bool is_known;
 };
 
 /* Events that are left in: those that touch [start, end), of this thread and process. */
@@ -150,7 +151,7 @@ struct nai_stats_rows {
   const void *records; /* of reports whose rows are structs: these, so large */
   size_t record_bytes;
   bool absent;                            /* the tables hold nothing that the report is about */
-  bool quartiles;                         /* groups have them */
+  bool quartiles;                         /* are shown */
   const struct nai_stats_column *columns; /* instead of the report's; or NULL */
   const char *note;                       /* what somebody should know beside them; or NULL */
   struct nai_run *run;                    /* of reports that are tables; else NULL */
@@ -294,7 +295,8 @@ struct nai_stats_groups {
   struct nai_stats *stats;        /* by id */
   struct nai_stats_group *sorted; /* by total, descending */
   double total;
-  double (*quartiles)[2]; /* by id, the first and the third; NULL: not asked for */
+  uint32_t *direct; /* numbers + 1 of single keys that are small */
+  uint32_t direct_capacity;
 };
 /* Room for `rows` values in groups of `keys` numbers each; more of them make more. */
 NAI_MUST_CHECK int nai_stats_groups_begin(struct nai_stats_groups *groups, struct nai_stats_source *source, int keys,
@@ -307,9 +309,8 @@ NAI_MUST_CHECK int nai_stats_groups_put(struct nai_stats_groups *groups, uint32_
 /* The same of so many equal values at once. */
 NAI_MUST_CHECK int nai_stats_groups_add_some(struct nai_stats_groups *groups, const int64_t *key, int64_t value,
                                              uint32_t count, struct nai_err *err);
-/* The quartiles of each group that is finished. */
-NAI_MUST_CHECK int nai_stats_groups_find_quartiles(struct nai_stats_groups *groups, struct nai_arena *arena,
-                                                   struct nai_err *err);
+/* Makes room for so many more values. */
+NAI_MUST_CHECK int nai_stats_groups_expect(struct nai_stats_groups *groups, uint64_t more, struct nai_err *err);
 /* Statistics of each group. Where `name_key` is no less than 0, that key is a number of source->texts. */
 NAI_MUST_CHECK int nai_stats_groups_finish(struct nai_stats_groups *groups, struct nai_stats_source *source,
                                            int name_key, enum nai_stats_ties ties, struct nai_err *err);
@@ -345,10 +346,9 @@ nai_stats_cell_fn nai_stats_int, nai_stats_text_number, nai_stats_real, nai_stat
 void nai_stats_show_records(struct nai_stats_rows *rows, const void *records, size_t bytes, uint32_t count,
                             int64_t most);
 /* Of rows whose state is a struct nai_stats_groups: a statistic, a member of struct nai_stats; a key; a key that is a
- * number of source->texts; the first or the third quartile. */
+ * number of source->texts. */
 nai_stats_cell_fn nai_stats_group_int, nai_stats_group_rounded, nai_stats_group_real, nai_stats_group_key,
-    nai_stats_group_text, nai_stats_group_name, nai_stats_group_percent, nai_stats_group_quartile,
-    nai_stats_group_real_quartile, nai_stats_group_median;
+    nai_stats_group_text, nai_stats_group_name, nai_stats_group_percent, nai_stats_group_median;
 static inline const struct nai_stats_group *nai_stats_group_of(const struct nai_stats_rows *rows, uint32_t row) {
   return &((const struct nai_stats_groups *)rows->state)->sorted[row];
 }
@@ -356,13 +356,13 @@ static inline const struct nai_stats_group *nai_stats_group_of(const struct nai_
 #define NAI_STATS_COUNT NAI_STATS_OF(int, count)
 #define NAI_STATS_TOTAL NAI_STATS_OF(int, total)
 #define NAI_STATS_QUARTILES_OF(before, unit, cell) \
-  {before "Q1", unit, cell, 0, true}, { before "Q3", unit, cell, 1, true }
+  {before "Q1", unit, NAI_STATS_OF(cell, p25), true}, { before "Q3", unit, NAI_STATS_OF(cell, p75), true }
 #define NAI_STATS_SPREAD_OF(before)                                                                                   \
   {before "Avg", NAI_STATS_TIME, NAI_STATS_OF(rounded, mean)},                                                        \
       {before "Med", NAI_STATS_TIME, NAI_STATS_OF(rounded, p50)},                                                     \
       {before "Min", NAI_STATS_TIME, NAI_STATS_OF(int, min)}, {before "Max", NAI_STATS_TIME, NAI_STATS_OF(int, max)}, \
       {before "StdDev", NAI_STATS_TIME, NAI_STATS_OF(rounded, stddev)},                                               \
-      NAI_STATS_QUARTILES_OF(before, NAI_STATS_TIME, nai_stats_group_quartile)
+      NAI_STATS_QUARTILES_OF(before, NAI_STATS_TIME, rounded)
 /* Times, and their statistics; the share of the total and how many of them. */
 #define NAI_STATS_SPREAD NAI_STATS_SPREAD_OF("")
 #define NAI_STATS_SUMS(counted)                                                                          \
@@ -372,8 +372,7 @@ static inline const struct nai_stats_group *nai_stats_group_of(const struct nai_
 #define NAI_STATS_SIZE_SPREAD                                                                               \
   {"Avg", NAI_STATS_MEMORY, NAI_STATS_OF(real, mean)}, {"Med", NAI_STATS_MEMORY, nai_stats_group_median},   \
       {"Min", NAI_STATS_MEMORY, NAI_STATS_OF(int, min)}, {"Max", NAI_STATS_MEMORY, NAI_STATS_OF(int, max)}, \
-      {"StdDev", NAI_STATS_MEMORY, NAI_STATS_OF(real, stddev)},                                             \
-      NAI_STATS_QUARTILES_OF("", NAI_STATS_MEMORY, nai_stats_group_real_quartile)
+      {"StdDev", NAI_STATS_MEMORY, NAI_STATS_OF(real, stddev)}, NAI_STATS_QUARTILES_OF("", NAI_STATS_MEMORY, real)
 /* Equal totals stand in the order of the export's ids of their names, which a run does not keep: NAI_ESTALE, or a note
  * where there is nothing but the run. */
 NAI_MUST_CHECK int nai_stats_check_ties(struct nai_stats_rows *rows, const struct nai_stats_groups *groups,

@@ -70,8 +70,8 @@ enum { KEY_NAME, KEY_GRID, KEY_BLOCK = KEY_GRID + 3, GRID_KEYS = KEY_BLOCK + 3 }
 static int find_ids(int64_t **ids, struct nai_stats_source *source, struct nai_err *err) {
   NAI_TRY(NAI_NEW(*ids, &source->arena, source->texts.count, err));
   for (uint32_t text = 0; text < source->texts.count; text++)
-    (*ids)[text] = INT64_MAX;
-  for (uint32_t slot = 0; slot < source->name_ids.count; slot++) {
+    (*ids)[text] = source->run ? text : INT64_MAX;
+  for (uint32_t slot = 0; slot < source->name_ids.count && !source->run; slot++) {
     int64_t text = source->names[slot].text, id = source->name_ids.keys[slot];
     if (text < source->texts.count && id < (*ids)[text])
       (*ids)[text] = id;
