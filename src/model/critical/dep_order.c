@@ -20,19 +20,6 @@ static void push(struct visit *v, uint32_t node) {
   v->stack[v->depth++] = (struct frame){node, v->b->d->first[node]};
 }
 
-static void place(struct visit *v, uint32_t node) {
-  v->state[node] = DONE;
-  v->b->d->order[v->placed++] = node;
-}
-
-static bool is_ready(const struct visit *v, uint32_t node) {
-  const struct nai_dependencies *d = v->b->d;
-  uint32_t i = d->first[node];
-  while (i < d->first[node + 1] && v->state[d->v[i].from] == DONE)
-    i++;
-  return i == d->first[node + 1];
-}
-
 /* A dependency on what depends on this node itself cannot be: clocks disagree there. */
 static int drop(struct visit *v, uint32_t node, struct nai_dep *dep, struct nai_err *err) {
   v->b->d->quality.kinds[dep->kind]--;
@@ -51,7 +38,8 @@ static int visit_from(struct visit *v, uint32_t root, struct nai_err *err) {
   while (v->depth) {
     struct frame *f = &v->stack[v->depth - 1];
     if (f->next == d->first[f->node + 1]) {
-      place(v, f->node);
+      v->state[f->node] = DONE;
+      d->order[v->placed++] = f->node;
       v->depth--;
       continue;
     }
@@ -71,9 +59,7 @@ int nai_dep_order(struct dep_builder *b, struct nai_err *err) {
   NAI_TRY(NAI_NEW(v.stack, b->arena, d->node_count, err));
   NAI_TRY(NAI_NEW(d->order, &b->m->arena, d->node_count, err));
   for (uint32_t node = 0; node < d->node_count; node++)
-    if (v.state[node] == UNSEEN && is_ready(&v, node)) /* most are */
-      place(&v, node);
-    else if (v.state[node] == UNSEEN)
+    if (v.state[node] == UNSEEN)
       NAI_TRY(visit_from(&v, node, err));
   for (uint32_t i = 0; i < v.broken_count; i++)
     nai_dep_settle(d, v.broken[i], d->first[v.broken[i]], d->first[v.broken[i] + 1]);

@@ -237,11 +237,6 @@ int nai_nvtx_nest(struct nai_thread_nodes *nodes, struct nai_model *m, uint32_t 
   return NAI_OK;
 }
 
-struct nai_nvtx_node *nai_model_call_node(const struct nai_model *m, uint32_t api) {
-  uint32_t node = m->api_node[api];
-  return node == NAI_NO_ROW ? NULL : &m->nodes[m->first_node[nai_at_i32(&m->apis.thread, api)] + node];
-}
-
 bool nai_model_has_start_end(const struct nai_model *m, uint32_t thread) {
   for (uint32_t i = m->first_node[thread]; i < m->first_node[thread + 1]; i++)
     if (m->nodes[i].start_end)

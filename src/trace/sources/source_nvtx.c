@@ -181,12 +181,9 @@ static int payload_kind(const struct nai_part *p) {
   return real ? NAI_PAYLOAD_REAL : -1;
 }
 
-static int payload_row(struct nai_part *p) {
+__attribute__((noinline)) static int put_payload_row(struct nai_part *p, int kind) {
   static const int of_one_kind[] = {NVTX_PAYLOADS_blob, NVTX_PAYLOADS_blob_bytes, NVTX_PAYLOADS_json,
                                     NVTX_PAYLOADS_integer};
-  int kind = payload_kind(p);
-  if (kind < 0)
-    return NAI_SKIP;
   int verdict = put_payload(p);
   if (verdict != NAI_KEEP)
     return verdict;
@@ -203,6 +200,12 @@ static int payload_row(struct nai_part *p) {
   if (kind == NAI_PAYLOAD_INTEGER)
     put_i64(p, NVTX_PAYLOADS_integer, field(p, integer_field(p))->i);
   return NAI_KEEP;
+}
+
+/* Most ranges have none. */
+static int payload_row(struct nai_part *p) {
+  int kind = payload_kind(p);
+  return kind < 0 ? NAI_SKIP : put_payload_row(p, kind);
 }
 
 const struct nai_source nai_source_nvtx_payloads = {.table = NAI_IN_NVTX_PAYLOADS,
