@@ -76,6 +76,7 @@ struct nai_part {
   /* what to read */
   const struct nai_intake *intake;
   const struct nai_source *source; /* of the intake */
+  const struct nai_cell *cells, *fields[NAI_MAX_FIELDS]; /* of the scan, which has one array for all rows; by field */
   struct nai_scan *scan;
   int scan_part;
   struct nai_part *shares; /* while parts are read: the next one that is fed from the same rows */
@@ -181,7 +182,7 @@ struct nai_feed {
   const struct nai_field *fields;
   int field_count;
   /* Fills the part's open row. NAI_KEEP, NAI_SKIP or a drop reason; failures are part->failed and part->oom. */
-  int (*row)(struct nai_part *part, const struct nai_cell *cells);
+  int (*row)(struct nai_part *part);
   int kind;   /* for the row function, where feeds share one */
   bool quiet; /* most exports lack it, which is no loss: nothing is said of it then */
 };
