@@ -1,19 +1,48 @@
 /* CUDA calls, and which of them launched an operation. */
 #include "features/stats/operations.h"
 
-int nai_stats_load_calls(struct nai_stats_events *out, struct nai_stats_source *source, uint32_t wanted,
-                         struct nai_err *err) {
+static void choose_columns(const char *columns[NAI_STATS_CALL_COLUMNS + 1], uint32_t wanted) {
   static const char *const all[] = {"start", "end", "nameId", "globalTid", "correlationId", "returnValue"};
-  const char *columns[NAI_STATS_CALL_COLUMNS + 1] = {0};
-  const bool whole = wanted & 1u << NAI_STATS_CALL_WHOLE;
-  wanted |= 1u << NAI_STATS_CALL_START | 1u << NAI_STATS_CALL_END | (uint32_t)whole << NAI_STATS_CALL_NAME;
+  wanted |= 1u << NAI_STATS_CALL_START | 1u << NAI_STATS_CALL_END |
+            (wanted >> NAI_STATS_CALL_WHOLE & 1) << NAI_STATS_CALL_NAME;
   for (int c = 0; c < NAI_STATS_CALL_COLUMNS; c++)
     columns[c] = wanted & 1u << c ? all[c] : "";
-  NAI_TRY(nai_stats_load(out, source, "CUPTI_ACTIVITY_KIND_RUNTIME", columns, err));
-  int64_t *name = out->at[NAI_STATS_CALL_NAME];
-  for (uint32_t i = 0; i < out->count && name; i++)
+  columns[NAI_STATS_CALL_COLUMNS] = NULL;
+}
+
+static int name_calls(const struct nai_stats_events *calls, struct nai_stats_source *source, bool whole,
+                      struct nai_err *err) {
+  int64_t *name = calls->at[NAI_STATS_CALL_NAME];
+  for (uint32_t i = 0; i < calls->count && name; i++)
     NAI_TRY((whole ? nai_stats_name : nai_stats_function)(&name[i], source, name[i], err));
   return NAI_OK;
+}
+
+int nai_stats_load_calls(struct nai_stats_events *out, struct nai_stats_source *source, uint32_t wanted,
+                         struct nai_err *err) {
+  const char *columns[NAI_STATS_CALL_COLUMNS + 1];
+  choose_columns(columns, wanted);
+  NAI_TRY(nai_stats_load(out, source, "CUPTI_ACTIVITY_KIND_RUNTIME", columns, err));
+  return name_calls(out, source, wanted & 1u << NAI_STATS_CALL_WHOLE, err);
+}
+
+struct each_call {
+  struct nai_stats_source *source;
+  nai_stats_take_fn *take;
+  void *ctx;
+};
+
+static int take_calls(void *ctx, const struct nai_stats_events *calls, struct nai_err *err) {
+  const struct each_call *each = ctx;
+  NAI_TRY(name_calls(calls, each->source, false, err));
+  return each->take(each->ctx, calls, err);
+}
+
+int nai_stats_each_call(struct nai_stats_source *source, nai_stats_take_fn *take, void *ctx, struct nai_err *err) {
+  struct each_call each = {source, take, ctx};
+  const char *columns[NAI_STATS_CALL_COLUMNS + 1];
+  choose_columns(columns, 1u << NAI_STATS_CALL_NAME);
+  return nai_stats_each(source, "CUPTI_ACTIVITY_KIND_RUNTIME", columns, take_calls, &each, err);
 }
 
 /* Ids have 32 bits, with a sign or without. */

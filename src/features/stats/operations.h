@@ -34,6 +34,11 @@ NAI_MUST_CHECK int nai_stats_load_operations(struct nai_stats_events *out, struc
                                              enum nai_stats_what what, uint32_t wanted,
                                              const struct nai_stats_options *options, struct nai_err *err);
 
+/* The same for one who adds up (nai_stats_each). */
+NAI_MUST_CHECK int nai_stats_each_operation(struct nai_stats_source *source, enum nai_stats_what what, uint32_t wanted,
+                                            const struct nai_stats_options *options, nai_stats_take_fn *take, void *ctx,
+                                            struct nai_err *err);
+
 /* range_names.c: renames kernels, whose process and correlation are there, by the ranges around their launches. */
 NAI_MUST_CHECK int nai_stats_name_by_range(struct nai_stats_events *kernels, struct nai_stats_source *source,
                                            struct nai_err *err);
@@ -51,6 +56,10 @@ enum {
 /* Times, and the columns whose bits are in `wanted`. */
 NAI_MUST_CHECK int nai_stats_load_calls(struct nai_stats_events *out, struct nai_stats_source *source, uint32_t wanted,
                                         struct nai_err *err);
+
+/* Times and names, for one who adds up (nai_stats_each). */
+NAI_MUST_CHECK int nai_stats_each_call(struct nai_stats_source *source, nai_stats_take_fn *take, void *ctx,
+                                       struct nai_err *err);
 
 /* Calls by process and correlation id. */
 struct nai_stats_calls {

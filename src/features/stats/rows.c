@@ -213,3 +213,25 @@ int nai_stats_load_blocks(struct nai_stats_source *source, const char *table, co
   }
   return rc;
 }
+
+struct taking {
+  nai_stats_take_fn *take;
+  void *ctx;
+};
+
+static int take_block(void *ctx, const struct nai_stats_events *block, int part, uint32_t first, struct nai_err *err) {
+  const struct taking *taking = ctx;
+  (void)part;
+  return taking->take(taking->ctx, block ? block : &(struct nai_stats_events){.count = first}, err);
+}
+
+int nai_stats_each(struct nai_stats_source *source, const char *table, const char *const *names,
+                   nai_stats_take_fn *take, void *ctx, struct nai_err *err) {
+  struct taking taking = {take, ctx};
+  struct nai_stats_events all;
+  if (source->run)
+    return nai_stats_load_blocks(source, table, names, take_block, &taking, NULL, 1, err);
+  NAI_TRY(nai_stats_load(&all, source, table, names, err));
+  NAI_TRY(take_block(&taking, NULL, 0, all.count, err));
+  return take_block(&taking, &all, 0, 0, err);
+}

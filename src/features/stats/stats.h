@@ -76,6 +76,11 @@ typedef int nai_stats_block_fn(void *ctx, const struct nai_stats_events *block, 
 NAI_MUST_CHECK int nai_stats_load_blocks(struct nai_stats_source *source, const char *table, const char *const *names,
                                          nai_stats_block_fn *block, void *ctx, int64_t **texts, int parts,
                                          struct nai_err *err);
+/* The same for one who adds up: `take` gets all rows at once from an export, block by block from a run. Before them
+ * comes a call with how many rows there are at most, without columns. */
+typedef int nai_stats_take_fn(void *ctx, const struct nai_stats_events *rows, struct nai_err *err);
+NAI_MUST_CHECK int nai_stats_each(struct nai_stats_source *source, const char *table, const char *const *names,
+                                  nai_stats_take_fn *take, void *ctx, struct nai_err *err);
 /* The text of an id of StringIds as a number of source->texts; NAI_NO_STRING for no such row. */
 NAI_MUST_CHECK int nai_stats_name(int64_t *text, struct nai_stats_source *source, int64_t id, struct nai_err *err);
 /* The same of a CUDA call, without the version: cudaLaunchKernel_v7000 -> cudaLaunchKernel. A version of five digits
