@@ -1,48 +1,19 @@
 /* CUDA calls, and which of them launched an operation. */
 #include "features/stats/operations.h"
 
-static void choose_columns(const char *columns[NAI_STATS_CALL_COLUMNS + 1], uint32_t wanted) {
-  static const char *const all[] = {"start", "end", "nameId", "globalTid", "correlationId", "returnValue"};
-  wanted |= 1u << NAI_STATS_CALL_START | 1u << NAI_STATS_CALL_END |
-            (wanted >> NAI_STATS_CALL_WHOLE & 1) << NAI_STATS_CALL_NAME;
-  for (int c = 0; c < NAI_STATS_CALL_COLUMNS; c++)
-    columns[c] = wanted & 1u << c ? all[c] : "";
-  columns[NAI_STATS_CALL_COLUMNS] = NULL;
-}
-
-static int name_calls(const struct nai_stats_events *calls, struct nai_stats_source *source, bool whole,
-                      struct nai_err *err) {
-  int64_t *name = calls->at[NAI_STATS_CALL_NAME];
-  for (uint32_t i = 0; i < calls->count && name; i++)
-    NAI_TRY((whole ? nai_stats_name : nai_stats_function)(&name[i], source, name[i], err));
-  return NAI_OK;
-}
-
 int nai_stats_load_calls(struct nai_stats_events *out, struct nai_stats_source *source, uint32_t wanted,
                          struct nai_err *err) {
-  const char *columns[NAI_STATS_CALL_COLUMNS + 1];
-  choose_columns(columns, wanted);
+  static const char *const all[] = {"start", "end", "nameId", "globalTid", "correlationId", "returnValue"};
+  const char *columns[NAI_STATS_CALL_COLUMNS + 1] = {0};
+  const bool whole = wanted & 1u << NAI_STATS_CALL_WHOLE;
+  wanted |= 1u << NAI_STATS_CALL_START | 1u << NAI_STATS_CALL_END | (uint32_t)whole << NAI_STATS_CALL_NAME;
+  for (int c = 0; c < NAI_STATS_CALL_COLUMNS; c++)
+    columns[c] = wanted & 1u << c ? all[c] : "";
   NAI_TRY(nai_stats_load(out, source, "CUPTI_ACTIVITY_KIND_RUNTIME", columns, err));
-  return name_calls(out, source, wanted & 1u << NAI_STATS_CALL_WHOLE, err);
-}
-
-struct each_call {
-  struct nai_stats_source *source;
-  nai_stats_take_fn *take;
-  void *ctx;
-};
-
-static int take_calls(void *ctx, const struct nai_stats_events *calls, struct nai_err *err) {
-  const struct each_call *each = ctx;
-  NAI_TRY(name_calls(calls, each->source, false, err));
-  return each->take(each->ctx, calls, err);
-}
-
-int nai_stats_each_call(struct nai_stats_source *source, nai_stats_take_fn *take, void *ctx, struct nai_err *err) {
-  struct each_call each = {source, take, ctx};
-  const char *columns[NAI_STATS_CALL_COLUMNS + 1];
-  choose_columns(columns, 1u << NAI_STATS_CALL_NAME);
-  return nai_stats_each(source, "CUPTI_ACTIVITY_KIND_RUNTIME", columns, take_calls, &each, err);
+  int64_t *name = out->at[NAI_STATS_CALL_NAME];
+  for (uint32_t i = 0; i < out->count && name; i++)
+    NAI_TRY((whole ? nai_stats_name : nai_stats_function)(&name[i], source, name[i], err));
+  return NAI_OK;
 }
 
 /* Ids have 32 bits, with a sign or without. */
@@ -80,4 +51,10 @@ uint32_t nai_stats_call_of(const struct nai_stats_calls *calls, int64_t process,
   int64_t key;
   uint32_t slot = has_key(&key, process, correlation) ? nai_keyset_find(&calls->known, key) : UINT32_MAX;
   return slot == UINT32_MAX ? UINT32_MAX : calls->row[slot];
+}
+
+struct nai_stats_item nai_stats_item_of(const struct nai_stats_calls *calls, uint32_t call) {
+  int64_t *const *at = calls->events.at;
+  return (struct nai_stats_item){at[NAI_STATS_CALL_START][call], at[NAI_STATS_CALL_END][call],
+                                 at[NAI_STATS_CALL_THREAD][call]};
 }

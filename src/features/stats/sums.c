@@ -1,6 +1,5 @@
 /* Reports that add up events by what they are: calls, kernels, copies, OS runtime. */
 #include "features/stats/operations.h"
-#include "features/stats/ranges.h"
 
 #include "base/fmt.h"
 #include "base/sort.h"
@@ -31,44 +30,52 @@ static int drop_inner(const struct nai_stats_events *calls, struct nai_arena *ar
 }
 
 struct call_sum {
-  struct nai_stats_groups groups; /* first */
-  struct nai_arena *arena;
+  struct nai_stats_groups *groups;
+  struct nai_stats_source *source;
   bool by_class, outer;
+  bool cut; /* by name without the version, not by its id */
 };
 
-static int add_named(void *ctx, const struct nai_stats_events *calls, struct nai_err *err) {
-  struct call_sum *sum = ctx;
+static int add_calls(void *ctx, const struct nai_stats_events *calls, struct nai_err *err) {
+  const struct call_sum *sum = ctx;
   const int64_t *start = calls->at[CALL_START], *end = calls->at[CALL_END];
   if (!start)
-    return nai_stats_groups_expect(&sum->groups, calls->count, err);
+    return nai_stats_groups_expect(sum->groups, calls->count, err);
   if (sum->outer)
-    NAI_TRY(drop_inner(calls, sum->arena, err));
-  for (uint32_t i = 0; i < calls->count; i++)
-    if (nai_stats_has_times(start[i], end[i]) && (!sum->by_class || calls->at[CALL_CLASS][i] == NAI_STATS_OSRT_CLASS))
-      NAI_TRY(nai_stats_groups_add(&sum->groups, &calls->at[CALL_NAME][i], end[i] - start[i], err));
+    NAI_TRY(drop_inner(calls, &sum->source->arena, err));
+  for (uint32_t i = 0; i < calls->count; i++) {
+    int64_t name = calls->at[CALL_NAME][i];
+    if (!nai_stats_has_times(start[i], end[i]) || (sum->by_class && calls->at[CALL_CLASS][i] != NAI_STATS_OSRT_CLASS))
+      continue;
+    if (sum->cut)
+      NAI_TRY(nai_stats_function(&name, sum->source, name, err));
+    NAI_TRY(nai_stats_groups_add(sum->groups, &name, end[i] - start[i], err));
+  }
   return NAI_OK;
+}
+
+static int sum_calls(const struct call_sum *sum, const char *table, struct nai_err *err) {
+  const char *columns[] = {"start", "end", "nameId", sum->by_class ? "eventClass" : "", sum->outer ? "globalTid" : "",
+                           NULL};
+  struct nai_stats_events all;
+  struct call_sum own = *sum;
+  if (!sum->outer)
+    return nai_stats_each(sum->source, table, columns, add_calls, &own, err);
+  NAI_TRY(nai_stats_load(&all, sum->source, table, columns, err)); /* which is known when all are there */
+  return add_calls(&own, &all, err);
 }
 
 /* Calls by the id of their name: two versions of a function are two rows. */
 int nai_stats_make_calls(struct nai_stats_rows *rows, const struct nai_stats_options *options, struct nai_err *err) {
   const int what = options->report->what;
-  const char *table = options->report->tables[0];
-  struct call_sum *sum = NULL;
-  NAI_TRY(NAI_NEW(sum, &rows->source->arena, 1, err));
-  sum->arena = &rows->source->arena;
-  sum->by_class = what == NAI_STATS_OSRT_CALLS;
-  sum->outer = sum->by_class && options->flag[0];
-  const char *columns[] = {"start", "end", "nameId", sum->by_class ? "eventClass" : "", sum->outer ? "globalTid" : "",
-                           NULL};
-  struct nai_stats_groups *groups = &sum->groups;
+  struct nai_stats_groups *groups = NULL;
+  NAI_TRY(NAI_NEW(groups, &rows->source->arena, 1, err));
   NAI_TRY(nai_stats_groups_begin(groups, rows->source, 1, 0, err));
-  if (sum->outer) { /* which is known when all are there */
-    struct nai_stats_events all;
-    NAI_TRY(nai_stats_load(&all, rows->source, table, columns, err));
-    NAI_TRY(all.count ? add_named(sum, &all, err) : NAI_OK);
-  } else {
-    NAI_TRY(nai_stats_each(rows->source, table, columns, add_named, sum, err));
-  }
+  const struct call_sum sum = {.groups = groups,
+                               .source = rows->source,
+                               .by_class = what == NAI_STATS_OSRT_CALLS,
+                               .outer = what == NAI_STATS_OSRT_CALLS && options->flag[0]};
+  NAI_TRY(sum_calls(&sum, options->report->tables[0], err));
   NAI_TRY(nai_stats_show_groups(rows, groups, -1, NAI_STATS_BY_KEY, err));
   NAI_TRY(nai_stats_check_ties(rows, groups, err));
   for (uint32_t g = 0; g < groups->count; g++) {
@@ -217,16 +224,6 @@ const struct nai_stats_column nai_stats_copy_size_columns[] = {{"Total", NAI_STA
 
 enum { CATEGORY_CALL, CATEGORY_KERNEL, CATEGORY_COPY, CATEGORIES };
 
-static int add_calls(void *ctx, const struct nai_stats_events *calls, struct nai_err *err) {
-  const int64_t *start = calls->at[NAI_STATS_CALL_START], *end = calls->at[NAI_STATS_CALL_END];
-  if (!start)
-    return nai_stats_groups_expect(ctx, calls->count, err);
-  for (uint32_t i = 0; i < calls->count; i++)
-    if (nai_stats_has_times(start[i], end[i]))
-      NAI_TRY(nai_stats_groups_add(ctx, &calls->at[NAI_STATS_CALL_NAME][i], end[i] - start[i], err));
-  return NAI_OK;
-}
-
 int nai_stats_make_operations(struct nai_stats_rows *rows, const struct nai_stats_options *options,
                               struct nai_err *err) {
   struct nai_stats_source *source = rows->source;
@@ -235,7 +232,7 @@ int nai_stats_make_operations(struct nai_stats_rows *rows, const struct nai_stat
   NAI_TRY(NAI_NEW(groups, &source->arena, 1, err));
   NAI_TRY(nai_stats_groups_begin(groups, source, 1, 0, err));
   if (options->report->what == NAI_STATS_WITH_CALLS)
-    NAI_TRY(nai_stats_each_call(source, add_calls, groups, err));
+    NAI_TRY(sum_calls(&(struct call_sum){groups, source, .cut = true}, options->report->tables[0], err));
   behind[CATEGORY_CALL] = groups->of.known.count;
   for (int what = NAI_STATS_KERNELS; what <= NAI_STATS_SETS; what++) {
     NAI_TRY(nai_stats_each_operation(source, (enum nai_stats_what)what, 0, options, add_operations, groups, err));
