@@ -26,7 +26,7 @@ int nai_stats_has_tables(bool *has, struct nai_stats_source *source, const struc
     if (source->run)
       NAI_TRY(nai_stats_run_tells(source->run, *table, err));
   }
-  if (report->second && source->run)
+  if (any && report->second && source->run)
     NAI_TRY(nai_stats_run_tells(source->run, report->second, err));
   *has = any && (!report->second || nai_stats_table(source, report->second, 0));
   return NAI_OK;
