@@ -20,7 +20,8 @@ static char *put_digits(char *at, uint64_t *left, int count) {
 
 /* From the last digit on: printf would take several times as long, and outputs are mostly numbers. */
 void nai_fmt_scaled(struct nai_buf *out, int64_t value, int decimals) {
-  char text[64], *end = text + sizeof text, *at = end;
+  enum { ROOM = 32 }; /* copied whole, which takes fewer steps than what there is of it */
+  char text[2 * ROOM], *end = text + ROOM, *at = end;
   uint64_t left = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
   if (decimals > 0) {
     at = put_digits(at, &left, decimals);
@@ -32,7 +33,12 @@ void nai_fmt_scaled(struct nai_buf *out, int64_t value, int decimals) {
     *--at = (char)('0' + left);
   if (value < 0)
     *--at = '-';
-  nai_buf_put(out, at, (size_t)(end - at));
+  char *to = nai_buf_reserve(out, ROOM);
+  if (!to)
+    return;
+  memcpy(to, at, ROOM);
+  to[end - at] = '\0';
+  out->len += (size_t)(end - at);
 }
 
 /* Most numbers are neither large nor near the middle between two that can be printed: their digits are those of an
@@ -108,12 +114,8 @@ void nai_fmt_ranges(struct nai_buf *out, const int64_t *ids, size_t count) {
   }
 }
 
-/* Three significant digits at least, never an exponent. */
-static void put_significant(struct nai_buf *out, double value) {
-  char text[64];
-  snprintf(text, sizeof text, "%.*f", value >= 9.995 ? 1 : 2, value);
-  put_grouped(out, text);
-}
+/* Three significant digits at least, of what stays below 1000. */
+static void put_significant(struct nai_buf *out, double value) { nai_fmt_real(out, value, value >= 9.995 ? 1 : 2); }
 
 void nai_fmt_duration(struct nai_buf *out, double ns) {
   if (!isfinite(ns)) {
@@ -124,7 +126,7 @@ void nai_fmt_duration(struct nai_buf *out, double ns) {
     nai_buf_putc(out, '-');
   ns = fabs(ns);
   if (ns < 999.5)
-    nai_buf_printf(out, "%.0f ns", ns);
+    nai_fmt_real(out, ns, 0), nai_buf_puts(out, " ns");
   else if (ns < 999.95e3)
     put_significant(out, ns / 1e3), nai_buf_puts(out, " \u00b5s");
   else if (ns < 999.95e6)
@@ -214,5 +216,5 @@ void nai_fmt_percent(struct nai_buf *out, double percent) {
   else if (percent >= 99.95 && percent < 100 - 1e-9)
     nai_buf_puts(out, ">99.9 %");
   else
-    nai_buf_printf(out, "%.*f %%", fabs(percent) < 0.995 && percent != 0 ? 2 : 1, percent);
+    nai_fmt_real(out, percent, fabs(percent) < 0.995 && percent != 0 ? 2 : 1), nai_buf_puts(out, " %");
 }

@@ -354,7 +354,10 @@ const char *nai_model_kind_name(char room[NAI_KIND_NAME_MAX], const struct nai_m
 const char *nai_model_direction(char room[NAI_KIND_NAME_MAX], const struct nai_model *model, uint32_t memop);
 
 /* Node of the innermost NVTX range around the start of an API call, NULL when there is none. */
-struct nai_nvtx_node *nai_model_call_node(const struct nai_model *model, uint32_t api);
+static inline struct nai_nvtx_node *nai_model_call_node(const struct nai_model *m, uint32_t api) {
+  uint32_t node = m->api_node[api];
+  return node == NAI_NO_ROW ? NULL : &m->nodes[m->first_node[nai_at_i32(&m->apis.thread, api)] + node];
+}
 
 /* Whether work of any GPU is recorded. */
 static inline bool nai_model_gpu_work(const struct nai_model *m) { return m->kernels.n || m->memops.n || m->graphs.n; }

@@ -30,8 +30,11 @@ static int declare(sqlite3 *sqlite, const struct nai_sql_table *t, struct nai_er
   nai_buf_puts(&text, "CREATE TABLE t(");
   for (int i = 0; i < t->column_count; i++) {
     char name[NAI_COLUMN_NAME_MAX];
-    nai_buf_printf(&text, "%s\"%s\" %s%s", i ? "," : "", nai_sql_column_name(name, t, i), declared_type(t, i),
-                   i < t->shown_count ? "" : " HIDDEN");
+    nai_buf_puts(&text, i ? ",\"" : "\"");
+    nai_buf_puts(&text, nai_sql_column_name(name, t, i));
+    nai_buf_puts(&text, "\" ");
+    nai_buf_puts(&text, declared_type(t, i));
+    nai_buf_puts(&text, i < t->shown_count ? "" : " HIDDEN");
   }
   nai_buf_putc(&text, ')');
   NAI_TRY(nai_buf_check(&text, err));

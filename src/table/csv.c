@@ -11,7 +11,7 @@ static bool needs_quotes(const char *text, size_t len) {
   if (len == 0 || is_blank(text[0]) || is_blank(text[len - 1]) ||
       (len > 1 && text[0] == text[1] && strchr(":#", text[0])))
     return true;
-  return memchr(text, ',', len) || memchr(text, '"', len) || memchr(text, '\n', len) || memchr(text, '\r', len);
+  return strcspn(text, ",\"\n\r") < len;
 }
 
 static void put_quoted(struct nai_buf *out, const char *text, size_t len) {
@@ -19,7 +19,13 @@ static void put_quoted(struct nai_buf *out, const char *text, size_t len) {
   char *at = nai_buf_reserve(out, room);
   if (!at)
     return;
-  out->len += csv_write2(at, room, text, len, '"');
+  if (memchr(text, '"', len)) {
+    out->len += csv_write2(at, room, text, len, '"');
+  } else { /* nearly all of them, and far quicker */
+    at[0] = at[len + 1] = '"';
+    memcpy(at + 1, text, len);
+    out->len += len + 2;
+  }
   out->data[out->len] = '\0';
 }
 

@@ -77,11 +77,11 @@ static bool needs_escape(unsigned char c, bool for_script) {
 /* Whether one of so many bytes does. */
 enum { AT_ONCE = 16 };
 static bool are_special(const char *text, bool for_script) {
-  typedef unsigned char bytes __attribute__((vector_size(AT_ONCE)));
+  typedef signed char bytes __attribute__((vector_size(AT_ONCE))); /* those from 0x80 on are below ' ' */
   bytes b;
   uint64_t found[AT_ONCE / sizeof(uint64_t)];
   memcpy(&b, text, sizeof b);
-  bytes special = (bytes)(b < ' ') | (bytes)(b >= 0x7f) | (bytes)(b == '"') | (bytes)(b == '\\');
+  bytes special = (bytes)(b < ' ') | (bytes)(b == 0x7f) | (bytes)(b == '"') | (bytes)(b == '\\');
   if (for_script)
     special |= (bytes)(b == '<') | (bytes)(b == '>') | (bytes)(b == '&');
   memcpy(found, &special, sizeof found);

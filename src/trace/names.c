@@ -64,14 +64,32 @@ static uint32_t add_call(struct nai_part *part, const char *text, size_t len, ui
   return add_clean(part, text, name_len);
 }
 
+/* How many digits begin at `text`, up to a word's, and the number they are. A word of text at least is in front. */
+static inline size_t digits_at(uint64_t *number, const char *text, const char *end) {
+  const uint64_t each = UINT64_C(0x0101010101010101);
+  size_t rest = (size_t)(end - text), count;
+  uint64_t word;
+  memcpy(&word, rest < sizeof word ? end - sizeof word : text, sizeof word);
+  word = (rest < sizeof word ? word >> 8 * (sizeof word - rest) : word) ^ each * '0'; /* digits become 0 to 9 */
+  uint64_t others = (((word & each * 0x7f) + each * (0x7f - 9)) | word) & each * 0x80;
+  count = others ? (size_t)__builtin_ctzll(others) / 8 : sizeof word;
+  word = count ? word << 8 * (sizeof word - count) : 0;
+  word = word * 10 + (word >> 8); /* pairs of digits, then of pairs */
+  *number = ((word & UINT64_C(0xff000000ff)) * (100 + (UINT64_C(1000000) << 32)) +
+             (word >> 16 & UINT64_C(0xff000000ff)) * (1 + (UINT64_C(10000) << 32))) >>
+            32;
+  return count;
+}
+
 /* Numbers of up to 18 digits at *text, which is moved behind them; NAI_NULL_I64 when there are none or more. */
-static int64_t read_number(const char **text, const char *end) {
+static inline int64_t read_number(const char **text, const char *end) {
+  static const int64_t powers[] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000};
   int64_t value = 0;
-  const char *p = *text;
-  for (; p < end && *p >= '0' && *p <= '9'; p++)
-    value = p - *text < 18 ? value * 10 + (*p - '0') : value;
-  int64_t digits = p - *text;
-  *text = p;
+  size_t digits = 0, more = sizeof(uint64_t);
+  for (uint64_t number; *text < end && more == sizeof number; *text += more, digits += more) {
+    more = digits_at(&number, *text, end);
+    value = digits + more <= 18 ? value * powers[more] + (int64_t)number : value;
+  }
   return digits >= 1 && digits <= 18 ? value : NAI_NULL_I64;
 }
 
@@ -106,8 +124,7 @@ static void read_suffix(struct nai_suffix *suffix, struct nai_part *part, const 
       suffix->seq = read_number(&text, end);
     } else if (end - text > 8 && memcmp(text, "op_id = ", 8) == 0) {
       text += 8;
-      while (text < end && *text >= '0' && *text <= '9') /* no two are equal: not kept (docs/readers.md) */
-        text++;
+      (void)read_number(&text, end); /* no two are equal: not kept (docs/readers.md) */
     } else if (end - text > 8 && memcmp(text, "sizes = ", 8) == 0) {
       size_t len = list_length(text + 8, end);
       suffix->sizes = add_sizes(part, text + 8, len);

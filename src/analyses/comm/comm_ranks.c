@@ -53,17 +53,20 @@ static const struct nai_comm_line *better(const struct nai_comm_line *a, const s
 
 /* --- the profiler ------------------------------------------------------------------------------ */
 
+/* Of a gap that is a mere distance nothing is the profiler's, and there are no pieces. */
 static int find_held(struct gpu *gpu, const struct nai_model *m, uint32_t number, struct nai_arena *arena,
                      struct nai_err *err) {
+  const struct nai_gpu_idle *idle = &m->idle[number];
+  uint32_t gap = 0;
   int64_t all = 0;
-  NAI_TRY(NAI_NEW(gpu->held, arena, (size_t)m->idle[number].parts[NAI_IDLE_PROFILER], err));
-  for (struct nai_idle_gap gap = nai_idle_first(number);
-       gpu->held_count < m->idle[number].parts[NAI_IDLE_PROFILER] && nai_idle_next(&gap, m);) {
-    struct nai_idle_split split;
-    NAI_TRY(nai_idle_split_again(&split, NULL, NULL, m, &gap, err));
-    all += split.ns[NAI_IDLE_PROFILER];
-    if (split.ns[NAI_IDLE_PROFILER])
-      gpu->held[gpu->held_count++] = (struct held){gap.end, all};
+  NAI_TRY(NAI_NEW(gpu->held, arena, (size_t)idle->parts[NAI_IDLE_PROFILER], err));
+  for (uint32_t i = 0; i < idle->piece_count; i++) {
+    if (idle->pieces[i].cause != NAI_IDLE_PROFILER)
+      continue;
+    while (idle->first_piece[gap + 1] <= i)
+      gap++;
+    all += idle->pieces[i].ns;
+    gpu->held[gpu->held_count++] = (struct held){nai_idle_span(&m->gpus[number], gap).end, all};
   }
   return NAI_OK;
 }

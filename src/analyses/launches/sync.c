@@ -191,15 +191,16 @@ static void fill(struct nai_table *table, struct context *x, const struct call *
 static int collect(struct call **out, uint32_t *n, const struct nai_node_io *io, struct nai_err *err) {
   const struct nai_model *m = io->model;
   struct nai_coverage *of_gpu;
+  uint32_t capacity = 0;
   *n = 0;
-  for (uint32_t i = 0; i < m->apis.n; i++)
-    *n += class_of(m, i) != NULL;
-  NAI_TRY(NAI_NEW(*out, io->arena, *n, err));
+  *out = NULL;
+  NAI_TRY(NAI_ROOM(*out, capacity, 0, io->arena, err));
   NAI_TRY(NAI_NEW(of_gpu, io->arena, m->gpu_count, err));
-  for (uint32_t i = 0, k = 0; i < m->apis.n; i++)
+  for (uint32_t i = 0; i < m->apis.n; i++)
     if (class_of(m, i)) {
       int32_t thread = nai_at_i32(&m->apis.thread, i);
-      (*out)[k++] = (struct call){i, nai_at_text(&m->apis.name, i), m->thread_process[thread], thread, 0};
+      NAI_TRY(NAI_ROOM(*out, capacity, *n, io->arena, err));
+      (*out)[(*n)++] = (struct call){i, nai_at_text(&m->apis.name, i), m->thread_process[thread], thread, 0};
     }
   qsort(*out, *n, sizeof **out, process_order);
   for (uint32_t i = 0, j; i < *n; i = j) {

@@ -160,11 +160,13 @@ static uint32_t innermost_async(struct sweep *x, int64_t t) {
  * (nai_open_begin, too). */
 static const struct nai_open_range *find_parent(struct sweep *x, int64_t start, int64_t end) {
   const struct nai_open_range *parent = advance(x, start);
-  x->m->crossing[x->thread] += parent && parent->end < end;
-  while (parent && parent->end < end) {
+  if (!parent || parent->end >= end)
+    return parent;
+  x->m->crossing[x->thread]++;
+  do {
     pop(x);
     parent = nai_open_top(&x->nested);
-  }
+  } while (parent && parent->end < end);
   return parent;
 }
 
@@ -198,7 +200,8 @@ static int sweep(struct sweep *x, struct nai_err *err) {
       int64_t start = nai_at(&x->ranges->start_ns, ranges->order[r]);
       if (start > call_start)
         break;
-      NAI_TRY(nai_checkpoint_note(&m->checkpoints[x->thread], r, &x->nested, &m->arena, err));
+      if (r >= m->checkpoints[x->thread].next_place)
+        NAI_TRY(nai_checkpoint_note(&m->checkpoints[x->thread], r, &x->nested, &m->arena, err));
       NAI_TRY(enter(x, ranges->order[r], start, err));
     }
     if (c == c_end)
@@ -232,11 +235,6 @@ int nai_nvtx_nest(struct nai_thread_nodes *nodes, struct nai_model *m, uint32_t 
   memcpy(nodes->v, x.nodes, x.node_count * sizeof *x.nodes);
   nodes->count = x.node_count;
   return NAI_OK;
-}
-
-struct nai_nvtx_node *nai_model_call_node(const struct nai_model *m, uint32_t api) {
-  uint32_t node = m->api_node[api];
-  return node == NAI_NO_ROW ? NULL : &m->nodes[m->first_node[nai_at_i32(&m->apis.thread, api)] + node];
 }
 
 bool nai_model_has_start_end(const struct nai_model *m, uint32_t thread) {

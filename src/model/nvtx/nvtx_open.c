@@ -14,8 +14,8 @@ static int add_entry(struct nai_checkpoints *c, struct nai_open_ranges *open, ui
   return NAI_OK;
 }
 
-static int note(struct nai_checkpoints *c, uint32_t place, struct nai_open_ranges *open, struct nai_arena *arena,
-                struct nai_err *err) {
+int nai_checkpoint_note(struct nai_checkpoints *c, uint32_t place, struct nai_open_ranges *open,
+                        struct nai_arena *arena, struct nai_err *err) {
   uint32_t known = open->depth; /* a range is entered once, however many checkpoints it outlasts */
   while (known && open->v[known - 1].entry == NAI_NO_ROW)
     known--;
@@ -25,11 +25,6 @@ static int note(struct nai_checkpoints *c, uint32_t place, struct nai_open_range
   c->v[c->count++] = (struct nai_checkpoint){place, open->depth ? nai_open_top(open)->entry : NAI_NO_ROW};
   c->next_place = place < NAI_NO_ROW - CHECKPOINT_EVERY ? place + CHECKPOINT_EVERY : NAI_NO_ROW;
   return NAI_OK;
-}
-
-int nai_checkpoint_note(struct nai_checkpoints *c, uint32_t place, struct nai_open_ranges *open,
-                        struct nai_arena *arena, struct nai_err *err) {
-  return place < c->next_place ? NAI_OK : note(c, place, open, arena, err);
 }
 
 struct checkpoint_place {

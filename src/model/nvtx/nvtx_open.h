@@ -42,7 +42,7 @@ struct nai_checkpoints {
   struct nai_open_entry *entries;
   uint32_t entry_count, entry_capacity;
 };
-/* Notes what is open before the thread's range at `place` in nvtx_by_thread, where that is due. */
+/* Notes what is open before the thread's range at `place` in nvtx_by_thread: due from next_place on. */
 NAI_MUST_CHECK int nai_checkpoint_note(struct nai_checkpoints *checkpoints, uint32_t place,
                                        struct nai_open_ranges *open, struct nai_arena *arena, struct nai_err *err);
 

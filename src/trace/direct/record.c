@@ -84,15 +84,14 @@ static inline void finish_real(struct nai_cell *cell) {
     cell->type = NAI_CELL_NULL;
 }
 
-/* Cells that are not simply what is stored. */
-static inline void finish_row(struct nai_record_reader *reader, int64_t rowid) {
-  const struct nai_record_plan *plan = reader->plan;
-  for (uint64_t left = plan->aliases; left; left &= left - 1) {
+/* Cells that are not simply what is stored: rowids, and integers where REAL is to be read. */
+static inline void finish_row(struct nai_record_reader *reader, uint64_t reals, int64_t rowid) {
+  for (uint64_t left = reader->plan->aliases; left; left &= left - 1) {
     struct nai_cell *cell = &reader->cells[__builtin_ctzll(left)];
     cell->type = NAI_CELL_INT;
     cell->i = rowid;
   }
-  for (uint64_t left = plan->reals; left; left &= left - 1) {
+  for (uint64_t left = reals; left; left &= left - 1) {
     struct nai_cell *cell = &reader->cells[__builtin_ctzll(left)];
     if (cell->type == NAI_CELL_INT) {
       cell->type = NAI_CELL_REAL;
@@ -197,7 +196,7 @@ static void plan_steps(struct nai_shape *shape, const struct nai_record_reader *
   int counts[STEP_KINDS] = {0};
   shape->has_real = false;
   shape->step_count = 0;
-  shape->nulls = shape->integers = 0;
+  shape->nulls = shape->integers = shape->whole_reals = 0;
   for (enum step_kind kind = 0; kind < STEP_KINDS; kind++)
     for (int i = 0; i < plan->wanted_count; i++) {
       const struct nai_wanted *wanted = &plan->wanted[i];
@@ -208,6 +207,7 @@ static void plan_steps(struct nai_shape *shape, const struct nai_record_reader *
       if (type == 0 || kind_of(&step, plan) != kind)
         continue;
       shape->has_real |= step.type == NAI_CELL_REAL;
+      shape->whole_reals |= step.type == NAI_CELL_INT ? plan->reals & bit : 0;
       shape->integers |= kind != OTHERS ? bit : 0;
       shape->steps[shape->step_count++] = step;
       counts[kind]++;
@@ -304,12 +304,12 @@ static inline int read_record(struct nai_record_reader *reader, const struct nai
     shape = find_shape(&known, reader, payload->data);
     if (known && shape->end <= payload->local && has_right_end(shape, reader->plan, payload, header_bytes)) {
       take_shape(reader, shape, payload->data);
-      finish_row(reader, rowid);
+      finish_row(reader, shape->whole_reals, rowid);
       return NAI_OK;
     }
   }
   NAI_TRY(read_new_record(reader, payload, shape, err));
-  finish_row(reader, rowid);
+  finish_row(reader, reader->plan->reals, rowid);
   return NAI_OK;
 }
 

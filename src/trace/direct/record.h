@@ -43,6 +43,7 @@ struct nai_shape {
    * and are read as such: their steps come first, and all that they change from row to row is the number. Then come
    * those that are constants: nothing changes as long as rows have this shape. */
   uint64_t nulls, integers;
+  uint64_t whole_reals; /* slots of integers that are read as REAL */
   int integer_count, constant_count, step_count;
   struct nai_shape_step steps[];
 };

@@ -76,6 +76,7 @@ struct nai_part {
   /* what to read */
   const struct nai_intake *intake;
   const struct nai_source *source; /* of the intake */
+  const struct nai_cell *cells, *fields[NAI_MAX_FIELDS]; /* of the scan, which has one array for all rows; by field */
   struct nai_scan *scan;
   int scan_part;
   struct nai_part *shares; /* while parts are read: the next one that is fed from the same rows */
@@ -181,7 +182,7 @@ struct nai_feed {
   const struct nai_field *fields;
   int field_count;
   /* Fills the part's open row. NAI_KEEP, NAI_SKIP or a drop reason; failures are part->failed and part->oom. */
-  int (*row)(struct nai_part *part, const struct nai_cell *cells);
+  int (*row)(struct nai_part *part);
   int kind;   /* for the row function, where feeds share one */
   bool quiet; /* most exports lack it, which is no loss: nothing is said of it then */
 };
@@ -204,8 +205,9 @@ extern const struct nai_source nai_source_kernels, nai_source_memops, nai_source
     nai_source_cuda_events, nai_source_gpu_metric_samples, nai_source_nic_samples, nai_source_gpu_switches,
     nai_source_host_functions, nai_source_memory_usage, nai_source_memory_pools, nai_source_um_faults, nai_source_apis,
     nai_source_overhead, nai_source_graph_nodes, nai_source_graph_creations, nai_source_jit, nai_source_libraries,
-    nai_source_mpi, nai_source_openacc, nai_source_openmp, nai_source_osrt, nai_source_files, nai_source_sched,
-    nai_source_samples, nai_source_callchains, nai_source_diagnostics, nai_source_nvtx, nai_source_nvtx_payloads;
+    nai_source_mpi, nai_source_openacc, nai_source_openmp, nai_source_osrt, nai_source_files, nai_source_syscalls,
+    nai_source_sched, nai_source_samples, nai_source_callchains, nai_source_diagnostics, nai_source_nvtx,
+    nai_source_nvtx_payloads;
 
 extern const struct nai_source *const nai_sources[];
 extern const int nai_source_count;

@@ -7,16 +7,14 @@
 
 /* --- the export's cells ----------------------------------------------------------------------- */
 
-static inline const struct nai_cell *field(const struct nai_part *p, const struct nai_cell *cells, int f) {
-  return &cells[p->intake->slot[f]];
+static inline const struct nai_cell *field(const struct nai_part *p, int f) { return p->fields[f]; }
+
+static inline bool is_int(const struct nai_part *p, int f) {
+  return field(p, f)->type == NAI_CELL_INT;
 }
 
-static inline bool is_int(const struct nai_part *p, const struct nai_cell *cells, int f) {
-  return field(p, cells, f)->type == NAI_CELL_INT;
-}
-
-static inline int64_t int_or(const struct nai_part *p, const struct nai_cell *cells, int f, int64_t otherwise) {
-  const struct nai_cell *c = field(p, cells, f);
+static inline int64_t int_or(const struct nai_part *p, int f, int64_t otherwise) {
+  const struct nai_cell *c = field(p, f);
   return c->type == NAI_CELL_INT ? c->i : otherwise;
 }
 
@@ -111,16 +109,16 @@ static inline int put_interval(struct nai_part *p, int64_t start, int64_t end) {
   return NAI_KEEP;
 }
 
-static inline int put_times(struct nai_part *p, const struct nai_cell *cells) {
-  const struct nai_cell *start = field(p, cells, START), *end = field(p, cells, END);
+static inline int put_times(struct nai_part *p) {
+  const struct nai_cell *start = field(p, START), *end = field(p, END);
   if (start->type == NAI_CELL_INT && end->type == NAI_CELL_INT)
     return start->i == 0 && end->i == 0 ? NAI_DROP_ZERO : put_interval(p, start->i, end->i);
   return start->type == NAI_CELL_NULL || end->type == NAI_CELL_NULL ? NAI_DROP_NO_TIME : NAI_DROP_TYPE;
 }
 
 /* The moment in field 0, into column 0. */
-static inline int put_time(struct nai_part *p, const struct nai_cell *cells) {
-  const struct nai_cell *time = field(p, cells, START);
+static inline int put_time(struct nai_part *p) {
+  const struct nai_cell *time = field(p, START);
   if (time->type != NAI_CELL_INT)
     return time->type == NAI_CELL_NULL ? NAI_DROP_NO_TIME : NAI_DROP_TYPE;
   if (time->i < -NAI_TIME_LIMIT || time->i > NAI_TIME_LIMIT)
@@ -142,40 +140,40 @@ static inline int put_time(struct nai_part *p, const struct nai_cell *cells) {
  *   NAI_FIELDS(osrt, OSRT_FIELDS, OSRT_EVENTS, put_times)
  *
  * F takes the column of our table that the field goes to, how, how much it is needed (enum nai_need), and its names in
- * exports, the newest first. NAI_FIELDS makes numbers of the fields (osrt_thread), osrt_fields[], and put_osrt(p,
- * cells), which is a row function: it drops a row that does not say what it is about, has the times checked and stored
- * by the function given, and stores the fields.
+ * exports, the newest first. NAI_FIELDS makes numbers of the fields (osrt_thread), osrt_fields[], and put_osrt(p),
+ * which is a row function: it drops a row that does not say what it is about, has the times checked and stored by the
+ * function given, and stores the fields.
  *
  * How: as a number of 32 or 64 bits; as bytes; as a thread; as a name or an API function's ("#id" when its text is
  * missing); as a text, which need not be there; as a device of the process in the field `process`; as a process, in a
  * table without devices. KIND: as what the feed says, without a column of the export. OWN: the feed's row function
  * looks at the field itself. */
 
-#define NAI_PUT_I32(L, T, column) put_i32(p, T##_##column, int_or(p, cells, L##_##column, INT64_MAX));
-#define NAI_PUT_I64(L, T, column) put_i64(p, T##_##column, int_or(p, cells, L##_##column, NAI_NULL_I64));
-#define NAI_PUT_BYTES(L, T, column) put_bytes(p, T##_##column, field(p, cells, L##_##column));
-#define NAI_PUT_THREAD(L, T, column) put_thread(p, T##_##column, int_or(p, cells, L##_##column, 0));
-#define NAI_PUT_NAME(L, T, column) put_name(p, T##_##column, name_of(p, field(p, cells, L##_##column), NAI_NAME_PLAIN));
-#define NAI_PUT_API(L, T, column) put_name(p, T##_##column, name_of(p, field(p, cells, L##_##column), NAI_NAME_API));
-#define NAI_PUT_TEXT(L, T, column) put_text(p, T##_##column, field(p, cells, L##_##column));
+#define NAI_PUT_I32(L, T, column) put_i32(p, T##_##column, int_or(p, L##_##column, INT64_MAX));
+#define NAI_PUT_I64(L, T, column) put_i64(p, T##_##column, int_or(p, L##_##column, NAI_NULL_I64));
+#define NAI_PUT_BYTES(L, T, column) put_bytes(p, T##_##column, field(p, L##_##column));
+#define NAI_PUT_THREAD(L, T, column) put_thread(p, T##_##column, int_or(p, L##_##column, 0));
+#define NAI_PUT_NAME(L, T, column) put_name(p, T##_##column, name_of(p, field(p, L##_##column), NAI_NAME_PLAIN));
+#define NAI_PUT_API(L, T, column) put_name(p, T##_##column, name_of(p, field(p, L##_##column), NAI_NAME_API));
+#define NAI_PUT_TEXT(L, T, column) put_text(p, T##_##column, field(p, L##_##column));
 #define NAI_PUT_DEVICE(L, T, column) \
-  put_device(p, T##_##column, int_or(p, cells, L##_process, 0), int_or(p, cells, L##_##column, -1));
-#define NAI_PUT_PROCESS(L, T, column) put_device(p, T##_##column, int_or(p, cells, L##_##column, 0), -1);
+  put_device(p, T##_##column, int_or(p, L##_process, 0), int_or(p, L##_##column, -1));
+#define NAI_PUT_PROCESS(L, T, column) put_device(p, T##_##column, int_or(p, L##_##column, 0), -1);
 #define NAI_PUT_KIND(L, T, column) put_i32(p, T##_##column, p->intake->feed->kind);
 #define NAI_PUT_OWN(L, T, column)
 
 #define NAI_FIELD_NUMBER(L, T, column, how, need_of_it, ...) L##_##column,
 #define NAI_FIELD_ENTRY(L, T, column, how, need_of_it, ...) {.names = {__VA_ARGS__}, .need = NAI_##need_of_it},
 #define NAI_FIELD_LACKS(L, T, column, how, need_of_it, ...) \
-  || (NAI_##need_of_it == NAI_ABOUT && !is_int(p, cells, L##_##column))
+  || (NAI_##need_of_it == NAI_ABOUT && !is_int(p, L##_##column))
 #define NAI_FIELD_PUT(L, T, column, how, need_of_it, ...) NAI_PUT_##how(L, T, column)
 #define NAI_FIELDS(L, LIST, T, put_times_of)                                    \
   enum { LIST(NAI_FIELD_NUMBER, L, T) L##_FIELD_COUNT };                        \
   static const struct nai_field L##_fields[] = {LIST(NAI_FIELD_ENTRY, L, T)};   \
-  static inline int put_##L(struct nai_part *p, const struct nai_cell *cells) { \
+  static inline int put_##L(struct nai_part *p) { \
     if (false LIST(NAI_FIELD_LACKS, L, T))                                      \
       return NAI_DROP_VALUE;                                                    \
-    int verdict = put_times_of(p, cells);                                       \
+    int verdict = put_times_of(p);                                       \
     if (verdict != NAI_KEEP)                                                    \
       return verdict;                                                           \
     LIST(NAI_FIELD_PUT, L, T)                                                   \

@@ -5,6 +5,7 @@
 #include "tables/osrt_events.h"
 #include "tables/sample_events.h"
 #include "tables/sched_events.h"
+#include "tables/syscall_events.h"
 
 /* --- OS runtime ------------------------------------------------------------------------------- */
 
@@ -17,13 +18,13 @@
   F(L, T, callchain_id, I32, EXTRA, "callchainId")
 NAI_FIELDS(osrt, OSRT_FIELDS, OSRT_EVENTS, put_times)
 
-static int osrt_row(struct nai_part *p, const struct nai_cell *cells) {
+static int osrt_row(struct nai_part *p) {
   enum { CLASS_OSRT = 27 };
-  if (int_or(p, cells, osrt_event_class, CLASS_OSRT) != CLASS_OSRT)
+  if (int_or(p, osrt_event_class, CLASS_OSRT) != CLASS_OSRT)
     return NAI_SKIP;
-  int64_t level = int_or(p, cells, osrt_nesting_level, 0);
+  int64_t level = int_or(p, osrt_nesting_level, 0);
   put_i32(p, OSRT_EVENTS_nesting_level, level < 0 ? 0 : level);
-  return put_osrt(p, cells);
+  return put_osrt(p);
 }
 
 const struct nai_source nai_source_osrt = {.table = NAI_IN_OSRT,
@@ -43,12 +44,12 @@ const struct nai_source nai_source_osrt = {.table = NAI_IN_OSRT,
 NAI_FIELDS(files, FILES_FIELDS, FILE_EVENTS, put_times)
 
 /* A call that fails has a negative size. */
-static int file_row(struct nai_part *p, const struct nai_cell *cells) {
-  int64_t bytes = int_or(p, cells, files_bytes, NAI_NULL_I64);
+static int file_row(struct nai_part *p) {
+  int64_t bytes = int_or(p, files_bytes, NAI_NULL_I64);
   bool sound = bytes >= 0 && bytes <= NAI_MAX_BYTES;
   put_i64(p, FILE_EVENTS_bytes, sound ? bytes : NAI_NULL_I64);
   nai_sum_add(&p->total_bytes, sound ? (uint64_t)bytes : 0);
-  return put_files(p, cells);
+  return put_files(p);
 }
 
 const struct nai_source nai_source_files = {.table = NAI_IN_FILES,
@@ -58,6 +59,18 @@ const struct nai_source nai_source_files = {.table = NAI_IN_FILES,
                                             .witness = true,
                                             .only_with = "OSRT_FILE_ACCESS_EVENTS",
                                             .feeds = {NAI_QUIET_FEED(files, file_row, 0, "OSRT_FILE_ACCESS_EVENTS")}};
+
+#define SYSCALL_FIELDS(F, L, T)                  \
+  TIMES(F, L, T)                                 \
+  F(L, T, thread, THREAD, OPTIONAL, "globalTid") \
+  F(L, T, name, NAME, REQUIRED, "nameId")
+NAI_FIELDS(syscall, SYSCALL_FIELDS, SYSCALL_EVENTS, put_times)
+
+const struct nai_source nai_source_syscalls = {.table = NAI_IN_SYSCALLS,
+                                               .capability = "system calls",
+                                               .disables = "system calls by name",
+                                               .only_with = "SYSCALL",
+                                               .feeds = {NAI_QUIET_FEED(syscall, put_syscall, 0, "SYSCALL")}};
 
 /* --- scheduling and samples ------------------------------------------------------------------- */
 
@@ -74,11 +87,11 @@ const struct nai_source nai_source_files = {.table = NAI_IN_FILES,
   F(L, T, thread_block, OWN, OPTIONAL, "threadBlock")
 NAI_FIELDS(sched, SCHED_FIELDS, SCHED_EVENTS, put_time)
 
-static int sched_row(struct nai_part *p, const struct nai_cell *cells) {
-  bool in = int_or(p, cells, sched_is_in, 0) != 0;
+static int sched_row(struct nai_part *p) {
+  bool in = int_or(p, sched_is_in, 0) != 0;
   put_i32(p, SCHED_EVENTS_is_in, in);
-  put_i32(p, SCHED_EVENTS_thread_block, in ? INT64_MAX : int_or(p, cells, sched_thread_block, INT64_MAX));
-  return put_sched(p, cells);
+  put_i32(p, SCHED_EVENTS_thread_block, in ? INT64_MAX : int_or(p, sched_thread_block, INT64_MAX));
+  return put_sched(p);
 }
 
 const struct nai_source nai_source_sched = {.table = NAI_IN_SCHED,
@@ -111,9 +124,9 @@ const struct nai_source nai_source_samples = {.table = NAI_IN_SAMPLES,
   F(L, T, kernel_mode, I32, EXTRA, "kernelMode") \
   F(L, T, unresolved, I32, OPTIONAL, "unresolved")
 
-static int check_depth(const struct nai_part *p, const struct nai_cell *cells) {
+static int check_depth(const struct nai_part *p) {
   enum { DEPTH = 1 };
-  int64_t depth = int_or(p, cells, DEPTH, -1);
+  int64_t depth = int_or(p, DEPTH, -1);
   return depth < 0 || depth > INT32_MAX ? NAI_DROP_VALUE : NAI_KEEP;
 }
 NAI_FIELDS(frame, FRAME_FIELDS, CALLCHAIN_FRAMES, check_depth)

@@ -27,8 +27,8 @@
   F(L, T, graph_exec_id, I32, EXTRA, "graphExecId")
 
 /* A node's graph id is in its upper half where the export has no column for it; 0 means no graph. */
-static int64_t graph_of(const struct nai_part *p, const struct nai_cell *cells, int graph_field, int64_t node) {
-  int64_t graph = int_or(p, cells, graph_field, (int64_t)((uint64_t)node >> 32));
+static int64_t graph_of(const struct nai_part *p, int graph_field, int64_t node) {
+  int64_t graph = int_or(p, graph_field, (int64_t)((uint64_t)node >> 32));
   return graph ? graph : INT64_MAX;
 }
 
@@ -63,10 +63,10 @@ NAI_FIELDS(kernel, KERNEL_FIELDS, KERNEL_EVENTS, put_times)
 _Static_assert((int)kernel_green_context == (int)kernel_config + (int)KERNEL_CONFIGS_COLUMN_COUNT,
                "kernel_configs as it is read");
 
-static uint32_t kernel_name(struct nai_part *p, const struct nai_cell *cells) {
+static uint32_t kernel_name(struct nai_part *p) {
   int64_t first_id = -1;
   for (int f = kernel_demangled_name; f <= kernel_mangled_name; f++) {
-    int64_t id = int_or(p, cells, f, 0); /* early exports write 0 for "no name" */
+    int64_t id = int_or(p, f, 0); /* early exports write 0 for "no name" */
     if (!id)
       continue;
     uint32_t name = nai_name_by_id(p, id, NAI_NAME_PLAIN);
@@ -76,7 +76,7 @@ static uint32_t kernel_name(struct nai_part *p, const struct nai_cell *cells) {
     if (first_id < 0)
       first_id = id;
   }
-  const struct nai_cell *text = field(p, cells, kernel_text);
+  const struct nai_cell *text = field(p, kernel_text);
   p->doubtful_names++;
   if (text->type == NAI_CELL_TEXT)
     return nai_name_by_text(p, text->data, text->len, NAI_NAME_PLAIN);
@@ -85,19 +85,19 @@ static uint32_t kernel_name(struct nai_part *p, const struct nai_cell *cells) {
   return nai_name_missing(p, first_id < 0 ? 0 : first_id);
 }
 
-static int kernel_row(struct nai_part *p, const struct nai_cell *cells) {
-  int verdict = put_kernel(p, cells);
+static int kernel_row(struct nai_part *p) {
+  int verdict = put_kernel(p);
   if (verdict != NAI_KEEP)
     return verdict;
-  int64_t node = int_or(p, cells, kernel_graph_node_id, 0);
-  put_i32(p, KERNEL_EVENTS_graph_id, graph_of(p, cells, kernel_graph_id, node));
+  int64_t node = int_or(p, kernel_graph_node_id, 0);
+  put_i32(p, KERNEL_EVENTS_graph_id, graph_of(p, kernel_graph_id, node));
   put_i64(p, KERNEL_EVENTS_graph_node_id, node ? node : NAI_NULL_I64);
-  put_name(p, KERNEL_EVENTS_name, kernel_name(p, cells));
-  int64_t green = int_or(p, cells, kernel_green_context, 0); /* 0 for none */
+  put_name(p, KERNEL_EVENTS_name, kernel_name(p));
+  int64_t green = int_or(p, kernel_green_context, 0); /* 0 for none */
   put_i32(p, KERNEL_EVENTS_green_context, green > 0 ? green : INT64_MAX);
   struct nai_launch_config config;
   for (int i = 0; i < KERNEL_CONFIGS_COLUMN_COUNT; i++) {
-    int64_t v = int_or(p, cells, kernel_config + i, INT64_MAX);
+    int64_t v = int_or(p, kernel_config + i, INT64_MAX);
     config.values[i] = v < -INT32_MAX || v > INT32_MAX ? NAI_NULL_I32 : (int32_t)v;
   }
   uint32_t id = nai_strings_add(&p->records, (const char *)&config, sizeof config);
@@ -142,12 +142,12 @@ NAI_FIELDS(set, SET_FIELDS, MEMOP_EVENTS, put_times)
 _Static_assert((int)copy_bytes == (int)set_bytes, "put_memop reads both");
 
 /* What both kinds have beside their fields. */
-static void put_memop(struct nai_part *p, const struct nai_cell *cells, bool migration) {
-  int64_t node = int_or(p, cells, copy_graph_node_id, 0);
+static void put_memop(struct nai_part *p, bool migration) {
+  int64_t node = int_or(p, copy_graph_node_id, 0);
   put_i32(p, MEMOP_EVENTS_migration, migration);
-  put_i32(p, MEMOP_EVENTS_graph_id, graph_of(p, cells, copy_graph_id, node));
+  put_i32(p, MEMOP_EVENTS_graph_id, graph_of(p, copy_graph_id, node));
   put_i64(p, MEMOP_EVENTS_graph_node_id, node ? node : NAI_NULL_I64);
-  int64_t bytes = int_or(p, cells, copy_bytes, field(p, cells, copy_bytes)->type == NAI_CELL_NULL ? 0 : -1);
+  int64_t bytes = int_or(p, copy_bytes, field(p, copy_bytes)->type == NAI_CELL_NULL ? 0 : -1);
   if (bytes < 0 || bytes > NAI_MAX_BYTES) {
     bytes = 0;
     p->bad_sizes++;
@@ -156,15 +156,15 @@ static void put_memop(struct nai_part *p, const struct nai_cell *cells, bool mig
   nai_sum_add(&p->total_bytes, bytes);
 }
 
-static int copy_row(struct nai_part *p, const struct nai_cell *cells) {
+static int copy_row(struct nai_part *p) {
   enum { FIRST_MIGRATION = 11, LAST_MIGRATION = 13 };
-  int verdict = put_copy(p, cells);
+  int verdict = put_copy(p);
   if (verdict != NAI_KEEP)
     return verdict;
-  int64_t kind = int_or(p, cells, copy_copy_kind, 0), address = int_or(p, cells, copy_virtual_address, 0);
-  int64_t cause = int_or(p, cells, copy_migration_cause, 0);
+  int64_t kind = int_or(p, copy_copy_kind, 0), address = int_or(p, copy_virtual_address, 0);
+  int64_t cause = int_or(p, copy_migration_cause, 0);
   bool migration = kind >= FIRST_MIGRATION && kind <= LAST_MIGRATION;
-  put_memop(p, cells, migration);
+  put_memop(p, migration);
   /* Pages move without a call and on no stream; exports write 0. */
   if (migration && *nai_part_cell(p, MEMOP_EVENTS_stream_id) == 0)
     put_null(p, MEMOP_EVENTS_stream_id);
@@ -175,14 +175,14 @@ static int copy_row(struct nai_part *p, const struct nai_cell *cells) {
   return NAI_KEEP;
 }
 
-static int set_row(struct nai_part *p, const struct nai_cell *cells) {
+static int set_row(struct nai_part *p) {
   static const int only_of_copies[] = {MEMOP_EVENTS_virtual_address, MEMOP_EVENTS_migration_cause,
                                        MEMOP_EVENTS_src_cuda_device, MEMOP_EVENTS_dst_cuda_device,
                                        MEMOP_EVENTS_copy_count};
-  int verdict = put_set(p, cells);
+  int verdict = put_set(p);
   if (verdict != NAI_KEEP)
     return verdict;
-  put_memop(p, cells, false);
+  put_memop(p, false);
   for (size_t i = 0; i < sizeof only_of_copies / sizeof *only_of_copies; i++)
     put_null(p, only_of_copies[i]);
   return NAI_KEEP;
@@ -194,18 +194,18 @@ static int set_row(struct nai_part *p, const struct nai_cell *cells) {
   F(L, T, bytes, OWN, OPTIONAL, "sourceBytes")
 NAI_FIELDS(decompression, DECOMPRESSION_FIELDS, MEMOP_EVENTS, put_times)
 
-static int decompression_row(struct nai_part *p, const struct nai_cell *cells) {
+static int decompression_row(struct nai_part *p) {
   static const int unknown[] = {MEMOP_EVENTS_src_kind,        MEMOP_EVENTS_dst_kind,
                                 MEMOP_EVENTS_graph_id,        MEMOP_EVENTS_graph_exec_id,
                                 MEMOP_EVENTS_graph_node_id,   MEMOP_EVENTS_virtual_address,
                                 MEMOP_EVENTS_migration_cause, MEMOP_EVENTS_src_cuda_device,
                                 MEMOP_EVENTS_dst_cuda_device, MEMOP_EVENTS_copy_count};
-  int verdict = put_decompression(p, cells);
+  int verdict = put_decompression(p);
   if (verdict != NAI_KEEP)
     return verdict;
   for (size_t i = 0; i < sizeof unknown / sizeof *unknown; i++)
     put_null(p, unknown[i]);
-  int64_t bytes = int_or(p, cells, decompression_bytes, 0);
+  int64_t bytes = int_or(p, decompression_bytes, 0);
   bool bad = bytes < 0 || bytes > NAI_MAX_BYTES;
   p->bad_sizes += bad;
   put_i64(p, MEMOP_EVENTS_bytes, bad ? 0 : bytes);
@@ -229,10 +229,10 @@ const struct nai_source nai_source_memops = {
 
 NAI_FIELDS(graph, ACTIVITY, GRAPH_EVENTS, put_times)
 
-static int graph_row(struct nai_part *p, const struct nai_cell *cells) {
-  int64_t node = int_or(p, cells, graph_graph_node_id, 0);
-  put_i32(p, GRAPH_EVENTS_graph_id, graph_of(p, cells, graph_graph_id, node));
-  return put_graph(p, cells);
+static int graph_row(struct nai_part *p) {
+  int64_t node = int_or(p, graph_graph_node_id, 0);
+  put_i32(p, GRAPH_EVENTS_graph_id, graph_of(p, graph_graph_id, node));
+  return put_graph(p);
 }
 
 const struct nai_source nai_source_graphs = {.table = NAI_IN_GRAPHS,
@@ -275,9 +275,9 @@ const struct nai_source nai_source_syncs = {.table = NAI_IN_SYNCS,
   F(L, T, event_sync_id, I64, OPTIONAL, "eventSyncId")
 
 /* Only newer exports have times, and write 0 for what CUPTI did not measure. */
-static int put_time_if_any(struct nai_part *p, const struct nai_cell *cells) {
-  if (int_or(p, cells, START, 0))
-    return put_time(p, cells);
+static int put_time_if_any(struct nai_part *p) {
+  if (int_or(p, START, 0))
+    return put_time(p);
   put_null(p, CUDA_EVENT_EVENTS_time_ns);
   return NAI_KEEP;
 }
@@ -299,11 +299,11 @@ const struct nai_source nai_source_cuda_events = {
   F(L, T, value, I64, ABOUT, "value")
 NAI_FIELDS(gpu_metric, GPU_METRIC_FIELDS, GPU_METRIC_SAMPLES, put_time)
 
-static int gpu_metric_row(struct nai_part *p, const struct nai_cell *cells) {
-  int verdict = put_gpu_metric(p, cells);
+static int gpu_metric_row(struct nai_part *p) {
+  int verdict = put_gpu_metric(p);
   if (verdict != NAI_KEEP)
     return verdict;
-  uint32_t record = record_of(p, int_or(p, cells, gpu_metric_type, 0), int_or(p, cells, gpu_metric_metric, 0));
+  uint32_t record = record_of(p, int_or(p, gpu_metric_type, 0), int_or(p, gpu_metric_metric, 0));
   put_i64(p, GPU_METRIC_SAMPLES_metric, record);
   return NAI_KEEP;
 }
@@ -346,12 +346,12 @@ const struct nai_source nai_source_nic_samples = {.table = NAI_IN_NIC_SAMPLES,
   F(L, T, host_pid, OWN, OPTIONAL, "globalPid")
 NAI_FIELDS(gpu_switch, SWITCH_FIELDS, GPU_SWITCH_EVENTS, put_time)
 
-static int gpu_switch_row(struct nai_part *p, const struct nai_cell *cells) {
+static int gpu_switch_row(struct nai_part *p) {
   enum { INVALID_TIME = 10 };
-  if (int_or(p, cells, gpu_switch_tag, 0) == INVALID_TIME)
+  if (int_or(p, gpu_switch_tag, 0) == INVALID_TIME)
     return NAI_DROP_NO_TIME;
-  put_i64(p, GPU_SWITCH_EVENTS_host_pid, int_or(p, cells, gpu_switch_host_pid, 0) >> 24 & 0xffffff);
-  return put_gpu_switch(p, cells);
+  put_i64(p, GPU_SWITCH_EVENTS_host_pid, int_or(p, gpu_switch_host_pid, 0) >> 24 & 0xffffff);
+  return put_gpu_switch(p);
 }
 
 const struct nai_source nai_source_gpu_switches = {

@@ -27,8 +27,8 @@
   F(L, T, callchain_id, I32, EXTRA, "callchainId")
 NAI_FIELDS(api, API_FIELDS, API_EVENTS, put_times)
 
-static int api_row(struct nai_part *p, const struct nai_cell *cells) {
-  int verdict = put_api(p, cells);
+static int api_row(struct nai_part *p) {
+  int verdict = put_api(p);
   if (verdict == NAI_KEEP)
     put_name(p, API_EVENTS_suffix, p->api_version);
   return verdict;
@@ -142,11 +142,11 @@ const struct nai_source nai_source_libraries = {
   F(L, T, request, I64, OPTIONAL, "requestHandle")
 
 /* A call that had not ended: a moment. */
-static int put_call_times(struct nai_part *p, const struct nai_cell *cells) {
-  const struct nai_cell *start = field(p, cells, START);
-  bool open = start->type == NAI_CELL_INT && field(p, cells, END)->type == NAI_CELL_NULL;
+static int put_call_times(struct nai_part *p) {
+  const struct nai_cell *start = field(p, START);
+  bool open = start->type == NAI_CELL_INT && field(p, END)->type == NAI_CELL_NULL;
   put_i32(p, MPI_EVENTS_open, open);
-  return open ? put_interval(p, start->i, start->i) : put_times(p, cells);
+  return open ? put_interval(p, start->i, start->i) : put_times(p);
 }
 NAI_FIELDS(mpi, MPI_FIELDS, MPI_EVENTS, put_call_times)
 

@@ -26,11 +26,11 @@
   F(L, T, imported_pool_address, I64, OPTIONAL, "importedMemoryPoolAddress")
 NAI_FIELDS(usage, USAGE_FIELDS, MEMORY_USAGE_EVENTS, put_time)
 
-static int usage_row(struct nai_part *p, const struct nai_cell *cells) {
-  int64_t bytes = int_or(p, cells, usage_bytes, -1);
+static int usage_row(struct nai_part *p) {
+  int64_t bytes = int_or(p, usage_bytes, -1);
   if (bytes < 0 || bytes > NAI_MAX_BYTES)
     return NAI_DROP_VALUE;
-  int verdict = put_usage(p, cells);
+  int verdict = put_usage(p);
   if (verdict == NAI_KEEP)
     nai_sum_add(&p->total_bytes, bytes);
   return verdict;
@@ -77,12 +77,12 @@ const struct nai_source nai_source_memory_pools = {.table = NAI_IN_MEMORY_POOLS,
   F(L, T, module, TEXT, OPTIONAL, "module")
 NAI_FIELDS(cpu_fault, CPU_FAULT_FIELDS, UM_FAULT_EVENTS, put_time)
 
-static int cpu_fault_row(struct nai_part *p, const struct nai_cell *cells) {
-  int verdict = put_cpu_fault(p, cells);
+static int cpu_fault_row(struct nai_part *p) {
+  int verdict = put_cpu_fault(p);
   if (verdict != NAI_KEEP)
     return verdict;
   put_i64(p, UM_FAULT_EVENTS_end_ns, *nai_part_cell(p, UM_FAULT_EVENTS_start_ns));
-  put_device(p, UM_FAULT_EVENTS_device_id, int_or(p, cells, cpu_fault_process, 0), -1);
+  put_device(p, UM_FAULT_EVENTS_device_id, int_or(p, cpu_fault_process, 0), -1);
   put_null(p, UM_FAULT_EVENTS_faults);
   put_null(p, UM_FAULT_EVENTS_access_type);
   return NAI_KEEP;
@@ -98,10 +98,10 @@ static int cpu_fault_row(struct nai_part *p, const struct nai_cell *cells) {
   F(L, T, access_type, I32, OPTIONAL, "faultAccessType")
 NAI_FIELDS(gpu_fault, GPU_FAULT_FIELDS, UM_FAULT_EVENTS, put_times)
 
-static int gpu_fault_row(struct nai_part *p, const struct nai_cell *cells) {
+static int gpu_fault_row(struct nai_part *p) {
   put_null(p, UM_FAULT_EVENTS_name);
   put_null(p, UM_FAULT_EVENTS_module);
-  return put_gpu_fault(p, cells);
+  return put_gpu_fault(p);
 }
 
 const struct nai_source nai_source_um_faults = {

@@ -16,7 +16,7 @@
   F(L, T, color, I64, EXTRA, "color")            \
   F(L, T, end_thread, OWN, EXTRA, "endGlobalTid")
 
-static int put_range_times(struct nai_part *p, const struct nai_cell *cells);
+static int put_range_times(struct nai_part *p);
 NAI_FIELDS(nvtx, NVTX_FIELDS, NVTX_EVENTS, put_range_times)
 
 /* Exports that know no NULL write 0. */
@@ -27,10 +27,10 @@ static bool has_no_end(const struct nai_cell *start, const struct nai_cell *end)
 
 /* Row kind of an eventType, -1 for rows that are no ranges or marks. Exports without the column hold ranges (an end is
  * set) and marks. */
-static int nvtx_kind(const struct nai_part *p, const struct nai_cell *cells) {
-  const struct nai_cell *type = field(p, cells, nvtx_type);
+static int nvtx_kind(const struct nai_part *p) {
+  const struct nai_cell *type = field(p, nvtx_type);
   if (type->type != NAI_CELL_INT)
-    return has_no_end(field(p, cells, START), field(p, cells, END)) ? NAI_NVTX_MARK : NAI_NVTX_PUSH_POP;
+    return has_no_end(field(p, START), field(p, END)) ? NAI_NVTX_MARK : NAI_NVTX_PUSH_POP;
   switch (type->i) {
   case 59:
   case 70:
@@ -51,8 +51,8 @@ static bool is_inline(const struct nai_cell *id, const struct nai_cell *text) {
 }
 
 /* Canonical name and what stood behind it. */
-static uint32_t nvtx_name(struct nai_part *p, const struct nai_cell *cells, struct nai_suffix *suffix) {
-  const struct nai_cell *id = field(p, cells, nvtx_text_id), *text = field(p, cells, nvtx_text);
+static uint32_t nvtx_name(struct nai_part *p, struct nai_suffix *suffix) {
+  const struct nai_cell *id = field(p, nvtx_text_id), *text = field(p, nvtx_text);
   uint32_t name = NAI_NO_STRING;
   *suffix = NAI_NO_SUFFIX;
   p->doubtful_names += id->type == NAI_CELL_INT && is_inline(id, text);
@@ -67,16 +67,16 @@ static uint32_t nvtx_name(struct nai_part *p, const struct nai_cell *cells, stru
   return name;
 }
 
-static uint32_t domain_of(struct nai_part *p, const struct nai_cell *cells, int thread, int domain) {
-  return record_of(p, nai_process_key(int_or(p, cells, thread, 0)), int_or(p, cells, domain, 0));
+static uint32_t domain_of(struct nai_part *p, int thread, int domain) {
+  return record_of(p, nai_process_key(int_or(p, thread, 0)), int_or(p, domain, 0));
 }
 
 /* Start and end, which need not be there. */
-static int put_range_times(struct nai_part *p, const struct nai_cell *cells) {
-  const struct nai_cell *start = field(p, cells, START), *end = field(p, cells, END);
+static int put_range_times(struct nai_part *p) {
+  const struct nai_cell *start = field(p, START), *end = field(p, END);
   bool no_end = start->type == NAI_CELL_INT && has_no_end(start, end);
-  bool open = no_end && nvtx_kind(p, cells) != NAI_NVTX_MARK;
-  int verdict = no_end ? put_interval(p, start->i, start->i) : put_times(p, cells);
+  bool open = no_end && nvtx_kind(p) != NAI_NVTX_MARK;
+  int verdict = no_end ? put_interval(p, start->i, start->i) : put_times(p);
   /* An open range that began before the trimmed window still covers it. */
   if (open && verdict == NAI_SKIP && start->i - p->time_offset_ns < p->options->trim_start_ns) {
     put_i64(p, NVTX_EVENTS_start_ns, p->options->trim_start_ns);
@@ -90,24 +90,24 @@ static int put_range_times(struct nai_part *p, const struct nai_cell *cells) {
   return verdict;
 }
 
-static int nvtx_row(struct nai_part *p, const struct nai_cell *cells) {
+static int nvtx_row(struct nai_part *p) {
   enum { DOMAIN_CREATED = 75 };
-  int kind = nvtx_kind(p, cells);
-  if (kind < 0 && int_or(p, cells, nvtx_type, 0) == DOMAIN_CREATED)
-    nai_record_named(p, domain_of(p, cells, nvtx_thread, nvtx_domain), field(p, cells, nvtx_text_id),
-                     field(p, cells, nvtx_text));
+  int kind = nvtx_kind(p);
+  if (kind < 0 && int_or(p, nvtx_type, 0) == DOMAIN_CREATED)
+    nai_record_named(p, domain_of(p, nvtx_thread, nvtx_domain), field(p, nvtx_text_id),
+                     field(p, nvtx_text));
   if (kind < 0)
     return NAI_SKIP;
-  int verdict = put_nvtx(p, cells);
+  int verdict = put_nvtx(p);
   if (verdict != NAI_KEEP)
     return verdict;
   struct nai_suffix suffix;
-  int64_t rowid = p->last_rowid, ended_on = int_or(p, cells, nvtx_end_thread, 0);
-  put_name(p, NVTX_EVENTS_name, nvtx_name(p, cells, &suffix));
+  int64_t rowid = p->last_rowid, ended_on = int_or(p, nvtx_end_thread, 0);
+  put_name(p, NVTX_EVENTS_name, nvtx_name(p, &suffix));
   put_i32(p, NVTX_EVENTS_kind, kind);
   /* For now from the part's first row; no real rowid is near the limits of 64 bits. */
   put_i64(p, NVTX_EVENTS_export_row_offset, rowid > INT64_MIN / 2 ? rowid - p->rows : NAI_NULL_I64);
-  put_i64(p, NVTX_EVENTS_domain, domain_of(p, cells, nvtx_thread, nvtx_domain));
+  put_i64(p, NVTX_EVENTS_domain, domain_of(p, nvtx_thread, nvtx_domain));
   if (ended_on)
     put_thread(p, NVTX_EVENTS_end_thread, ended_on);
   else
@@ -160,49 +160,52 @@ static void put_blob(struct nai_part *p, const struct nai_cell *blob) {
 }
 
 /* The first of the integer fields that has a value, -1 when none has. */
-static int integer_field(const struct nai_part *p, const struct nai_cell *cells) {
+static int integer_field(const struct nai_part *p) {
   for (int f = payload_uint64; f <= payload_int32; f++)
-    if (is_int(p, cells, f))
+    if (is_int(p, f))
       return f;
   return -1;
 }
 
 /* Kind of payload, -1 for none. */
-static int payload_kind(const struct nai_part *p, const struct nai_cell *cells) {
-  const struct nai_cell *blob = field(p, cells, payload_blob);
+static int payload_kind(const struct nai_part *p) {
+  const struct nai_cell *blob = field(p, payload_blob);
   if ((blob->type == NAI_CELL_BLOB || blob->type == NAI_CELL_TEXT) && blob->len)
     return NAI_PAYLOAD_BLOB;
-  if (field(p, cells, payload_json)->type == NAI_CELL_TEXT || is_int(p, cells, payload_json_id))
+  if (field(p, payload_json)->type == NAI_CELL_TEXT || is_int(p, payload_json_id))
     return NAI_PAYLOAD_JSON;
-  if (integer_field(p, cells) >= 0)
+  if (integer_field(p) >= 0)
     return NAI_PAYLOAD_INTEGER;
   bool real =
-      field(p, cells, payload_double)->type == NAI_CELL_REAL || field(p, cells, payload_float)->type == NAI_CELL_REAL;
+      field(p, payload_double)->type == NAI_CELL_REAL || field(p, payload_float)->type == NAI_CELL_REAL;
   return real ? NAI_PAYLOAD_REAL : -1;
 }
 
-static int payload_row(struct nai_part *p, const struct nai_cell *cells) {
+__attribute__((noinline)) static int put_payload_row(struct nai_part *p, int kind) {
   static const int of_one_kind[] = {NVTX_PAYLOADS_blob, NVTX_PAYLOADS_blob_bytes, NVTX_PAYLOADS_json,
                                     NVTX_PAYLOADS_integer};
-  int kind = payload_kind(p, cells);
-  if (kind < 0)
-    return NAI_SKIP;
-  int verdict = put_payload(p, cells);
+  int verdict = put_payload(p);
   if (verdict != NAI_KEEP)
     return verdict;
-  put_i64(p, NVTX_PAYLOADS_domain, domain_of(p, cells, payload_thread, payload_domain));
+  put_i64(p, NVTX_PAYLOADS_domain, domain_of(p, payload_thread, payload_domain));
   put_i64(p, NVTX_PAYLOADS_export_row, p->last_rowid);
   put_i32(p, NVTX_PAYLOADS_kind, kind);
   for (size_t i = 0; i < sizeof of_one_kind / sizeof *of_one_kind; i++)
     put_null(p, of_one_kind[i]);
-  const struct nai_cell *json = field(p, cells, payload_json);
+  const struct nai_cell *json = field(p, payload_json);
   if (kind == NAI_PAYLOAD_BLOB)
-    put_blob(p, field(p, cells, payload_blob));
+    put_blob(p, field(p, payload_blob));
   if (kind == NAI_PAYLOAD_JSON)
-    put_text(p, NVTX_PAYLOADS_json, json->type == NAI_CELL_TEXT ? json : field(p, cells, payload_json_id));
+    put_text(p, NVTX_PAYLOADS_json, json->type == NAI_CELL_TEXT ? json : field(p, payload_json_id));
   if (kind == NAI_PAYLOAD_INTEGER)
-    put_i64(p, NVTX_PAYLOADS_integer, field(p, cells, integer_field(p, cells))->i);
+    put_i64(p, NVTX_PAYLOADS_integer, field(p, integer_field(p))->i);
   return NAI_KEEP;
+}
+
+/* Most ranges have none. */
+static int payload_row(struct nai_part *p) {
+  int kind = payload_kind(p);
+  return kind < 0 ? NAI_SKIP : put_payload_row(p, kind);
 }
 
 const struct nai_source nai_source_nvtx_payloads = {.table = NAI_IN_NVTX_PAYLOADS,
