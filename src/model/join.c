@@ -66,7 +66,7 @@ static int index_fill(struct process_index *index, const struct nai_model *m, st
     } else if (x) {
       /* Ids are unique within a process; should one repeat, the earliest call has it. */
       uint32_t *row = &x->rows[nai_at(&a->correlation_id, i) - x->lowest];
-      if (!*row || nai_at(&a->start_ns, i) < nai_at(&a->start_ns, *row - 1))
+      if (!*row || nai_at_filled(&a->start_ns, i) < nai_at_filled(&a->start_ns, *row - 1))
         *row = i + 1;
     }
   }

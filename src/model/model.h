@@ -259,13 +259,13 @@ int64_t nai_parts_bytes(const struct nai_model *model, uint32_t parts);
 
 /* How long a kernel, a graph, a copy or set, an API call or an NVTX range took, ns. */
 static inline int64_t nai_kernel_ns(const struct nai_model *m, uint32_t kernel) {
-  return nai_at(&m->kernels.end_ns, kernel) - nai_at(&m->kernels.start_ns, kernel);
+  return nai_at_filled(&m->kernels.end_ns, kernel) - nai_at_filled(&m->kernels.start_ns, kernel);
 }
 static inline int64_t nai_graph_ns(const struct nai_model *m, uint32_t graph) {
-  return nai_at(&m->graphs.end_ns, graph) - nai_at(&m->graphs.start_ns, graph);
+  return nai_at_filled(&m->graphs.end_ns, graph) - nai_at_filled(&m->graphs.start_ns, graph);
 }
 static inline int64_t nai_memop_ns(const struct nai_model *m, uint32_t memop) {
-  return nai_at(&m->memops.end_ns, memop) - nai_at(&m->memops.start_ns, memop);
+  return nai_at_filled(&m->memops.end_ns, memop) - nai_at_filled(&m->memops.start_ns, memop);
 }
 /* Whether a copy or set could be as fast as its row says. The fastest memories of GPUs move 10^4 bytes per ns and their
  * caches less than ten times that; durations below 1 us may be ticks of a coarse clock. */
@@ -277,10 +277,10 @@ static inline bool nai_memop_rate_is_possible(const struct nai_model *m, uint32_
          (ns > NAI_MEMOP_SHORT_NS ? ns : NAI_MEMOP_SHORT_NS);
 }
 static inline int64_t nai_call_ns(const struct nai_model *m, uint32_t api) {
-  return nai_at(&m->apis.end_ns, api) - nai_at(&m->apis.start_ns, api);
+  return nai_at_filled(&m->apis.end_ns, api) - nai_at_filled(&m->apis.start_ns, api);
 }
 static inline int64_t nai_range_ns(const struct nai_model *m, uint32_t range) {
-  return nai_at(&m->nvtx.end_ns, range) - nai_at(&m->nvtx.start_ns, range);
+  return nai_at_filled(&m->nvtx.end_ns, range) - nai_at_filled(&m->nvtx.start_ns, range);
 }
 
 /* How GPU `device_id` is called in reports. */
@@ -297,10 +297,10 @@ uint32_t nai_model_gpu_index(const struct nai_model *model, int32_t device_id);
                                 : &(m)->memops.column)
 /* When an operation ran. */
 static inline int64_t nai_model_op_start(const struct nai_model *m, const struct nai_op *op) {
-  return nai_at(NAI_OP_COLUMN(m, op, start_ns), op->row);
+  return nai_at_filled(NAI_OP_COLUMN(m, op, start_ns), op->row);
 }
 static inline int64_t nai_model_op_end(const struct nai_model *m, const struct nai_op *op) {
-  return nai_at(NAI_OP_COLUMN(m, op, end_ns), op->row);
+  return nai_at_filled(NAI_OP_COLUMN(m, op, end_ns), op->row);
 }
 /* Row of processes of an operation, -1 unknown. */
 static inline int32_t nai_model_op_process(const struct nai_model *m, const struct nai_op *op) {

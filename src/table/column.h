@@ -20,11 +20,20 @@ struct nai_column {
   int64_t null_value;  /* NULL of the column's type: NAI_NULL_I64, NAI_NULL_I32, NAI_NO_STRING */
 };
 
-/* The value of a row, the type's NULL included. */
-static inline int64_t nai_at(const struct nai_column *c, uint64_t row) {
+static inline uint64_t nai_cell_at(const struct nai_column *c, uint64_t row) {
   uint64_t word;
   memcpy(&word, c->cells + row * c->width, sizeof word);
-  uint64_t cell = word & c->mask;
+  return word & c->mask;
+}
+
+/* The value of a row where none is NULL: of columns that are declared as filled. */
+static inline int64_t nai_at_filled(const struct nai_column *c, uint64_t row) {
+  return (int64_t)((nai_cell_at(c, row) ^ c->sign) + c->offset);
+}
+
+/* The value of a row, the type's NULL included. */
+static inline int64_t nai_at(const struct nai_column *c, uint64_t row) {
+  uint64_t cell = nai_cell_at(c, row);
   return cell == c->null ? c->null_value : (int64_t)((cell ^ c->sign) + c->offset);
 }
 

@@ -12,8 +12,8 @@ struct sum {
 enum { NOT_READY = 600 }; /* of a query: no error */
 
 static bool is_longer(const struct nai_model *m, int64_t ns, uint32_t call, const struct sum *sum) {
-  return ns > sum->longest_ns ||
-         (ns == sum->longest_ns && nai_at(&m->apis.start_ns, call) < nai_at(&m->apis.start_ns, sum->longest));
+  return ns > sum->longest_ns || (ns == sum->longest_ns && nai_at_filled(&m->apis.start_ns, call) <
+                                                               nai_at_filled(&m->apis.start_ns, sum->longest));
 }
 
 static int sum_up(struct sum **out, const struct nai_node_io *io, uint32_t names, struct nai_err *err) {
@@ -45,8 +45,8 @@ static void put(struct nai_table *table, const struct nai_model *m, uint32_t nam
           .min_duration_ns = s->min, .max_duration_ns = s->max, .stddev_duration_ns = s->stddev,
           .pct_of_api_time = nai_percent((double)s->total, all_ns),
           .error_count = sum->returned ? sum->errors : NAI_NULL_I64,
-          .longest_start_ns = nai_at(&m->apis.start_ns, sum->longest),
-          .longest_end_ns = nai_at(&m->apis.end_ns, sum->longest),
+          .longest_start_ns = nai_at_filled(&m->apis.start_ns, sum->longest),
+          .longest_end_ns = nai_at_filled(&m->apis.end_ns, sum->longest),
           .pid = thread < 0 ? NAI_NULL_I64 : nai_get_i64(threads, thread, THREADS_pid),
           .tid = thread < 0 ? NAI_NULL_I64 : nai_get_i64(threads, thread, THREADS_tid));
 }

@@ -107,7 +107,7 @@ static int add_thread(struct rounds *r, uint32_t thread, struct nai_err *err) {
   r->open = false;
   for (uint32_t i = calls->first[thread]; i < calls->first[thread + 1]; i++) {
     uint32_t api = calls->order[i];
-    int64_t start = nai_at(&r->m->apis.start_ns, api);
+    int64_t start = nai_at_filled(&r->m->apis.start_ns, api);
     if (start < until)
       continue;
     bool launches = part_of(r->class_of[nai_at_text(&r->m->apis.name, api)]) == PART_LAUNCH;
@@ -115,7 +115,7 @@ static int add_thread(struct rounds *r, uint32_t thread, struct nai_err *err) {
       NAI_TRY(close_round(r, start, err));
       open_round(r, start);
     }
-    until = nai_at(&r->m->apis.end_ns, api);
+    until = nai_at_filled(&r->m->apis.end_ns, api);
     if (r->open)
       add_call(r, api);
   }

@@ -41,11 +41,11 @@ static int64_t time_of(const struct nai_model *m, uint32_t kernel, enum time whi
   uint32_t api = m->kernel_api[kernel];
   if (which == KERNEL)
     return nai_kernel_ns(m, kernel);
-  int64_t returned = nai_at(&m->apis.end_ns, api);
+  int64_t returned = nai_at_filled(&m->apis.end_ns, api);
   if (which == QUEUE)
-    return nai_at(&m->kernels.start_ns, kernel) - returned;
-  int64_t end = which == TOTAL ? nai_at(&m->kernels.end_ns, kernel) : returned;
-  return (end > returned ? end : returned) - nai_at(&m->apis.start_ns, api);
+    return nai_at_filled(&m->kernels.start_ns, kernel) - returned;
+  int64_t end = which == TOTAL ? nai_at_filled(&m->kernels.end_ns, kernel) : returned;
+  return (end > returned ? end : returned) - nai_at_filled(&m->apis.start_ns, api);
 }
 
 struct times {

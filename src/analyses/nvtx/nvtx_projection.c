@@ -84,12 +84,12 @@ static int add_span(struct work *w, const uint32_t numbers[KINDS], const struct 
   if (p->inside)
     return NAI_OK;
   NAI_TRY(NAI_ROOM(w->spans, w->span_capacity, w->span_count, w->arena, err));
-  int64_t range_start = nai_at(&ranges->start_ns, p->range);
+  int64_t range_start = nai_at_filled(&ranges->start_ns, p->range);
   for (int k = 0; k < KINDS; k++) {
     if (numbers[k] == NAI_NO_GROUP)
       continue;
     struct group *group = &w->groups[numbers[k]];
-    add_times(group, p, nai_at(&ranges->end_ns, p->range) - range_start);
+    add_times(group, p, nai_at_filled(&ranges->end_ns, p->range) - range_start);
     if (is_longer(w, p, group->longest))
       group->longest = w->span_count;
   }

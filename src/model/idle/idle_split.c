@@ -136,7 +136,7 @@ static struct piece piece_of(const struct splitter *s, enum nai_layer layer) {
 
 /* Own code before a call that loads code compiles, links or reads that: first use, whose call alone is short. */
 static struct piece own_code(const struct splitter *s, int64_t t) {
-  if (s->load == NAI_NO_ROW || t >= nai_at(&s->m->apis.start_ns, s->load))
+  if (s->load == NAI_NO_ROW || t >= nai_at_filled(&s->m->apis.start_ns, s->load))
     return (struct piece){.cause = NAI_IDLE_HOST_CODE};
   return (struct piece){.cause = NAI_IDLE_MODULE_LOAD,
                         .source = NAI_CULPRIT_API,
@@ -169,10 +169,10 @@ static uint32_t last_load(const struct splitter *s) {
   const struct nai_groups *calls = &m->api_by_thread;
   uint32_t first = calls->first[s->thread],
            place = nai_rows_from(calls->order, first, calls->first[s->thread + 1], &m->apis.start_ns,
-                                 nai_at(&m->apis.start_ns, s->gap->launch));
+                                 nai_at_filled(&m->apis.start_ns, s->gap->launch));
   for (int i = 0; i < FARTHEST && place-- > first; i++) {
     uint32_t call = calls->order[place];
-    if (nai_at(&m->apis.start_ns, call) < s->gap->start)
+    if (nai_at_filled(&m->apis.start_ns, call) < s->gap->start)
       break;
     if (m->api_class[nai_at_text(&m->apis.name, call)] == NAI_API_MODULE &&
         nai_name_matches(nai_model_api_name(m, call), NAI_BEGINS,
@@ -210,8 +210,9 @@ static struct piece inside_call(const struct nai_model *m, uint32_t launch) {
 static uint32_t ordered_by(const struct nai_model *m, uint32_t thread, uint32_t launch) {
   enum { FARTHEST = 16 };
   const struct nai_groups *calls = &m->api_by_thread;
-  uint32_t first = calls->first[thread], place = nai_rows_from(calls->order, first, calls->first[thread + 1],
-                                                               &m->apis.start_ns, nai_at(&m->apis.start_ns, launch));
+  uint32_t first = calls->first[thread],
+           place = nai_rows_from(calls->order, first, calls->first[thread + 1], &m->apis.start_ns,
+                                 nai_at_filled(&m->apis.start_ns, launch));
   for (int i = 0; i < FARTHEST && place-- > first; i++) {
     uint32_t call = calls->order[place];
     if (m->api_class[nai_at_text(&m->apis.name, call)] == NAI_API_ORDERING)
@@ -264,8 +265,8 @@ static bool has_overhead(const struct nai_model *m, uint32_t thread) {
 /* A gap with a launch: before that call, inside it, and after it. */
 static struct nai_interval place_call(struct nai_idle_split *split, const struct nai_model *m,
                                       const struct nai_idle_gap *gap) {
-  int64_t begin = clamp(nai_at(&m->apis.start_ns, gap->launch), gap->start, gap->end),
-          end = clamp(nai_at(&m->apis.end_ns, gap->launch), begin, gap->end);
+  int64_t begin = clamp(nai_at_filled(&m->apis.start_ns, gap->launch), gap->start, gap->end),
+          end = clamp(nai_at_filled(&m->apis.end_ns, gap->launch), begin, gap->end);
   split->before_call = begin - gap->start;
   split->in_call = end - begin;
   split->after_call = gap->end - end;
@@ -292,7 +293,7 @@ void nai_idle_split(struct nai_idle_split *split, struct nai_idle_shares *shares
   }
   s.thread = nai_at_text(&m->apis.thread, gap->launch);
   struct nai_interval call = place_call(split, m, gap);
-  int64_t called = nai_at(&m->apis.start_ns, gap->launch), begin = call.start, end = call.end;
+  int64_t called = nai_at_filled(&m->apis.start_ns, gap->launch), begin = call.start, end = call.end;
   struct piece in_call = inside_call(m, gap->launch);
   if (begin > gap->start || (end > begin && has_overhead(m, s.thread))) {
     nai_moment_find(s.at, m, s.thread, gap->start);

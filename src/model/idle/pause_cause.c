@@ -77,7 +77,8 @@ static int divide_host(struct host *h, const struct nai_model *m, int32_t thread
   int64_t at = own->v[0].start, until = own->v[own->count - 1].end;
   for (uint32_t k = calls->first[thread]; k < calls->first[thread + 1]; k++) {
     uint32_t row = calls->order[k];
-    int64_t start = nai_at(&c->start_ns, row), from = start > at ? start : at, to = nai_at(&c->end_ns, row);
+    int64_t start = nai_at_filled(&c->start_ns, row), from = start > at ? start : at,
+            to = nai_at_filled(&c->end_ns, row);
     if (from >= until)
       break;
     if (to <= from)

@@ -91,7 +91,7 @@ static int find_open_times(struct open_times *times, uint32_t *node_of_name, con
       continue;
     struct nai_intervals *set =
         nai_at_i32(&m->nvtx.kind, range) == NAI_NVTX_PUSH_POP ? &times[node].push_pop : &times[node].start_end;
-    nai_intervals_add(set, nai_at(&m->nvtx.start_ns, range), nai_at(&m->nvtx.end_ns, range));
+    nai_intervals_add(set, nai_at_filled(&m->nvtx.start_ns, range), nai_at_filled(&m->nvtx.end_ns, range));
     oom |= set->oom;
   }
   for (uint32_t i = 0; i < count; i++)

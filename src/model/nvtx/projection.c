@@ -98,7 +98,7 @@ static int collect_launches(struct work *w, uint32_t thread, struct nai_err *err
       continue;
     NAI_TRY(NAI_ROOM(w->launches.at, w->launches.capacity, w->launches.count, w->arena, err));
     w->launches.at[w->launches.count++] =
-        (struct nai_launch){nai_at(&m->apis.start_ns, api), nai_at(&m->apis.end_ns, api), api};
+        (struct nai_launch){nai_at_filled(&m->apis.start_ns, api), nai_at_filled(&m->apis.end_ns, api), api};
   }
   return NAI_OK;
 }
@@ -269,18 +269,18 @@ static bool is_inside(struct work *w, uint32_t thread, uint32_t range, int64_t e
   return false;
 }
 
-static int put_part(struct work *w, struct nai_projection part, uint32_t range, bool inside, struct nai_err *err) {
-  part.range = range;
-  part.call = w->call;
-  part.inside = inside;
-  return w->put(w->ctx, &part, err);
+static int put_part(struct work *w, struct nai_projection *part, uint32_t range, bool inside, struct nai_err *err) {
+  part->range = range;
+  part->call = w->call;
+  part->inside = inside;
+  return w->put(w->ctx, part, err);
 }
 
 static int put_range(struct work *w, uint32_t range, bool inside, struct nai_err *err) {
   for (uint32_t i = 0; i < w->used_count && w->used_count > 1; i++)
-    NAI_TRY(put_part(w, w->parts[i], range, inside, err));
+    NAI_TRY(put_part(w, &w->parts[i], range, inside, err));
   w->whole.whole = true;
-  return w->used_count ? put_part(w, w->whole, range, inside, err) : NAI_OK;
+  return w->used_count ? put_part(w, &w->whole, range, inside, err) : NAI_OK;
 }
 
 /* The first launch behind `next` that begins after `end`. Most ranges hold few or none: steps that double come first.
@@ -302,12 +302,12 @@ static uint32_t behind_end(const struct work *w, int64_t end) {
  * asked. */
 static bool enter(uint32_t *behind, struct work *w, uint32_t range) {
   const struct NVTX_EVENTS_columns *ranges = &w->m->nvtx;
-  int64_t start = nai_at(&ranges->start_ns, range);
+  int64_t start = nai_at_filled(&ranges->start_ns, range);
   if (nai_at_i32(&ranges->end_thread, range) != NAI_NULL_I32 || (w->wanted && !w->wanted[range]))
     return false;
   while (w->next < w->launches.count && w->launches.at[w->next].start < start)
     w->next++;
-  *behind = behind_end(w, nai_at(&ranges->end_ns, range));
+  *behind = behind_end(w, nai_at_filled(&ranges->end_ns, range));
   return true;
 }
 
@@ -321,7 +321,8 @@ static int make_part(struct work *w, struct nai_projection part, uint32_t range,
 }
 
 static int make(struct work *w, struct nai_projection_sweep *sweep, const struct asked *asked, struct nai_err *err) {
-  w->used_count = nai_projection_sweep_ask(sweep, asked->first, nai_at(&w->m->nvtx.end_ns, asked->range), w->parts);
+  w->used_count =
+      nai_projection_sweep_ask(sweep, asked->first, nai_at_filled(&w->m->nvtx.end_ns, asked->range), w->parts);
   if (!w->used_count)
     return NAI_OK;
   for (uint32_t i = 0; i < w->used_count; i++) {
@@ -371,7 +372,7 @@ static int put_made(struct work *w, uint32_t range, bool inside, struct nai_err 
   }
   w->call = first < w->launches.count ? w->launches.at[first].api : NAI_NO_ROW;
   for (uint32_t i = behind; i-- > w->made_count;)
-    NAI_TRY(put_part(w, w->made[i], range, inside, err));
+    NAI_TRY(put_part(w, &w->made[i], range, inside, err));
   w->first = NAI_NO_ROW;
   return NAI_OK;
 }
@@ -382,7 +383,7 @@ static int project(struct work *w, uint32_t thread, uint32_t i, struct nai_err *
   uint32_t behind;
   if (!enter(&behind, w, range))
     return NAI_OK;
-  int64_t end = nai_at(&w->m->nvtx.end_ns, range);
+  int64_t end = nai_at_filled(&w->m->nvtx.end_ns, range);
   bool inside = is_inside(w, thread, range, end);
   if (behind == w->next)
     return NAI_OK;

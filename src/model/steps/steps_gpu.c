@@ -16,7 +16,7 @@ uint32_t nai_step_at(const struct nai_process_steps *steps, int64_t t, uint32_t 
 uint32_t nai_step_of(const struct nai_model *m, const struct nai_process_steps *steps, uint32_t api, int64_t start,
                      uint32_t *near) {
   if (api != NAI_NO_ROW)
-    return nai_step_at(steps, nai_at(&m->apis.start_ns, api), near);
+    return nai_step_at(steps, nai_at_filled(&m->apis.start_ns, api), near);
   return m->apis.n ? UINT32_MAX : nai_step_at(steps, start, near);
 }
 
@@ -151,9 +151,9 @@ static void add_loading(struct nai_process_steps *steps, const struct nai_model 
     if (!called && !recorded)
       return;
     uint32_t api = called ? m->api_by_thread.order[call] : 0;
-    bool take_call = called && (!recorded || nai_at(&m->apis.start_ns, api) <= records->v[record].start);
-    int64_t start = take_call ? nai_at(&m->apis.start_ns, api) : records->v[record].start;
-    int64_t end = take_call ? nai_at(&m->apis.end_ns, api) : records->v[record].until;
+    bool take_call = called && (!recorded || nai_at_filled(&m->apis.start_ns, api) <= records->v[record].start);
+    int64_t start = take_call ? nai_at_filled(&m->apis.start_ns, api) : records->v[record].start;
+    int64_t end = take_call ? nai_at_filled(&m->apis.end_ns, api) : records->v[record].until;
     call += take_call;
     record += !take_call;
     start = start > until ? start : until;
@@ -172,7 +172,7 @@ static void add_thread(struct nai_process_steps *steps, const struct nai_model *
     uint32_t api = calls->order[i];
     enum nai_api_class class = m->api_class[nai_at_text(&m->apis.name, api)];
     uint32_t step =
-        class == NAI_API_ALLOCATION ? nai_step_at(steps, nai_at(&m->apis.start_ns, api), &near) : UINT32_MAX;
+        class == NAI_API_ALLOCATION ? nai_step_at(steps, nai_at_filled(&m->apis.start_ns, api), &near) : UINT32_MAX;
     if (step == UINT32_MAX)
       continue;
     steps->v[step].allocation_calls++;
