@@ -52,6 +52,7 @@
   X(directive_waits)     \
   X(osrt)                \
   X(file_access)         \
+  X(syscalls)            \
   X(quality)             \
   X(active_spans)        \
   X(capture_health)      \

@@ -11,7 +11,9 @@ enum { MARKDOWN_ROWS = 20, MARKDOWN_ERRORS = 40 };
 
 static void put_report(struct nai_view *map, const struct nai_index *index, const char *path) {
   char report[PATH_MAX];
-  nai_view_put_text(map, "report", nai_run_find_report(report, index->directory, path, NULL) ? report : NULL);
+  struct nai_err unread = {0};
+  nai_view_put_text(map, "report", nai_run_find_report(report, index->directory, path, &unread) ? report : NULL);
+  nai_view_lacks(map, &unread);
 }
 
 static bool is_ok(const struct RUNS_row *run) { return nai_index_is_analyzed(run->status); }

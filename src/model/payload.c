@@ -35,7 +35,8 @@ static const char *const names[NAI_PAYLOAD_FIELDS] = {"NCCL communicator ID",
                                                       "count",
                                                       "dataType",
                                                       "apiGroupId",
-                                                      "apiId"};
+                                                      "apiId",
+                                                      "seqNumber"};
 /* What nsys -t nccl calls some of them. */
 static const struct {
   const char *name;

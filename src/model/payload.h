@@ -19,6 +19,7 @@ enum nai_payload_field {
   NAI_PAYLOAD_TYPE,
   NAI_PAYLOAD_GROUP, /* nsys -t nccl: ids of a call's group, and of the call */
   NAI_PAYLOAD_CALL,
+  NAI_PAYLOAD_SEQ, /* the same: number of the operation, counted by communicator and function */
   NAI_PAYLOAD_FIELDS
 };
 struct nai_payload {

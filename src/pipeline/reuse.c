@@ -77,7 +77,7 @@ static int take_table(struct job *job, int output, struct nai_err *err) {
   bool late = job->node->late && &job->node->outputs[output] >= job->node->late;
   char from[NAME_MAX + 16], to[PATH_MAX];
   snprintf(from, sizeof from, "stages/%.200s.ntab", schema->name);
-  if (!late || !nai_manifest_lists(nai_run_manifest(s->earlier), from))
+  if (!late || !nai_run_has_file(s->earlier, from))
     return nai_run_take(s->run, s->earlier, schema->name, schema, err);
   if (!nai_run_table_path(to, sizeof to, s->run, schema->name))
     return NAI_ESTALE;
@@ -101,11 +101,10 @@ void nai_job_add_to_manifest(const struct job *job, const struct nai_manifest *i
     nai_manifest_add_input(to, nai_manifest_name(inputs, inputs->entries[i].name), inputs->entries[i].hash);
 }
 
-/* Takes over all tables of the node; false where one cannot be. */
-static bool take_tables(struct job *job, const struct nai_manifest_node *old) {
+/* Takes over all tables of the node, unless one cannot be. */
+static int take_tables(struct job *job, const struct nai_manifest_node *old, struct nai_err *err) {
   const struct nai_manifest *earlier = nai_run_manifest(job->s->earlier);
   struct nai_manifest *m = nai_run_manifest_to_fill(job->s->run);
-  struct nai_err ignored;
   const struct nai_manifest *inputs = is_given(job) ? earlier : &job->inputs;
   nai_job_add_to_manifest(job, inputs, is_given(job) ? old : inputs->nodes);
   for (uint32_t i = old->table; i < old->table_end; i++) /* they are opened against it */
@@ -114,34 +113,38 @@ static bool take_tables(struct job *job, const struct nai_manifest_node *old) {
     const char *name = job->node->outputs[o]->name;
     if (!nai_run_has(job->s->earlier, name)) /* an optional table that the earlier run was not asked for either */
       continue;
-    if (take_table(job, o, &ignored) == NAI_OK)
+    int rc = take_table(job, o, err);
+    if (!rc)
       continue;
+    if (rc != NAI_ESTALE && is_given(job))
+      return rc;
     snprintf(job->reason, sizeof job->reason, "table %.40s is missing or damaged", name);
     nai_job_drop_outputs(job);
     nai_manifest_remove_last(m);
-    return false;
+    return NAI_OK;
   }
-  return true;
+  job->taken = true;
+  return NAI_OK;
 }
 
-/* True when the node's tables are those of the earlier run; else job->reason says why not. */
-static bool take_over(struct job *job) {
+/* job->taken when the node's tables are those of the earlier run; else job->reason says why not. */
+static int take_over(struct job *job, struct nai_err *err) {
   const struct nai_manifest *earlier = job->s->earlier ? nai_run_manifest(job->s->earlier) : NULL;
   const struct nai_manifest_node *old = earlier ? nai_manifest_node(earlier, job->node->name) : NULL;
   if (old && (old->key == job->key || is_given(job)))
-    return take_tables(job, old);
+    return take_tables(job, old, err);
   if (old)
     find_reason(job->reason, sizeof job->reason, earlier, old, &job->inputs);
   else
     snprintf(job->reason, sizeof job->reason, earlier && earlier->node_count ? "it is new" : "no earlier run");
-  return false;
+  return NAI_OK;
 }
 
 int nai_job_decide(struct job *job, struct nai_err *err) {
   job->decided = true;
   nai_job_describe(job);
   NAI_TRY(nai_manifest_check(&job->inputs, err));
-  job->taken = take_over(job);
+  NAI_TRY(take_over(job, err));
   return job->taken || !is_given(job) ? NAI_OK
                                       : nai_err_set(err, NAI_EINPUT, "its events cannot be read: %s", job->reason);
 }

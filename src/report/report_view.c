@@ -17,6 +17,8 @@
 #include "tables/kernel_shape.h"
 #include "tables/kernels.h"
 #include "tables/memory_transfers.h"
+#include "tables/serving_engines.h"
+#include "tables/serving_summary.h"
 #include "tables/skill_answers.h"
 #include "tables/tiny_kernels.h"
 
@@ -75,7 +77,7 @@ static int64_t put_rows(struct nai_view *rows, const struct nai_report *report, 
 
 /* --- the bar ------------------------------------------------------------------------------------------ */
 
-enum { FEW_GPUS = 4, PARTS = NAI_BAR_PARTS };
+enum { FEW_GPUS = 4, FEW_ENGINES = 4, PARTS = NAI_BAR_PARTS };
 
 /* Time of a GPU, or of several, by part. */
 struct bar {
@@ -395,6 +397,23 @@ static void put_capture(struct nai_view *root, const struct nai_report *report) 
   }
 }
 
+/* "serving": engines, each with its sums over all steps and over those that decode. */
+static void put_serving(struct nai_view *root, const struct nai_report *report) {
+  const struct nai_table *engines = nai_report_table(report, "serving_engines"),
+                         *sums = nai_report_table(report, "serving_summary");
+  struct nai_view *list = nai_view_put_list(root, "serving");
+  for (int64_t i = 0; i < engines->rows && i < FEW_ENGINES; i++) {
+    struct nai_view *engine = nai_view_add_map(list);
+    nai_report_put_row(engine, report, engines, i);
+    for (int64_t k = 0; k < sums->rows; k++) {
+      struct SERVING_SUMMARY_row row = SERVING_SUMMARY_at(sums, k);
+      bool all = strcmp(row.kind, "all") == 0;
+      if (row.engine == nai_get_i64(engines, i, SERVING_ENGINES_engine) && (all || strcmp(row.kind, "decode") == 0))
+        nai_report_put_row(nai_view_put_map(engine, all ? "all" : "decode"), report, sums, k);
+    }
+  }
+}
+
 /* "tables" and what of the contents they tell. */
 static void fill_tables(struct nai_view *root, const struct nai_report *report, int top) {
   struct nai_view *tables = nai_view_put_map(root, "tables");
@@ -427,6 +446,7 @@ struct nai_view *nai_report_view(const struct nai_report *report, int top, bool 
   nai_report_put_findings(root, report);
   put_bars(root, report);
   put_capture(root, report);
+  put_serving(root, report);
   put_usual(root, report);
   put_skills(root, report, top);
   nai_view_put_bool(root, "has_pauses", has_pauses(report));

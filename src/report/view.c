@@ -8,6 +8,7 @@ struct nai_view_owner {
   char *at; /* what is left of the block */
   size_t left;
   bool oom;
+  struct nai_err failed; /* what else is missing, the first one; code 0: nothing */
 };
 
 enum { BLOCK_BYTES = 16384 };
@@ -64,7 +65,10 @@ void nai_view_free(struct nai_view *root) {
 }
 
 int nai_view_check(const struct nai_view *root, struct nai_err *err) {
-  return !root || root->owner->oom ? nai_err_nomem(err) : NAI_OK;
+  if (!root || root->owner->oom)
+    return nai_err_nomem(err);
+  const struct nai_err *failed = &root->owner->failed;
+  return failed->code ? nai_err_set(err, failed->code, "%s", failed->msg) : NAI_OK;
 }
 
 static struct nai_view *find(const struct nai_view *map, const char *key, size_t key_len) {
@@ -156,6 +160,11 @@ void nai_view_add(struct nai_view *list, enum nai_text_kind kind, const char *te
 void nai_view_fail(struct nai_view *view) {
   if (view)
     view->owner->oom = true;
+}
+
+void nai_view_lacks(struct nai_view *view, const struct nai_err *unread) {
+  if (view && !view->owner->failed.code)
+    view->owner->failed = *unread;
 }
 
 void nai_view_inherit(struct nai_view *view, const struct nai_buf *text) {

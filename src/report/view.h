@@ -44,7 +44,7 @@ struct nai_view {
 struct nai_view *nai_view_new(void);
 void nai_view_free(struct nai_view *root);
 NAI_OWNER(nai_view)
-/* 0, or NAI_ELIMIT when anything in the tree could not be stored. */
+/* 0, or NAI_ELIMIT when anything in the tree could not be stored, or what nai_view_lacks was told. */
 NAI_MUST_CHECK int nai_view_check(const struct nai_view *root, struct nai_err *err);
 
 /* Entries of a map. Keys and texts are copied. A key put a second time replaces the first value. NULL text is null. */
@@ -61,6 +61,8 @@ static inline void nai_view_put_trusted(struct nai_view *map, const char *key, c
 /* Memory ran out on the way to what should be in the view; or it did when the text was printed, which does not go into
  * it as a buffer. */
 void nai_view_fail(struct nai_view *view);
+/* Something could not be read that should be in the view; nothing where the code is 0. */
+void nai_view_lacks(struct nai_view *view, const struct nai_err *unread);
 void nai_view_inherit(struct nai_view *view, const struct nai_buf *text);
 /* What was printed, as a text of that kind. */
 void nai_view_put_buf(struct nai_view *map, const char *key, enum nai_text_kind kind, const struct nai_buf *text);

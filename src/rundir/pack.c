@@ -115,7 +115,7 @@ int nai_pack_end(struct nai_buf *pack, const struct nai_buf *directory, struct n
 bool nai_pack_is(const char *path) {
   char first[MAGIC];
   NAI_CLOSED int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  return fd >= 0 && read(fd, first, sizeof first) == MAGIC && memcmp(first, local_magic, MAGIC) == 0;
+  return fd >= 0 && nai_fs_read_upto(fd, first, sizeof first, 0) == MAGIC && memcmp(first, local_magic, MAGIC) == 0;
 }
 
 /* What is left of a directory. */

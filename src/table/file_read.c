@@ -255,7 +255,8 @@ int nai_table_open(struct nai_table **out, const char *path, const struct nai_sc
 static bool begins_with(int directory, const char *name, const char *magic) {
   char first[sizeof NAI_TABLE_MAGIC];
   NAI_CLOSED int fd = nai_fs_open_at(directory, name);
-  return fd >= 0 && read(fd, first, sizeof first) == (ssize_t)sizeof first && memcmp(first, magic, sizeof first) == 0;
+  return fd >= 0 && nai_fs_read_upto(fd, first, sizeof first, 0) == (ssize_t)sizeof first &&
+         memcmp(first, magic, sizeof first) == 0;
 }
 
 bool nai_table_is_single_at(int directory, const char *name) { return begins_with(directory, name, NAI_TABLE_MAGIC); }

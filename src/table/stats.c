@@ -144,27 +144,41 @@ static struct nai_stats stats_of_group(int64_t *values, uint32_t count, struct b
 
 int nai_group_stats(struct nai_stats *stats, uint32_t groups, const struct nai_values *values, struct nai_err *err) {
   NAI_SCOPED(nai_arena) arena = NAI_ARENA(values->directory);
-  uint32_t *group, *behind, rows = values->rows; /* behind: of each group's values, those of none before them */
-  int64_t *value, *by_group;
+  const uint32_t *group = values->groups, rows = values->rows;
+  const int64_t *value = values->values;
+  uint32_t *told_group = NULL, *bucket = NULL, *behind,
+           most = 0; /* behind: of each group's values, those of none before */
+  int64_t *told_value = NULL, *collected = NULL, *by_group;
   struct buckets *b = NULL; /* of a large group */
-  NAI_TRY(NAI_NEW(group, &arena, rows, err));
-  NAI_TRY(NAI_NEW(value, &arena, rows, err));
   NAI_TRY(NAI_NEW(by_group, &arena, rows, err));
   NAI_TRY(NAI_NEW(behind, &arena, (size_t)groups + 2, err));
-  if (rows > MANY)
-    NAI_TRY(NAI_NEW(b, &arena, 1, err));
-  for (uint32_t first = 0; first < rows; first += NAI_VALUES_BLOCK)
-    values->block(values->ctx, first, rows - first < NAI_VALUES_BLOCK ? rows - first : NAI_VALUES_BLOCK, group + first,
-                  value + first);
+  if (!group) {
+    NAI_TRY(NAI_NEW(told_group, &arena, rows, err));
+    NAI_TRY(NAI_NEW(told_value, &arena, rows, err));
+    group = bucket = told_group; /* used again when they are by group */
+    value = collected = told_value;
+  }
+  for (uint32_t first = 0; first < rows && told_group; first += NAI_VALUES_BLOCK)
+    values->block(values->ctx, first, rows - first < NAI_VALUES_BLOCK ? rows - first : NAI_VALUES_BLOCK,
+                  told_group + first, told_value + first);
   /* Numbered from 1 on; NAI_NO_GROUP becomes 0, so that no row needs a question. */
   for (uint32_t i = 0; i < rows; i++)
     behind[(uint32_t)(group[i] + 1) + 1]++;
-  for (uint32_t g = 0; g <= groups; g++)
+  for (uint32_t g = 0; g <= groups; g++) {
+    most = behind[g + 1] > most ? behind[g + 1] : most;
     behind[g + 1] += behind[g];
+  }
+  if (most > MANY) {
+    NAI_TRY(NAI_NEW(b, &arena, 1, err));
+    if (!bucket) {
+      NAI_TRY(NAI_NEW(bucket, &arena, most, err));
+      NAI_TRY(NAI_NEW(collected, &arena, most, err));
+    }
+  }
   for (uint32_t i = 0; i < rows; i++)
     by_group[behind[(uint32_t)(group[i] + 1)]++] = value[i];
   for (uint32_t g = 0, first = behind[0]; g < groups; first = behind[++g])
-    stats[g] = stats_of_group(by_group + first, behind[g + 1] - first, b, value, group);
+    stats[g] = stats_of_group(by_group + first, behind[g + 1] - first, b, collected, bucket);
   return NAI_OK;
 }
 

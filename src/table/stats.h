@@ -15,12 +15,14 @@ static inline bool nai_stats_quartiles_apart(const struct nai_stats *s) { return
 /* Reorders `values`. */
 struct nai_stats nai_stats_of(int64_t *values, uint32_t count);
 
-/* Rows with a group and a value each; `block` tells those of rows first .. first + count - 1. */
+/* Rows with a group and a value each: arrays, or `block` tells those of rows first .. first + count - 1. */
 struct nai_values {
   uint32_t rows;
   void (*block)(const void *ctx, uint32_t first, uint32_t count, uint32_t *group, int64_t *value);
   const void *ctx;
-  const char *directory; /* for what is held per row and group (base/spill_array.h) */
+  const char *directory;  /* for what is held per row and group (base/spill_array.h) */
+  const uint32_t *groups; /* NULL: `block` tells them */
+  const int64_t *values;
 };
 enum { NAI_VALUES_BLOCK = 1024 }; /* most rows asked for at once */
 #define NAI_NO_GROUP UINT32_MAX   /* rows of this group are left out */

@@ -29,6 +29,7 @@
   C(T, self_bytes, BYTES, "bytes sent to the own rank, in none of the three; NULL: own rank unknown")      \
   C(T, rank_count, COUNT, "ranks of the communicator; NULL unknown")                                       \
   C(T, communicator, LABEL, "its id, hexadecimal; NULL unknown")                                           \
+  C(T, seq, ID, "number of the operation among those of its function, as -t nccl records; NULL unknown")   \
   C(T, redop, LABEL, "reduction, where it is known")                                                       \
   C(T, root, ID, "root rank of a broadcast or reduction; NULL none, or unknown")                           \
   C(T, gpu_start_ns, START, "start of the operation on the GPU, which -t nccl records; NULL unknown")      \

@@ -5,7 +5,10 @@
   C(T, device_id, DEVICE, "GPU", .key = true, .order = 2)                                                              \
   C(T, pid, PID, "process", .key = true, .order = 3)                                                                   \
   C(T, communicator, LABEL, "its id, hexadecimal: equal on its ranks, another in each run", .key = true, .order = 4)   \
+  C(T, rank, ID, "number of this process in it; NULL unknown")                                                         \
   C(T, rank_count, COUNT, "its ranks; NULL unknown")                                                                   \
+  C(T, members, LABEL, "its GPUs in this trace, behind their ranks where known")                                       \
+  C(T, parent, LABEL, "the communicator it was split from; NULL none, or unknown")                                     \
   C(T, ops, NAME, "what it does, by count, the most frequent first")                                                   \
   C(T, stream_count, COUNT, "CUDA streams that it uses")                                                               \
   C(T, kernel_count, COUNT, "kernels", .sum = true)                                                                    \

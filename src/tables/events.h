@@ -58,6 +58,7 @@
 #include "tables/sample_events.h"
 #include "tables/sched_events.h"
 #include "tables/sync_events.h"
+#include "tables/syscall_events.h"
 #include "tables/threads.h"
 #include "tables/um_fault_events.h"
 
@@ -107,6 +108,7 @@
   X(OVERHEAD, overhead_events)                                       \
   X(OSRT, osrt_events)                                               \
   X(FILES, file_events)                                              \
+  X(SYSCALLS, syscall_events)                                        \
   X(CUDA_EVENTS, cuda_event_events)                                  \
   X(GRAPH_NODES, graph_node_events)                                  \
   X(GRAPH_CREATIONS, graph_creation_events)                          \

@@ -35,6 +35,8 @@
   C(T, clock_reference, LABEL, "the rank whose clock its own is compared with")                          \
   C(T, clock_offset_ns, NS, "its clock is ahead of that by so much")                                     \
   C(T, clock_doubt_ns, NS, "1.4826 MAD of what ends of collectives differ beyond offset and drift")      \
+  C(T, clock_low_ns, NS, "the least that clock_offset_ns can be: nobody leaves before all are in")       \
+  C(T, clock_high_ns, NS, "the most; both NULL where collectives contradict each other")                 \
   C(T, clock_drift_ppm, MEAN, "parts per million that its clock is faster")                              \
   C(T, mpi_ns, NS, "time in MPI calls other than setup; NULL without MPI")                               \
   C(T, mpi_pct, PCT, "that, from the end of MPI_Init to MPI_Finalize")                                   \

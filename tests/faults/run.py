@@ -50,12 +50,12 @@ class Case:
     which what a failed run left must be what an undisturbed one leaves (without it: nothing changes unless all does). `said`: what
     the command reads on standard input; its answers may be refusals then. `seen`: the files that are compared. `unread`: how outputs say that
     something could not be read, which is then right, too. `few`: one number of each
-    fault is a sample. `all`: a fault that every call has to have."""
+    fault is a sample. `all`: faults that every call has to have. `last`: so many of the last allocations fail one by one, too."""
 
-    def __init__(self, name, trace, words, earlier=None, statuses=(), mend=None, said=b"", seen=lambda name: True, unread=(), few=False, all=None):
+    def __init__(self, name, trace, words, earlier=None, statuses=(), mend=None, said=b"", seen=lambda name: True, unread=(), few=False, all=(), last=0):
         self.name, self.trace, self.words, self.earlier = name, trace, words, earlier
         self.statuses, self.mend, self.said, self.seen, self.unread = set(statuses), mend, said, seen, unread
-        self.few, self.all = few, all
+        self.few, self.all, self.last = few, all, last
 
     def command(self, base, words=None):
         return [support.PROGRAM, *(str(w).replace("OUT", str(base / "out")) for w in words or self.words)]
@@ -206,7 +206,7 @@ def cases():
         Case("analyze", minimal, [*analyze, minimal], other),
         Case("reuse", minimal, [*analyze, minimal], same),
         Case("rich", rich, [*analyze, rich], other),
-        Case("sqlite", minimal, [*analyze, "--reader", "sqlite", minimal], other, all="read once"),  # SQLite takes some for damage
+        Case("sqlite", minimal, [*analyze, "--reader", "sqlite", minimal], other, all=["read once"]),  # SQLite takes some for damage
         Case("rich-sqlite", rich, [*analyze, "--reader", "sqlite", rich], other, few=True),
         Case("threads", small, ["analyze", "-q", "-j3", "--out", "OUT", small], other),
         Case("probe", minimal, ["probe", minimal]),
@@ -219,7 +219,7 @@ def cases():
         Case("check", minimal, ["check", same, "--baseline", same, "--allow", "same_content", "--budgets", budgets, "-q", "--out", "OUT"], few=True, statuses={7}),
         Case("ranks", minimal, ["ranks", *two, "-q", "--out", "OUT"], few=True),
         Case("sql", minimal, ["sql", same, "select name, count(*) from kernel_events group by 1"], few=True, statuses={6}),
-        Case("mcp", minimal, ["mcp", "--root", same.parent.parent, "--cache", "OUT"], few=True, statuses={2}, said=messages(same), seen=lambda name: False),
+        Case("mcp", minimal, ["mcp", "--root", same.parent.parent, "--cache", "OUT"], few=True, last=60, statuses={2}, said=messages(same), seen=lambda name: False),
         Case("trend", minimal, ["trend", "--store", store, "-q", "--out", "OUT"], few=True, statuses={2}),
         Case("store", minimal, ["store", "add", other, "--store", "OUT", "-q"], store_of(same), few=True,
              statuses={2}, mend=[["store", "add", other, "--store", "OUT", "-q"]],
@@ -230,12 +230,12 @@ def cases():
              statuses={2, 5}, unread=(b"damaged",), mend=[["store", "prune", "--keep-days", "1", "--store", "OUT", "-q"]],
              seen=lambda name: "/." not in name),  # 5: SQLite reads where it has no descriptor to write
         Case("upgrade", minimal, ["store", "upgrade", "--store", "OUT", "-q"], store_of(minimal, another_version=True), few=True, statuses={2},
-             mend=[["store", "upgrade", "--store", "OUT", "-q"]], seen=lambda name: "/." not in name),
+             mend=[["store", "upgrade", "--store", "OUT", "-q"]], seen=lambda name: "/." not in name, all=["stat once", "read once EINTR"]),
         Case("get", minimal, ["store", "get", capture.parent.parent.name, "--store", store, "--out", "OUT", "-q"], other, few=True, statuses={2}),
         Case("packed", minimal, ["summary", capture], few=True),
         Case("batch", minimal, ["batch", minimal, "--out", "OUT", "-j1", "-q"], few=True, statuses={4},
              mend=[["batch", minimal, "--out", "OUT", "-j1", "-q", "--resume", "--retry", "refused"]],
-             seen=lambda name: name.startswith(("index.", "batch.md", "items/"))),
+             seen=lambda name: name.startswith(("index.", "batch.md", "items/")), all=["stat once"]),
         Case("ask", rich, ["ask", full, "why is my GPU idle"], few=True),
         # ASCII is what the C library leaves where it finds no memory for the locale, which is no error.
         Case("view", rich, ["view", full, "--once", "--ascii"], few=True),
@@ -401,12 +401,13 @@ def count(case, scratch):
 
 def sample(case, fault, total, every):
     """Numbers of calls, spread evenly and always the same."""
-    if str(fault) == case.all:
+    if str(fault) in case.all:
         return range(1, total + 1)
     step = every or max(1, total * len(CALLS) // SAMPLES if fault.kind == "alloc" else total // 4)
     step = max(1, total * 2 // 3) if case.few and not every else step
     step = step * 2 if support.SANITIZED and not every else step  # a release build tries the rest
-    return range(1 + (step * 7 // 11), total + 1, step) if step > 1 else range(1, total + 1)
+    numbers = range(1 + (step * 7 // 11), total + 1, step) if step > 1 else range(1, total + 1)
+    return sorted({*numbers, *range(max(1, total - case.last), total + 1)}) if str(fault) == "alloc once" else numbers
 
 
 class Tried:

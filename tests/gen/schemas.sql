@@ -631,6 +631,14 @@ CREATE TABLE MPI_RANKS ( -- since 2026
     globalTid                   INTEGER   NOT NULL,
     rank                        INTEGER   NOT NULL
 );
+CREATE TABLE SYSCALL ( -- since 2026
+    start                       INTEGER   NOT NULL,
+    end                         INTEGER   NOT NULL,
+    eventClass                  INTEGER   NOT NULL,
+    globalTid                   INTEGER,
+    nameId                      INTEGER   NOT NULL,
+    callchainId                 INTEGER
+);
 CREATE TABLE OSRT_FILE_ACCESS_EVENTS ( -- since 2026
     fileAccessId                INTEGER,
     threadId                    INTEGER,

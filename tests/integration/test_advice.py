@@ -148,6 +148,8 @@ UNSAID = (
     ("openacc-data", "acc-data-each-iteration", r"implicit cop|the compiler (adds|added|copies)"),
     ("openacc-data", "acc-alloc-each-iteration", r"cudaMalloc|leak"),
     ("openmp-like", None, r"variable `|\.(c|f90|cpp):\d"),
+    ("collectives", None, r"tensor parallel|pipeline parallel|data parallel"),
+    ("mpi-late", None, r"slow network|network is slow|host buffer|overlap(s|ped) with compute"),
     ("grouped-sends", None, r"no communication|broken link|\b(ring|tree) algorithm|LL128"),
     ("collectives-advanced", None, r"no communication|broken link|\b(ring|tree) algorithm|LL128"),
     ("serving", None, r"time to first token|TTFT|requests per second|requests/s|accepted tokens|client"),

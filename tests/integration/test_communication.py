@@ -138,7 +138,7 @@ class Generated(unittest.TestCase):
         self.assertEqual({r["channel_count"] for r in found}, {"2"})
         for r in found:
             self.assertLess(abs(int(r["gpu_start_ns"]) - int(r["start_ns"])) + abs(int(r["gpu_end_ns"]) - int(r["end_ns"])), 2000, r)
-        other = support.edited("collectives-advanced", "UPDATE NVTX_EVENTS SET jsonText = replace(jsonText, '\"apiId\":1,', '\"apiId\":9999999,') WHERE jsonText LIKE '%seqNumber%'")
+        other = support.edited("collectives-advanced", "UPDATE NVTX_EVENTS SET jsonText = replace(jsonText, '\"apiId\":1,', '\"apiId\":9999999,') WHERE jsonText NOT LIKE '%apiGroupId%'")
         for path in (trace("collectives"), other):
             first = min(rows(path, "comm_instances"), key=lambda r: int(r["start_ns"]))
             self.assertEqual((first["channel_count"], first["gpu_start_ns"]), ("", ""))
@@ -245,6 +245,24 @@ class Generated(unittest.TestCase):
         self.assertEqual([capture[c] for c in ("form", "attributed_count", "sized_count", "group_count", "refused_count", "missing")],
                          ["advanced", "72", "72", "24", "0", ""])
         self.assertEqual({r["issued_in"] for r in rows(path, "comm_ops")}, {""})
+
+    def test_numbers_of_operations(self):
+        """Counted by function, the same on both ranks; messages have none, nor has the other form."""
+        found = sorted(rows(trace("collectives-advanced"), "comm_instances"), key=lambda r: int(r["start_ns"]))
+        for device in ("0", "1"):
+            for op, numbers in (("AllReduce", range(12)), ("AllGather", range(12)), ("SendRecv", [""] * 12)):
+                self.assertEqual([r["seq"] for r in found if (r["device_id"], r["op"]) == (device, op)], [str(n) for n in numbers])
+        self.assertEqual({r["seq"] for r in rows(trace("collectives"), "comm_instances")}, {""})
+
+    def test_members(self):
+        """GPUs and ranks in it, as initializations say; without these the GPUs alone, and no rank."""
+        init = "textId IN (SELECT id FROM StringIds WHERE value IN ('CommInit', 'ncclCommInitRankConfig'))"
+        for scenario in ("collectives", "collectives-advanced"):
+            for edits, members, ranks in (((), "0: GPU 0, 1: GPU 1", ["0", "1"]), ((f"DELETE FROM NVTX_EVENTS WHERE {init}",), "GPU 0, GPU 1", ["", ""])):
+                found = rows(support.edited(scenario, *edits), "communicators")
+                self.assertEqual({r["members"] for r in found}, {members}, scenario)
+                self.assertEqual([r["rank"] for r in sorted(found, key=lambda r: r["device_id"])], ranks)
+                self.assertEqual({(r["rank_count"], r["parent"]) for r in found}, {("2", "")})
 
     def test_what_advanced_ranges_do_not_tell_is_not_guessed(self):
         """Other spellings are counted and named; without data types sizes are unknown; a group with two launches is not counted twice."""

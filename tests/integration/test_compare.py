@@ -1021,6 +1021,12 @@ class HowCaptured(unittest.TestCase):
         report, _, _ = compared(made[:1], made[1:])
         found = {c["check"]: (c["level"], c["base"], c["new"]) for c in report["comparability"]}
         self.assertEqual(found["sm_clock"], ("soft", "1980 MHz", "1750 MHz"))
+        self.assertNotIn("metrics_period", found)
+
+    def test_metrics_at_other_frequencies_are_not_comparable(self):
+        report, _, _ = compared([trace("sampled")], [trace("sampled-coarse")])
+        found = {c["check"]: (c["level"], c["base"], c["new"]) for c in report["comparability"]}
+        self.assertEqual(found["metrics_period"], ("soft", "100 µs", "1000 µs"))
 
 
 class Hostile(unittest.TestCase):

@@ -40,7 +40,7 @@ FIRST_COLUMNS = {
                         "pageable_count exposed_ms",
 }
 # Tables whose rows only their numbers tell apart, or that have one row.
-KEYLESS = set("kernel_events memop_events graph_events api_events sync_events nvtx_events overhead_events osrt_events file_events run_info "
+KEYLESS = set("kernel_events memop_events graph_events api_events sync_events nvtx_events overhead_events osrt_events file_events syscall_events run_info "
               "capture timeline_places callchain_frames program_outputs comm_instances comm_capture nvtx_payloads "
               "nvtx_payload_schemas nvtx_payload_entries nvtx_payload_enums nvtx_dynamic_payloads "
               "cuda_event_events dependency_graph graph_node_events graph_launches graph_savings "

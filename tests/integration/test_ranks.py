@@ -288,6 +288,8 @@ class Planned(unittest.TestCase):
             self.assertEqual(row["clock_reference"], "rank 0")
             doubt = int(row["clock_doubt_ns"]) + 2
             self.assertLessEqual(abs(int(row["clock_offset_ns"]) - wanted["clock_offset_ns"]), doubt, row["rank"])
+            self.assertLessEqual(int(row["clock_low_ns"]), wanted["clock_offset_ns"], row["rank"])
+            self.assertGreaterEqual(int(row["clock_high_ns"]), wanted["clock_offset_ns"], row["rank"])
         self.assertEqual(found["map"]["columns_are"], "steps")
         self.assertEqual(found["map"]["late_by_ns"], planned["late_by_step_ns"])
         self.assertEqual([sum(row) for row in found["map"]["wait_ns"]], [r["wait_ns"] for r in planned["ranks"]])
@@ -359,6 +361,19 @@ class Planned(unittest.TestCase):
         for row, wanted in zip((dict(zip(names, r)) for r in found["tables"]["ranks"]["rows"]), planned):
             self.assertAlmostEqual(row["clock_drift_ppm"], wanted["drift_ppm"], delta=0.2)
             self.assertLess(row["clock_doubt_ns"], 50)
+
+    def test_contradicting_clock(self):
+        """A kernel that begins after the other rank has left that collective, while their clocks agree elsewhere."""
+        made = job("--ranks", 2, "--steps", 20)
+        odd = fresh_dir("odd") / "rank1.sqlite"
+        shutil.copy(traces(made)[1], odd)
+        with contextlib.closing(sqlite3.connect(odd)) as db, db:
+            kernel = "CUPTI_ACTIVITY_KIND_KERNEL"
+            of_nccl = f"from {kernel} k join StringIds s on s.id = k.shortName where s.value like 'nccl%' order by start limit 1 offset 9"
+            db.execute(f"update {kernel} set start = start + 250000, end = end + 250000 where start = (select k.start {of_nccl})")
+        found = ranks([traces(made)[0], odd])
+        self.assertEqual([(r["clock_low_ns"], r["clock_high_ns"]) for r in rows(found, "ranks")], [("0", "0"), ("", "")])
+        self.assertIn("Collectives contradict the clock of rank 1", (found / "ranks.md").read_text())
 
     def test_captures_that_begin_elsewhere(self):
         made = job("--ranks", 4, "--steps", 20, "--lead", "2:7", "--lead", "3:1", "--straggler", "persistent", "--no-init")
@@ -877,6 +892,9 @@ class Real(unittest.TestCase):
         self.assertEqual([int(r["wait_ns"]) for r in table], [sum(d[i] - min(d) for d in durations) for i in (0, 1)])
         self.assertEqual({int(r["transfer_ns"]) for r in table}, {sum(map(min, durations))})
         self.assertEqual(int(table[1]["clock_offset_ns"]), statistics.median(ends))
+        # Neither GPU leaves an exchange before the other is in it; the drift moves that by a fraction of a µs.
+        self.assertAlmostEqual(int(table[1]["clock_low_ns"]), max(y[1] - x[2] for x, y in zip(a, b)), delta=300)
+        self.assertAlmostEqual(int(table[1]["clock_high_ns"]), min(y[2] - x[1] for x, y in zip(a, b)), delta=300)
         doubt = 3 * int(table[1]["clock_doubt_ns"])
         late = [d.index(min(d)) for d in durations if abs(d[0] - d[1]) >= max(2000, min(d) // 50, doubt)]
         self.assertEqual([int(r["late_count"]) for r in table], [late.count(0), late.count(1)])

@@ -410,6 +410,15 @@ class Said(unittest.TestCase):
             self.assertLess(len(section.splitlines()), 50)
             self.assertEqual("intervals between tokens" in section, name in ("serving", "serving-guessing"))
 
+    def test_first_screen_says_tokens(self):
+        """Of the engine, not of a rank times ranks; a range where guesses may count; none where names do not count."""
+        for name, said in (("serving", f"{float(summary('serving', 'all')['tokens_per_s_low']):,.0f}/s"), ("serving-uncounted", "tokens not known"),
+                           ("serving-eager", f"{float(summary('serving-eager', 'all')['tokens_per_s_low']):,.0f}/s"), ("serving-guessing", "one token per request, or more")):
+            for file, end in (("report.md", "Details, timeline"), ("report.html", "<h2>Findings</h2>")):
+                line, = (row for row in (artifacts(trace(name)) / file).read_text(encoding="utf-8").partition(end)[0].splitlines() if "Serving, " in row)
+                self.assertIn(said, line)
+                self.assertEqual("node by node" in line, "node by node" in read_csv(artifacts(trace(name)), "serving_engines")[0]["note"], file)
+
     def test_answers(self):
         rate = float(summary("serving", "all")["tokens_per_s_low"])
         self.assertIn(f"{rate:,.0f} tokens/s", self.ask("serving", "how many tokens per second"))

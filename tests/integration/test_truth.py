@@ -23,20 +23,20 @@ FACTS = {"capture_health": ("check", "state"), "workload_evidence": ("aspect", "
          "kernel_shape": ("kernel_name", "fill"), "graphs": ("traced_by", None), "graph_calls": ("operation", "api_name"),
          "graph_ranges": ("range_name", "resolution"), "graph_savings": ("first_kernel", None), "copy_rates": ("direction", "link"),
          "gap_functions": ("function", "class"), "gemm_shapes": ("op", "dtype"), "autotuning": ("family", None),
-         "sm_partitions": ("green_context", "overlaps"), "mpi_calls": ("function", "class"), "directive_data": ("variable", "repeated"), "directive_waits": ("file", "line"), "file_access": ("file", "group"), "mpi_processes": ("rank", None), "mpi_efficiency": ("process_count", None), "mpi_pairs": ("peer_rank", None), "mpi_collectives": ("rank", "function"), "call_sites": ("label", "site_kind"),
+         "sm_partitions": ("green_context", "overlaps"), "mpi_calls": ("function", "class"), "directive_data": ("variable", "repeated"), "directive_waits": ("file", "line"), "file_access": ("file", "group"), "syscalls": ("name", None), "mpi_processes": ("rank", None), "mpi_efficiency": ("process_count", None), "mpi_pairs": ("peer_rank", None), "mpi_collectives": ("rank", "function"), "call_sites": ("label", "site_kind"),
          "call_site_kernels": ("kernel_name", None), "gpu_residency": ("owner", None), "host_functions": ("function", "kind"),
          "kernel_bounds": ("kernel_name", "bound_by"), "kernel_metrics": ("kernel_name", "why"), "range_metrics": ("range_path", "state")}
 # Where a table's time and count are not called so.
 FACT_TIME = {"kernel_shape": "tail_loss_ms", "graphs": "idle_inside_ms", "graph_calls": "total_time_ms", "graph_ranges": "kernel_time_ms",
              "graph_savings": "saving_high_ms", "copy_rates": "overlappable_ms", "gemm_shapes": "total_time_ms", "autotuning": "lost_ms",
-             "sm_partitions": "kernel_time_ms", "mpi_calls": "exposed_ms", "directive_data": "copy_ms", "directive_waits": "idle_ms", "file_access": "busy_ms", "mpi_processes": "useful_ms", "mpi_efficiency": "max_useful_ms", "mpi_pairs": "late_send_ms", "mpi_collectives": "wait_ms", "call_sites": "gpu_time_ms",
+             "sm_partitions": "kernel_time_ms", "mpi_calls": "exposed_ms", "directive_data": "copy_ms", "directive_waits": "idle_ms", "file_access": "busy_ms", "syscalls": "total_time_ms", "mpi_processes": "useful_ms", "mpi_efficiency": "max_useful_ms", "mpi_pairs": "late_send_ms", "mpi_collectives": "wait_ms", "call_sites": "gpu_time_ms",
              "gpu_residency": "resident_ms", "host_functions": "stream_time_ms", "kernel_bounds": "time_ms"}
 FACT_COUNT = {"kernel_shape": "call_count", "graphs": "launch_count", "graph_calls": "call_count", "graph_ranges": "kernel_count",
               "graph_savings": "pass_count", "copy_rates": "count", "autotuning": "variant_count",
-              "sm_partitions": "kernel_count", "mpi_calls": "call_count", "directive_data": "event_count", "directive_waits": "wait_count", "file_access": "read_count", "mpi_processes": "call_count", "mpi_pairs": "message_count", "mpi_collectives": "call_count", "call_sites": "kernel_count",
+              "sm_partitions": "kernel_count", "mpi_calls": "call_count", "directive_data": "event_count", "directive_waits": "wait_count", "file_access": "read_count", "syscalls": "call_count", "mpi_processes": "call_count", "mpi_pairs": "message_count", "mpi_collectives": "call_count", "call_sites": "kernel_count",
               "gpu_residency": "slice_count", "host_functions": "call_count", "kernel_bounds": "sample_count", "kernel_metrics": "sample_count", "range_metrics": "sample_count"}
 FACT_GAIN = {"losses": "gain_ms", "copy_rates": "first_touch_ms", "call_sites": "wait_idle_ms",
-             "gpu_residency": "kernel_away_ms", "host_functions": "idle_ms", "directive_data": "exposed_ms", "mpi_processes": "exposed_ms", "mpi_efficiency": "mean_useful_ms", "mpi_pairs": "late_send_idle_ms", "mpi_collectives": "wait_idle_ms", "file_access": "launcher_idle_ms"}
+             "gpu_residency": "kernel_away_ms", "host_functions": "idle_ms", "directive_data": "exposed_ms", "mpi_processes": "exposed_ms", "mpi_efficiency": "mean_useful_ms", "mpi_pairs": "late_send_idle_ms", "mpi_collectives": "wait_idle_ms", "file_access": "launcher_idle_ms", "syscalls": "launcher_idle_ms"}
 GAP_ADVICE = {"idle-host-code", "launch-bound"}
 
 

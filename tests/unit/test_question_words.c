@@ -23,11 +23,14 @@ static int unload(void **state) {
 
 /* As of a trace in which nothing has a name that is a word of the question. */
 static const char *subject_of(struct nai_question *q, const char *text) {
-  const struct nai_intent *found[NAI_QUESTION_MAX_INTENTS];
+  const struct nai_intent *found[NAI_QUESTION_MAX_MATCHES];
   nai_question_read(q, intents, text);
   nai_question_spell(q, intents);
   nai_question_take_spelling(q, intents);
-  return nai_question_match(found, q, intents, nai_question_is_clear(q)) ? found[0]->name : "-";
+  bool strange = false;
+  for (size_t i = 0; i < q->count; i++)
+    strange |= nai_question_is_strange(&q->words[i]);
+  return nai_question_match(found, q, intents, !strange) ? found[0]->name : "-";
 }
 
 TEST(test_each_question_is_about_its_subject) {

@@ -28,7 +28,7 @@ static void begin_job(uint32_t ranks, bool one_trace) {
     job.sources[i].utc = NAI_NULL_I64;
   for (job.rank_count = 0; job.rank_count < ranks; job.rank_count++)
     job.ranks[job.rank_count] = (struct nai_job_rank){
-        .source = one_trace ? 0 : job.rank_count, .residual = NAI_NULL_I64, .reference = NAI_NO_RANK};
+        .source = one_trace ? 0 : job.rank_count, .clock = {.residual = NAI_NULL_I64}, .reference = NAI_NO_RANK};
   for (uint32_t i = 0; i < KINDS; i++) {
     bool added;
     nai_keyset_add(&job.what_keys, 1000 + i, &added);
@@ -110,8 +110,8 @@ TEST(test_known_answer) {
     assert_int_equal(job.ranks[1].transfer_ns, 20 * 300 * US);
     assert_int_equal(job.ranks[1].late_count, 20);
     assert_int_equal(job.ranks[1].caused_wait_ns, 20 * 1000 * US);
-    assert_int_equal(job.ranks[1].offset, clocks[1]);
-    assert_int_equal(job.ranks[1].residual, 32); /* ends agree to the ns, but that is chance */
+    assert_int_equal(job.ranks[1].clock.offset, clocks[1]);
+    assert_int_equal(job.ranks[1].clock.residual, 32); /* ends agree to the ns, but that is chance */
     end_job();
   }
 }
@@ -130,7 +130,7 @@ TEST(test_broadcast) {
   assert_int_equal(job.split, 10);
   for (uint32_t r = 0; r < 3; r++) {
     assert_int_equal(job.ranks[r].late_count, 0);
-    assert_int_equal(job.ranks[r].offset, 0);
+    assert_int_equal(job.ranks[r].clock.offset, 0);
   }
   end_job();
 }
@@ -193,7 +193,7 @@ TEST(test_shifts) {
   assert_int_equal(a.begin_a, 3);
   assert_int_equal(a.begin_b, 0);
   assert_int_equal(a.count, 97);
-  assert_int_equal(a.offset, 77000 * US);
+  assert_int_equal(a.clock.offset, 77000 * US);
   assert_int_equal(a.method, NAI_RANK_BY_ENDS);
   /* And far apart. */
   assert_null(lay(&a, (struct capture){900, 2000}, (struct capture){0, 1000}, 3, 50 * US, 0, false));
@@ -211,7 +211,7 @@ TEST(test_shifts) {
   assert_null(lay(&a, (struct capture){0, 100}, (struct capture){4, 100}, 1, 0, 150 * US, true));
   assert_int_equal(a.method, NAI_RANK_BY_CLOCK);
   assert_int_equal(a.begin_a, 4);
-  assert_int_equal(a.offset, 150 * US);
+  assert_int_equal(a.clock.offset, 150 * US);
   assert_non_null(lay(&a, (struct capture){0, 100}, (struct capture){4, 100}, 1, 0, 250 * US, true));
   /* short captures are matched as a whole or not. */
   assert_null(lay(&a, (struct capture){0, 4}, (struct capture){0, 4}, 4, 0, 0, false));
@@ -238,7 +238,7 @@ TEST(test_split_communicators) {
   for (uint32_t l = 0; l < 8; l++) {
     assert_int_equal(job.lines[l].group, job.lines[l % 2].group);
     assert_int_equal(job.groups[job.lines[l].group].collectives, 200);
-    assert_int_equal(job.lines[l].how.offset, clocks[l] - clocks[l % 2]);
+    assert_int_equal(job.lines[l].how.clock.offset, clocks[l] - clocks[l % 2]);
   }
   end_job();
 }
@@ -404,7 +404,7 @@ TEST(test_many) {
   assert_int_equal(job.collectives, count);
   for (uint32_t r = 0; r < 64; r++) {
     assert_int_equal(nai_ranks_is_persistent(&job, &job.ranks[r]), r == 40);
-    assert_int_equal(job.ranks[r].offset, clocks[r]);
+    assert_int_equal(job.ranks[r].clock.offset, clocks[r]);
   }
   assert_int_equal(job.ranks[40].late_count, count - (count + 9) / 10);
   assert_int_equal(job.ranks[40].late_by_ns, 100 * US * (int64_t)job.ranks[40].late_count);

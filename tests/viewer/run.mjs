@@ -53,7 +53,7 @@ try {
   await fixtureTests(suite, scratch, fixture);
   for (const path of process.argv.slice(2)) {
     suite.prefix = `${basename(dirname(resolve(path)))}: `;
-    await reportTests(resolve(path), 15); // the fixture has them all
+    await reportTests(resolve(path), 6); // the fixture has them all
   }
 } finally {
   await browser.close();

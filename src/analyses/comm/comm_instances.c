@@ -51,6 +51,8 @@ static void put_instance(const struct nai_node_io *io, const struct nai_comm_ite
   put_set(&row, m, item);
   if (item->root >= 0)
     row.root = item->root;
+  if (item->seq >= 0)
+    row.seq = item->seq;
   if (item->channels) {
     row.gpu_start_ns = item->on_gpu.start;
     row.gpu_end_ns = item->on_gpu.end;

@@ -7,7 +7,7 @@
 #include "tables/comm_sizes.h"
 #include "tables/communicators.h"
 
-enum { SMALL_BYTES = 256 << 10, LATENCIES = 3, MAX_OPS = 16 };
+enum { SMALL_BYTES = 256 << 10, LATENCIES = 3, MAX_OPS = 16, MAX_MEMBERS = 16 };
 
 /* Rows are made of neighbors among items in some order. */
 struct rows {
@@ -79,18 +79,35 @@ static void say_ops(struct nai_buf *out, const struct rows *r, uint32_t first, u
     nai_buf_printf(out, "%s%s %" PRId64, i ? ", " : "", ops[i].op, ops[i].count);
 }
 
-static int put_communicator(const struct rows *r, uint32_t first, uint32_t end, struct nai_err *err) {
+/* "0: GPU 0, 1: GPU 1": the rank of each process and its GPU; the first kernels of each are given. */
+static void say_members(struct nai_buf *out, const struct rows *r, const struct nai_key *firsts, uint32_t count) {
+  for (uint32_t i = 0; i < count && i < MAX_MEMBERS; i++) {
+    const struct nai_comm_item *item = item_at(r, firsts[i].value);
+    nai_buf_puts(out, i ? ", " : "");
+    nai_buf_printf(out, item->own >= 0 ? "%" PRId64 ": " : "", item->own);
+    nai_buf_printf(out, "GPU %d", nai_model_device(r->m, item->gpu));
+  }
+  if (count > MAX_MEMBERS)
+    nai_buf_printf(out, " and %u more", count - MAX_MEMBERS);
+}
+
+static int put_communicator(const struct rows *r, uint32_t first, const char *members, struct nai_err *err) {
   const struct nai_comm_item *item = item_at(r, first);
   NAI_SCOPED(nai_buf) ops = {0};
   NAI_SCOPED(nai_keyset) streams = {0};
-  char id[NAI_COMM_ID_MAX];
+  char id[NAI_COMM_ID_MAX], parent[NAI_COMM_ID_MAX];
   struct nai_comm_purpose is;
+  uint32_t end = first + 1;
+  while (end < r->count && same_communicator(r, first, end))
+    end++;
   say_ops(&ops, r, first, end);
   nai_comm_purpose_of(&is, r->m, r->items + first, end - first, r->io->arena);
   struct COMMUNICATORS_row row =
       NAI_ROW(COMMUNICATORS, .device_id = nai_model_device(r->m, item->gpu),
               .pid = nai_model_pid(r->m, process_of(r->m, item)), .communicator = nai_comm_id(id, item->comm),
-              .rank_count = item->ranks > 0 ? item->ranks : NAI_NULL_I64, .ops = nai_buf_str(&ops),
+              .rank = item->own >= 0 ? item->own : NAI_NULL_I64,
+              .rank_count = item->ranks > 0 ? item->ranks : NAI_NULL_I64, .members = members,
+              .parent = item->parent ? nai_comm_id(parent, item->parent) : NULL, .ops = nai_buf_str(&ops),
               .kernel_count = end - first, .total_time_ns = 0, .exposed_ns = 0, .purpose = is.purpose,
               .confidence = is.confidence, .evidence = is.evidence);
   for (uint32_t i = first; i < end; i++) {
@@ -111,14 +128,25 @@ static int put_communicator(const struct rows *r, uint32_t first, uint32_t end, 
 }
 
 static int put_communicators(struct rows *r, struct nai_err *err) {
+  struct nai_key *firsts; /* of each row, by communicator */
+  uint32_t count = 0;
+  NAI_TRY(NAI_NEW(firsts, r->io->arena, r->m->comm->count, err));
   for (uint32_t i = 0; i < r->m->comm->count; i++)
     if (r->m->comm->items[i].known_comm)
       r->items[r->count++] = i;
   qsort_r(r->items, r->count, sizeof *r->items, by_communicator, (void *)r->m);
-  for (uint32_t i = 0, j; i < r->count; i = j) {
-    for (j = i + 1; j < r->count && same_communicator(r, i, j); j++)
+  for (uint32_t i = 0; i < r->count; i++)
+    if (!i || !same_communicator(r, i - 1, i))
+      firsts[count++] = (struct nai_key){(uint64_t)item_at(r, i)->comm, i};
+  NAI_TRY(nai_sort_keys(firsts, count, err));
+  for (uint32_t i = 0, j; i < count; i = j) {
+    NAI_SCOPED(nai_buf) members = {0};
+    for (j = i + 1; j < count && firsts[j].key == firsts[i].key; j++)
       ;
-    NAI_TRY(put_communicator(r, i, j, err));
+    say_members(&members, r, firsts + i, j - i);
+    NAI_TRY(nai_buf_check(&members, err));
+    for (uint32_t k = i; k < j; k++)
+      NAI_TRY(put_communicator(r, firsts[k].value, nai_buf_str(&members), err));
   }
   return NAI_OK;
 }

@@ -1,4 +1,4 @@
-/* Which files does the program wait for? Table file_access. */
+/* Which files, and which system calls, does the program wait for? Tables file_access, syscalls. */
 #include "analyses/analysis.h"
 #include "base/keyset.h"
 #include "base/sort.h"
@@ -6,6 +6,8 @@
 #include "tables/file_access.h"
 #include "tables/file_events.h"
 #include "tables/file_names.h"
+#include "tables/syscall_events.h"
+#include "tables/syscalls.h"
 #include "tables/threads.h"
 
 enum { MAX_FILES = 1000 };
@@ -197,13 +199,17 @@ static int busy_ns(int64_t *ns, const struct access *v, uint32_t n, int64_t kind
   return nai_memory_check(!both.oom, err);
 }
 
+/* GPUs of a process: by nai_process_gpu_free. */
+static int find_gpus(struct nai_process_gpu *own, const struct nai_model *m, int64_t pid, struct nai_err *err) {
+  int32_t process = nai_model_process(m, pid);
+  return process < 0 ? NAI_OK : nai_process_gpu_find(own, m, process, err);
+}
+
 /* What a GPU loses meanwhile. */
 static int put_idle(struct FILE_ACCESS_row *row, const struct work *w, const struct access *v, uint32_t n,
                     struct nai_err *err) {
   NAI_SCOPED(nai_process_gpu) own = {0};
-  int32_t process = nai_model_process(w->m, row->pid);
-  if (process >= 0)
-    NAI_TRY(nai_process_gpu_find(&own, w->m, process, err));
+  NAI_TRY(find_gpus(&own, w->m, row->pid, err));
   const struct nai_process_gpu *gpu = own.any ? &own : &w->all;
   int64_t active = nai_intervals_total_ns(&gpu->active);
   NAI_TRY(busy_ns(&row->concurrent_idle_ns, v, n, ANY, &gpu->idle, err));
@@ -301,3 +307,55 @@ NAI_ANALYSIS(file_access, .outputs = NAI_SCHEMAS(&nai_file_access_schema),
              .parts = NAI_PART(GPUS) | NAI_PART(ACTIVE) | NAI_PART(PROCESS_GPUS) | NAI_PART(LAUNCHES),
              .tables = NAI_IN(FILES) | NAI_IN(FILE_NAMES) | NAI_IN(THREADS) | NAI_IN(PROCESSES) | NAI_IN(APIS),
              .run = run)
+
+/* --- system calls ----------------------------------------------------------------------------- */
+
+/* Calls of one name and process, by time. */
+static int put_syscall(const struct work *w, const struct nai_strings *names, const struct access *v, uint32_t n,
+                       int64_t *room, struct nai_err *err) {
+  NAI_SCOPED(nai_process_gpu) own = {0};
+  struct SYSCALLS_row row = NAI_ROW(SYSCALLS, .pid = v->file >> 32, .name = nai_strings_get(names, (uint32_t)v->file),
+                                    .call_count = list(room, v, n, ANY, false), .total_time_ns = total(room, n));
+  NAI_TRY(find_gpus(&own, w->m, row.pid, err));
+  if (own.any)
+    NAI_TRY(busy_ns(&row.launcher_idle_ns, v, n, LAUNCHING, &own.idle, err));
+  row.max_duration_ns = (int64_t)nai_quantile_i64(room, n, 1);
+  row.p50_duration_ns = (double)nai_median_i64(room, n);
+  SYSCALLS_add(w->io->out[0], &row);
+  return NAI_OK;
+}
+
+static int run_syscalls(const struct nai_node_io *io, struct nai_err *err) {
+  const struct nai_table *t = io->model->tables[NAI_IN_SYSCALLS], *threads = io->model->tables[NAI_IN_THREADS];
+  const struct nai_column names = nai_table_column(t, SYSCALL_EVENTS_name);
+  struct work w = {.io = io, .m = io->model};
+  bool *launches;
+  int64_t *room;
+  if (!t->rows)
+    return NAI_OK;
+  NAI_TRY(find_launchers(&launches, w.m, io->arena, err));
+  NAI_TRY(NAI_NEW(w.v, io->arena, (size_t)t->rows, err));
+  NAI_TRY(NAI_NEW(room, io->arena, (size_t)t->rows, err));
+  for (int64_t i = 0; i < t->rows; i++) {
+    struct SYSCALL_EVENTS_row row = SYSCALL_EVENTS_at(t, i);
+    if (row.thread < 0)
+      continue;
+    int64_t pid = nai_get_i64(threads, row.thread, THREADS_pid), name = nai_at_text(&names, (uint64_t)i);
+    w.v[w.count++] = (struct access){.file = nai_key_pair(pid, (uint32_t)name),
+                                     .start = row.start_ns,
+                                     .end = row.end_ns,
+                                     .launches = launches[row.thread]};
+  }
+  if (w.count)
+    qsort(w.v, w.count, sizeof *w.v, by_file);
+  for (uint32_t i = 0, j; i < w.count; i = j) {
+    for (j = i + 1; j < w.count && w.v[j].file == w.v[i].file; j++)
+      ;
+    NAI_TRY(put_syscall(&w, &t->strings, w.v + i, j - i, room, err));
+  }
+  return NAI_OK;
+}
+
+NAI_ANALYSIS(syscalls, .outputs = NAI_SCHEMAS(&nai_syscalls_schema),
+             .parts = NAI_PART(GPUS) | NAI_PART(ACTIVE) | NAI_PART(PROCESS_GPUS) | NAI_PART(LAUNCHES),
+             .tables = NAI_IN(SYSCALLS) | NAI_IN(THREADS) | NAI_IN(PROCESSES) | NAI_IN(APIS), .run = run_syscalls)

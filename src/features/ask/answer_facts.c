@@ -10,13 +10,14 @@ int nai_facts_ask(struct nai_query_rows *out, const struct nai_asking *asking, c
                   struct nai_err *err) {
   enum { MAX_ROWS = 1000 };
   const struct nai_question *q = asking->question;
-  enum { PLAIN = 10 };
+  enum { PLAIN = 11 };
   bool pair = q->gpu_count == 2;
   struct nai_query_parameter parameters[PLAIN + NAI_QUESTION_MAX_CHOICES] = {
       nai_query_int("gpu", asking->gpu, INT64_MIN),
       nai_query_int("gpu_a", pair ? q->gpus[0] : INT64_MIN, INT64_MIN),
       nai_query_int("gpu_b", pair ? q->gpus[1] : INT64_MIN, INT64_MIN),
       nai_query_string("name", asking->name),
+      nai_query_string("name_b", asking->other_count ? asking->others[0] : ""),
       nai_query_string("question", q->squeezed),
       nai_query_int("number", q->number, INT64_MIN),
       nai_query_int("other", q->other, INT64_MIN),
@@ -151,11 +152,11 @@ static const char *line_of(const struct nai_asking *asking, const struct nai_que
   return nai_answer_text(asking, &line);
 }
 
-/* "bf16 or fp32" asks which, not whether; and yes or no is said to a question that is understood to its last word. */
+/* "bf16 or fp32" asks which, not whether. */
 static const char *without_verdict(const struct nai_asking *asking, const char *line) {
   static const char *const verdicts[] = {"Yes: ", "No: ", "Partly: "};
   for (size_t i = 0; i < sizeof verdicts / sizeof *verdicts; i++)
-    if ((asking->question->either || asking->in_doubt) && strncmp(line, verdicts[i], strlen(verdicts[i])) == 0)
+    if (asking->question->either && strncmp(line, verdicts[i], strlen(verdicts[i])) == 0)
       line += strlen(verdicts[i]);
   return line;
 }
@@ -183,6 +184,14 @@ static int is_by_gpu(bool *out, const struct nai_asking *asking, const char *tab
   return NAI_OK;
 }
 
+/* Whether a fact is of the GPU and the stretch of time that the question names. */
+static bool applies(const struct nai_asking *asking, const struct nai_yaml *doc, const struct nai_yaml_node *entry,
+                    bool by_gpu) {
+  const struct nai_question *q = asking->question;
+  bool gpu = asking->gpu == INT64_MIN || by_gpu || nai_fact_has(doc, entry, ":gpu");
+  return gpu && (q->time_count < 2 || q->lengths || nai_fact_has(doc, entry, ":from"));
+}
+
 int nai_facts_add(const struct nai_asking *asking, const struct nai_intent *intent, const struct nai_yaml_node *entry,
                   size_t room, struct nai_err *err) {
   const struct nai_yaml *doc = intent->doc;
@@ -195,6 +204,8 @@ int nai_facts_add(const struct nai_asking *asking, const struct nai_intent *inte
   bool by_gpu;
   snprintf(label, sizeof label, "%s: intent %s, facts of %s", doc->file, intent->name, table);
   NAI_TRY(is_by_gpu(&by_gpu, asking, table, err));
+  if (!applies(asking, doc, entry, by_gpu))
+    return NAI_OK;
   put_statement(&sql, doc, entry, by_gpu, room);
   NAI_TRY(nai_buf_check(&sql, err));
   NAI_TRY(nai_facts_ask(&found, asking, nai_buf_str(&sql), label, err));

@@ -31,14 +31,15 @@ const char *nai_intents_recording(const struct nai_intents *intents, const char 
 /* --- words.c --------------------------------------------------------------------------------------------------- */
 
 enum { NAI_QUESTION_MAX_WORDS = 128, NAI_QUESTION_MAX_NAMES = 8, NAI_QUESTION_WORD = 64, NAI_QUESTION_SQUEEZED = 256 };
-enum { NAI_QUESTION_MAX_GPUS = 2, NAI_QUESTION_MAX_CHOICES = 16 }; /* of all files together; more are refused */
+enum { NAI_QUESTION_MAX_MATCHES = 16, NAI_QUESTION_MAX_GPUS = 2, NAI_QUESTION_MAX_CHOICES = 16 }; /* of all files together; more are refused */
 
 struct nai_question_word {
   char text[NAI_QUESTION_WORD]; /* lower case */
   char typed[NAI_QUESTION_WORD];
   bool quoted, known;            /* known: a word of some intent, or one to ignore */
-  bool qualifies;                /* it changes what is asked, and nothing that is answered takes it up */
-  bool ignored, answered;        /* it names nothing of a trace; it is a word of an intent that is answered */
+  bool qualifies;                /* it changes what is asked */
+  bool ignored, answered;        /* it cannot change what is asked; what is answered takes it up */
+  bool of_gpu;                   /* the number of a GPU */
   bool names;                    /* the whole name of something in the trace, and so no word of an intent */
   char meant[NAI_QUESTION_WORD]; /* the known word that it looks like, "" none */
   size_t meant_distance;         /* letters that differ */
@@ -71,25 +72,25 @@ void nai_question_read_numbers(struct nai_question *question, const char *text);
 /* spelling.c: looks in a word of a pattern for what a word may have meant. */
 void nai_question_try_word(struct nai_question_word *word, const char *pattern, size_t len);
 void nai_question_read(struct nai_question *question, const struct nai_intents *intents, const char *text);
-/* The best intents, at most NAI_QUESTION_MAX_INTENTS. Returns how many. Without `weak` a word that is used for much
+/* The best intents, at most NAI_QUESTION_MAX_MATCHES. Returns how many. Without `weak` a word that is used for much
  * else is not enough. */
 size_t nai_question_match(const struct nai_intent **out, const struct nai_question *question,
                           const struct nai_intents *intents, bool weak);
 /* Finds for words that are not known the known ones that they look like (`meant`); takes those for what was asked. */
 void nai_question_spell(struct nai_question *question, const struct nai_intents *intents);
 void nai_question_take_spelling(struct nai_question *question, const struct nai_intents *intents);
+/* Whether a fact's statement has a text, such as ":gpu". */
+bool nai_fact_has(const struct nai_yaml *doc, const struct nai_yaml_node *entry, const char *text);
+/* Whether a statement of an intent does. */
+bool nai_intent_takes(const struct nai_intent *intent, const char *parameter);
 /* Says that an intent is answered; and whether a word changes what is asked, and no such intent takes it up. */
 void nai_question_answered(struct nai_question *question, const struct nai_intents *intents,
                            const struct nai_intent *intent);
 bool nai_question_is_left(const struct nai_question_word *word);
-/* Whether a word is one of some other question. */
-bool nai_question_says_more(const struct nai_question_word *word);
 /* Whether a word should have been understood and was not: no name, no number, no word that says little. */
 bool nai_question_is_strange(const struct nai_question_word *word);
 /* Whether it has what only names have: aten::copy_, cudaMalloc. */
 bool nai_question_has_mark(const char *word);
-/* Whether no word of the question is one. */
-bool nai_question_is_clear(const struct nai_question *question);
 
 /* --- answer_facts.c -------------------------------------------------------------------------------------------- */
 
@@ -105,7 +106,6 @@ struct nai_asking {
   const char *name;                          /* what the question names, lower case; "" nothing */
   const char *others[NAI_ASKING_MAX_OTHERS]; /* further things of that kind */
   size_t other_count;
-  bool in_doubt; /* words of the question are not answered */
   const struct nai_question *question;
 };
 
@@ -151,7 +151,7 @@ NAI_MUST_CHECK int nai_names_choose(const struct nai_intent **about, struct nai_
 /* Words that nothing so far takes up may be words of a kernel's name: "is softmax slower", "which are Triton's"; or,
  * where no other word says what it is about, the begin of one: "grayscale" of GrayscaleKernel. */
 NAI_MUST_CHECK int nai_names_choose_by_rest(const struct nai_intent **about, struct nai_asking *asking,
-                                            const struct nai_question *q, bool matched, struct nai_err *err);
+                                            const struct nai_question *q, struct nai_err *err);
 
 /* --- llm_cache.c ----------------------------------------------------------------------------------------------- */
 

@@ -5,8 +5,7 @@
 #include "base/text.h"
 #include "features/ask/http.h"
 #include "features/ask/internal.h"
-
-#include <jansson.h>
+#include "table/json_read.h"
 
 enum { TRIES = 3, LONGEST_WAIT_S = 30, BYTES_PER_TOKEN = 3, MAX_TEXT = 8000 };
 
@@ -50,10 +49,14 @@ static json_t *material(const char *question, const struct nai_answer *answer, s
 static char *dumped(json_t *value) {
   char *text = value ? json_dumps(value, JSON_COMPACT) : NULL;
   json_decref(value);
-  return text;
+  if (!nai_json_lacks())
+    return text;
+  free(text);
+  return NULL;
 }
 
 static char *body_of(const char *question, const struct nai_answer *answer, size_t facts, const char *model) {
+  nai_json_lacks(); /* from here on it is looked for */
   NAI_FREED char *content = dumped(material(question, answer, facts));
   return !content ? NULL
                   : dumped(json_pack("{s:s, s:[{s:s, s:s}, {s:s, s:s}], s:i, s:i, s:b}", "model", model, "messages",
@@ -86,9 +89,11 @@ int nai_llm_request(struct nai_buf *body, size_t *facts, const char *question, c
 
 static int read_reply(struct nai_buf *text, const struct nai_buf *body, struct nai_err *err) {
   json_error_t where;
-  json_auto_t *root = json_loadb(nai_buf_str(body), body->len, JSON_REJECT_DUPLICATES, &where);
+  json_auto_t *root = nai_json_read(nai_buf_str(body), body->len, JSON_REJECT_DUPLICATES, &where);
   const json_t *message = json_object_get(json_array_get(json_object_get(root, "choices"), 0), "message");
   const char *content = json_string_value(json_object_get(message, "content"));
+  if (nai_json_lacks())
+    return nai_err_nomem(err);
   if (!root)
     return nai_err_set(err, NAI_EINPUT, "the server's reply is no JSON");
   if (!content)

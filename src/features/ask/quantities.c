@@ -39,13 +39,16 @@ void nai_question_read_gpus(struct nai_question *q) {
       digits = word + 3;
     if (!digits || !is_number(digits))
       continue;
+    q->words[at].of_gpu = true;
     ranks |= w >= RANK && w < sizeof words / sizeof *words;
     add_gpu(q, digits);
     if (goes_on(q, at))
-      add_gpu(q, q->words[at + 2].text);
+      add_gpu(q, q->words[at + 2].text), q->words[at + 2].of_gpu = true;
   }
   if (ranks && q->gpu_count < 2) /* a rank alone need not be that GPU */
     q->gpu_count = 0;
+  for (size_t i = 0; i < q->count && !q->gpu_count; i++)
+    q->words[i].of_gpu = false;
 }
 
 /* "the first 100 ms", "the last 2 s": a stretch that is counted from an end of the capture. */

@@ -98,16 +98,14 @@ static bool knows_name(const struct nai_intent *intent) {
   return known;
 }
 
-/* An intent about names: of each. One that does not know what the question names is about more than that. */
+/* An intent about names: of each. */
 static int answer_chosen(bool *known, struct nai_asking *asking, const struct nai_intent *intent,
                          const struct nai_query_rows *caps, struct nai_err *err) {
   const char *name = asking->name;
-  struct nai_sentences *said = &asking->answer->said;
-  size_t before = said->count;
+  size_t others = asking->other_count;
   NAI_TRY(answer_intent(known, asking, intent, caps, err));
-  if (*name && !knows_name(intent) && said->count > before)
-    said->items[before].text = nai_arena_printf(asking->arena, "Of the whole run: %s", said->items[before].text);
-  for (size_t i = 0; i < asking->other_count && knows_name(intent); i++) {
+  asking->other_count = 0;
+  for (size_t i = nai_intent_takes(intent, ":name_b") ? others : 0; i < others; i++) {
     asking->name = asking->others[i];
     NAI_TRY(answer_intent(known, asking, intent, caps, err));
   }
@@ -135,13 +133,20 @@ static int check_gpus(struct nai_asking *asking, struct nai_question *q, struct 
   return NAI_OK;
 }
 
+static bool is_named(const struct nai_asking *asking, const char *word) {
+  bool named = strcmp(word, asking->name) == 0;
+  for (size_t i = 0; i < asking->other_count; i++)
+    named |= strcmp(word, asking->others[i]) == 0;
+  return named;
+}
+
 /* Puts in quotes the words for which `is` holds. Returns how many. */
 static size_t put_words(struct nai_buf *out, const struct nai_asking *asking,
                         bool (*is)(const struct nai_question_word *)) {
   const struct nai_question *q = asking->question;
   size_t count = 0;
   for (size_t i = 0; i < q->count; i++)
-    if (is(&q->words[i]) && !q->words[i].names && strcmp(q->words[i].text, asking->name) != 0)
+    if (is(&q->words[i]) && !is_named(asking, q->words[i].text))
       nai_buf_printf(out, "%s\"%s\"", count++ ? ", " : "", q->words[i].typed);
   return count;
 }
@@ -179,18 +184,17 @@ static void say_corrections(const struct nai_asking *asking) {
                      nai_arena_printf(asking->arena, "Read \"%s\" as \"%s\".", q->words[i].typed, q->words[i].meant));
 }
 
-/* What is not answered comes first: what follows is about the rest. */
-static void say_rest(struct nai_asking *asking) {
+/* Says which words no answer takes up. */
+static void say_left(const struct nai_asking *asking) {
   static const struct {
     const char *begin;
     bool (*is)(const struct nai_question_word *);
-  } kinds[] = {{"Not considered", nai_question_is_left}, {"Not understood", nai_question_is_strange}};
+  } kinds[] = {{"Not understood: ", nai_question_is_strange}, {"No answer accounts for ", nai_question_is_left}};
   for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
     NAI_SCOPED(nai_buf) words = {0};
     if (put_words(&words, asking, kinds[i].is))
       nai_answer_say(asking, &asking->answer->said, NULL,
-                     nai_arena_printf(asking->arena, "%s: %s.", kinds[i].begin, nai_buf_str(&words)));
-    asking->in_doubt |= words.len > 0;
+                     nai_arena_printf(asking->arena, "%s%s.", kinds[i].begin, nai_buf_str(&words)));
     asking->arena->oom |= words.oom;
   }
 }
@@ -205,77 +209,67 @@ static void say_examples(const struct nai_asking *asking) {
     for (; n; n = nai_yaml_next(doc, n))
       nai_buf_printf(&list, "%s%s", list.len ? "; " : "", n->text);
   }
-  if (nai_question_is_clear(asking->question))
+  if (!asking->answer->said.count)
     nai_answer_say(asking, &asking->answer->said, NULL, "Not understood: no word says what the question is about.");
   nai_answer_say(asking, &asking->answer->said, NULL,
                  nai_arena_printf(asking->arena, "What can be asked, for example: %s.", nai_buf_str(&list)));
   asking->arena->oom |= list.oom;
 }
 
-static void add_chosen(const struct nai_intent **chosen, size_t *count, const struct nai_asking *asking,
-                       struct nai_question *q, const struct nai_intent *intent) {
-  if (*count == NAI_QUESTION_MAX_INTENTS)
-    return;
-  chosen[(*count)++] = intent;
-  asking->answer->intents[asking->answer->intent_count++] = intent->name;
+/* Whether an intent answers with facts; others say why there is no answer. */
+static bool has_facts(const struct nai_intent *intent) {
+  return nai_intent_items(intent->doc, intent->node, "facts") || nai_intent_items(intent->doc, intent->node, "rules");
+}
+
+/* Whether an intent takes up each word of the question; one that says why there is no answer need not. */
+static bool takes_all(const struct nai_asking *asking, struct nai_question *q, const struct nai_intent *intent) {
+  NAI_SCOPED(nai_buf) left = {0};
   nai_question_answered(q, asking->intents, intent);
+  return !has_facts(intent) ||
+         !(put_words(&left, asking, nai_question_is_strange) + put_words(&left, asking, nai_question_is_left));
 }
 
-/* What the question names comes first, but for the number of it that is asked for. */
-static void take_chosen(const struct nai_intent **chosen, size_t *count, const struct nai_asking *asking,
-                        struct nai_question *q, const struct nai_intent *about, const struct nai_intent *const *matched,
-                        size_t matches) {
-  *count = asking->answer->intent_count = 0;
-  const char *names = about ? nai_intent_text(about->doc, about->node, "names") : "";
-  bool kernel = strcmp(names, "kernel") == 0;
-  for (size_t i = 0; i < matches && kernel; i++)
-    if (knows_name(matched[i]))
-      add_chosen(chosen, count, asking, q, matched[i]);
-  if (about)
-    add_chosen(chosen, count, asking, q, about);
-  for (size_t i = 0; i < matches && strcmp(names, "range") != 0; i++) /* what a range takes is all of it */
-    if (!kernel || !knows_name(matched[i]))
-      add_chosen(chosen, count, asking, q, matched[i]);
+/* The first that takes up each word: of those that know what the question names, if it names something; or NULL, and
+ * then the words that the first one leaves are left. */
+static const struct nai_intent *choose_of(const struct nai_asking *asking, struct nai_question *q,
+                                          const struct nai_intent *about, const struct nai_intent *const *matched,
+                                          size_t matches) {
+  const struct nai_intent *first = NULL;
+  bool range = about && strcmp(nai_intent_text(about->doc, about->node, "names"), "range") == 0;
+  if (about && takes_all(asking, q, about))
+    return about;
+  for (size_t i = range ? matches : 0; i < matches; i++) /* what a range takes is all of it */
+    if (!about || knows_name(matched[i])) {
+      if (takes_all(asking, q, matched[i]))
+        return matched[i];
+      first = first ? first : matched[i];
+    }
+  if (about || first)
+    takes_all(asking, q, about ? about : first);
+  return NULL;
 }
 
-/* Whether it may be about something else: more of it is not understood than answered; or, where the words that are
- * answered are used for much else, any other one is left. */
-static bool is_doubtful(const struct nai_question *q, bool weak) {
-  int more = 0;
-  for (size_t i = 0; i < q->count; i++) {
-    more += nai_question_is_strange(&q->words[i]) - q->words[i].answered;
-    if (weak && nai_question_says_more(&q->words[i]))
-      return true;
-  }
-  return more > 0;
-}
-
-/* Those the question is about; none: it was not understood, or names what is not there. */
-static int choose(const struct nai_intent **chosen, size_t *count, struct nai_asking *asking, struct nai_question *q,
+/* What the question is about; NULL: it was not understood, or has a word that no answer takes up. *nothing: it names
+ * what is not there. */
+static int choose(const struct nai_intent **chosen, bool *nothing, struct nai_asking *asking, struct nai_question *q,
                   struct nai_err *err) {
-  const struct nai_intent *matched[NAI_QUESTION_MAX_INTENTS], *about;
-  bool unknown, weak = false;
+  const struct nai_intent *matched[NAI_QUESTION_MAX_MATCHES], *about;
+  *chosen = NULL;
   NAI_TRY(nai_names_correct_spelling(asking, q, err));
   NAI_TRY(nai_names_choose(&about, asking, q, err));
-  NAI_TRY(nai_names_say_unknown(&unknown, asking, err));
-  if (!about && unknown)
+  NAI_TRY(nai_names_say_unknown(nothing, asking, err));
+  *nothing &= !about;
+  if (*nothing)
+    return NAI_OK; /* that is all there is to say */
+  size_t matches = nai_question_match(matched, q, asking->intents, !about);
+  if ((*chosen = choose_of(asking, q, about, matched, matches)))
     return NAI_OK;
-  /* A word that is used for much else says nothing beside words that are not understood. */
-  size_t matches = nai_question_match(matched, q, asking->intents, false);
-  if (!matches && !about && nai_question_is_clear(q))
-    weak = (matches = nai_question_match(matched, q, asking->intents, true)) > 0;
-  take_chosen(chosen, count, asking, q, about, matched, matches);
-  if (about)
-    return NAI_OK;
-  NAI_TRY(nai_names_choose_by_rest(&about, asking, q, matches > 0, err));
-  if (about)
-    take_chosen(chosen, count, asking, q, about, matched, matches);
-  else if (is_doubtful(q, weak))
-    *count = asking->answer->intent_count = 0;
-  else if (weak)
-    nai_answer_say(asking, &asking->answer->said, NULL,
-                   nai_arena_printf(asking->arena, "Taken as a question about %s.",
-                                    nai_intent_text(matched[0]->doc, matched[0]->node, "about")));
+  if (!about) {
+    NAI_TRY(nai_names_choose_by_rest(&about, asking, q, err));
+    if (about && (*chosen = choose_of(asking, q, about, matched, matches)))
+      return NAI_OK;
+  }
+  say_left(asking);
   return NAI_OK;
 }
 
@@ -293,30 +287,31 @@ int nai_question_ask(struct nai_answer *out, const struct nai_intents *intents, 
                      const char *question, const char *source, struct nai_arena *arena, struct nai_err *err) {
   struct nai_asking asking = {
       .answer = out, .arena = arena, .intents = intents, .run = run, .source = source, .name = ""};
-  const struct nai_intent *chosen[NAI_QUESTION_MAX_INTENTS];
+  const struct nai_intent *chosen;
   struct nai_question *q;
   NAI_SCOPED(nai_query_rows) caps = {0};
-  size_t count = 0;
-  bool known = false;
+  bool known = false, nothing;
   *out = (struct nai_answer){0};
   NAI_TRY(NAI_NEW(q, arena, 1, err));
   nai_question_read(q, intents, question);
   asking.question = q;
   NAI_TRY(check_gpus(&asking, q, err));
   NAI_TRY(place_window(&asking, q, err));
+  NAI_TRY(choose(&chosen, &nothing, &asking, q, err));
   size_t before = out->said.count;
-  NAI_TRY(choose(chosen, &count, &asking, q, err));
-  bool said = !count && out->said.count > before;
-  say_rest(&asking);
   NAI_TRY(nai_facts_ask(&caps, &asking, capabilities, "capabilities", err));
-  for (size_t i = 0; i < count; i++)
-    NAI_TRY(answer_chosen(&known, &asking, chosen[i], &caps, err));
-  if (count)
-    NAI_TRY(add_rest(&asking, chosen, count, known, err));
-  if (count && !out->said.count)
-    nai_answer_say(&asking, &out->said, NULL, "Nothing recorded answers that.");
+  if (chosen)
+    NAI_TRY(answer_chosen(&known, &asking, chosen, &caps, err));
+  if (chosen && out->said.count == before && (asking.gpu != INT64_MIN || q->time_count == 2))
+    nai_answer_say(&asking, &out->said, NULL, "Not known for one GPU or a stretch of time: ask without it.");
+  else if (chosen) {
+    out->intents[out->intent_count++] = chosen->name;
+    NAI_TRY(add_rest(&asking, &chosen, 1, known, err));
+    if (!out->said.count)
+      nai_answer_say(&asking, &out->said, NULL, "Nothing recorded answers that.");
+  }
   say_corrections(&asking);
-  if (!count && !said)
+  if (!out->intent_count && !nothing)
     say_examples(&asking);
   return nai_arena_check(arena, err);
 }

@@ -7,7 +7,7 @@
 #include "config/yaml.h"
 #include "query/query.h"
 
-enum { NAI_QUESTION_MAX_BYTES = 2000, NAI_QUESTION_MAX_INTENTS = 2, NAI_QUESTION_MAX_FACTS = 8 };
+enum { NAI_QUESTION_MAX_BYTES = 2000, NAI_QUESTION_MAX_INTENTS = 1, NAI_QUESTION_MAX_FACTS = 8 };
 enum { NAI_FACT_MAX_VALUES = 24, NAI_QUESTION_MAX_LINES = 16 };
 
 /* What can be asked: the built-in file and the user's. */

@@ -177,11 +177,14 @@ static const struct nai_intent *intent_of_names(const struct nai_intents *intent
   return NULL;
 }
 
-/* A numbered range of several words whose whole name the question has ("Coarse Level 0"), else NULL; its words are no
+/* How an intent says that it compares two of a kind. */
+static const char *pair_of(const char *kind) { return strcmp(kind, "kernel") == 0 ? "kernel_pair" : ""; }
+
+/* A range of several words whose whole name the question has ("Coarse Level 0"), else NULL; its words are no
  * others then. */
-static int find_numbered_range(const char **name, const struct nai_asking *asking, struct nai_question *q,
+static int find_range_of_words(const char **name, const struct nai_asking *asking, struct nai_question *q,
                                struct nai_err *err) {
-  static const char sql[] = "select lower(range_name) from nvtx_ranges where range_name glob '* *[0-9]*' and not "
+  static const char sql[] = "select lower(range_name) from nvtx_ranges where range_name glob '* *' and length(range_name) > 7 and not "
                             "range_name glob '*[^a-zA-Z0-9 ]*' and "
                             "instr(:question, replace(lower(range_name), ' ', '')) and not (:other is not null and "
                             "lower(range_name) glob 'step [0-9]*') order by length(range_name) desc";
@@ -197,7 +200,15 @@ static int find_numbered_range(const char **name, const struct nai_asking *askin
   return NAI_OK;
 }
 
-/* Further things of that kind that the question names: "Fan1 or Fan2". */
+/* Which of two words a question has first. */
+static bool comes_first(const struct nai_question *q, const char *word, const char *other) {
+  size_t i = 0;
+  while (i < q->count && strcmp(q->words[i].text, word) != 0 && strcmp(q->words[i].text, other) != 0)
+    i++;
+  return i < q->count && strcmp(q->words[i].text, word) == 0;
+}
+
+/* Further things of that kind that the question names, in its order: "Fan1 or Fan2". */
 static int find_others(struct nai_asking *asking, const char *kind, const char *const *words, size_t count,
                        enum how how, struct nai_err *err) {
   const char *word, *other;
@@ -208,16 +219,21 @@ static int find_others(struct nai_asking *asking, const char *kind, const char *
     if (word && strcmp(kind, other) == 0)
       asking->others[asking->other_count++] = word;
   }
+  if (asking->other_count && comes_first(asking->question, asking->others[0], asking->name)) {
+    word = asking->name;
+    asking->name = asking->others[0];
+    asking->others[0] = word;
+  }
   return NAI_OK;
 }
 
 int nai_names_choose(const struct nai_intent **about, struct nai_asking *asking, struct nai_question *q,
                      struct nai_err *err) {
-  const struct nai_intent *matched[NAI_QUESTION_MAX_INTENTS];
+  const struct nai_intent *matched[NAI_QUESTION_MAX_MATCHES];
   const char *word, *kind = "", *words[NAI_QUESTION_MAX_NAMES];
   *about = NULL;
   enum how how = WHOLE;
-  NAI_TRY(find_numbered_range(&word, asking, q, err));
+  NAI_TRY(find_range_of_words(&word, asking, q, err));
   if (word) {
     asking->name = word;
     *about = intent_of_names(asking->intents, "range");
@@ -239,20 +255,25 @@ int nai_names_choose(const struct nai_intent **about, struct nai_asking *asking,
   if (!word || !(*about = intent_of_names(asking->intents, kind)))
     return NAI_OK;
   asking->name = word;
-  return find_others(asking, kind, words, names, how, err);
+  NAI_TRY(find_others(asking, kind, words, names, how, err));
+  const struct nai_intent *pair = asking->other_count == 1 ? intent_of_names(asking->intents, pair_of(kind)) : NULL;
+  *about = pair ? pair : *about;
+  return NAI_OK;
 }
 
 int nai_names_choose_by_rest(const struct nai_intent **about, struct nai_asking *asking, const struct nai_question *q,
-                             bool matched, struct nai_err *err) {
-  enum { SHORTEST = 5 };
+                             struct nai_err *err) {
+  enum { SHORTEST = 3 };
   const char *word, *kind = "", *words[NAI_QUESTION_MAX_NAMES];
   size_t names = 0;
   for (size_t i = 0; i < q->count && names < NAI_QUESTION_MAX_NAMES; i++)
     if (strlen(q->words[i].text) >= SHORTEST &&
         (nai_question_is_left(&q->words[i]) || nai_question_is_strange(&q->words[i])))
       words[names++] = q->words[i].text;
-  NAI_TRY(find_name(&word, &kind, asking, words, names, TOKEN, err));
-  if (!word && !matched)
+  NAI_TRY(find_name(&word, &kind, asking, words, names, WHOLE, err));
+  if (!word)
+    NAI_TRY(find_name(&word, &kind, asking, words, names, TOKEN, err));
+  if (!word)
     NAI_TRY(find_name(&word, &kind, asking, words, names, BEGIN, err));
   if (word && (*about = intent_of_names(asking->intents, kind)))
     asking->name = word;

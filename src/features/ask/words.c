@@ -191,25 +191,9 @@ static int score_of(struct marks *covered, const struct nai_question *q, const s
   return best + (others < 0 ? 0 : others < MAX_OTHERS ? others : MAX_OTHERS);
 }
 
-/* Whether an intent is about words that another says nothing of. */
-static bool adds_words(const struct marks *second, const struct marks *first) {
-  for (size_t i = 0; i < NAI_QUESTION_MAX_WORDS; i++)
-    if (second->at[i] && !first->at[i])
-      return true;
-  return false;
-}
-
-bool nai_question_is_clear(const struct nai_question *q) {
-  for (size_t i = 0; i < q->count; i++)
-    if (nai_question_is_strange(&q->words[i]))
-      return false;
-  return true;
-}
-
 size_t nai_question_match(const struct nai_intent **out, const struct nai_question *q,
                           const struct nai_intents *intents, bool weak) {
-  int best[NAI_QUESTION_MAX_INTENTS] = {0};
-  struct marks marks[NAI_QUESTION_MAX_INTENTS];
+  int best[NAI_QUESTION_MAX_MATCHES] = {0};
   size_t count = 0;
   for (size_t i = 0; i < intents->count; i++) {
     struct marks covered = {0};
@@ -218,21 +202,16 @@ size_t nai_question_match(const struct nai_intent **out, const struct nai_questi
     size_t at = count;
     while (at && score > best[at - 1])
       at--;
-    if (score <= (weak ? 0 : WEAK) || at == NAI_QUESTION_MAX_INTENTS)
+    if (score <= (weak ? 0 : WEAK) || at == NAI_QUESTION_MAX_MATCHES)
       continue;
-    count += count < NAI_QUESTION_MAX_INTENTS;
+    count += count < NAI_QUESTION_MAX_MATCHES;
     for (size_t j = count - 1; j > at; j--) {
       best[j] = best[j - 1];
       out[j] = out[j - 1];
-      marks[j] = marks[j - 1];
     }
     best[at] = score;
     out[at] = &intents->list[i];
-    marks[at] = covered;
   }
-  /* far behind: a word that happened to be there */
-  while (count > 1 && (best[count - 1] * 3 < best[0] * 2 || !adds_words(&marks[count - 1], &marks[0])))
-    count--;
   return count;
 }
 
@@ -272,18 +251,107 @@ static void mark_kinds(struct nai_question *q, const struct nai_intents *intents
   }
 }
 
+/* --- what an answer takes up ---------------------------------------------------------------------------- */
+
+/* Whether a fact's statement has a text. */
+bool nai_fact_has(const struct nai_yaml *doc, const struct nai_yaml_node *entry, const char *text) {
+  const struct nai_yaml_node *n = nai_yaml_first(doc, entry), *with;
+  for (; n; n = nai_yaml_next(doc, n)) {
+    if (strstr(n->text, text))
+      return true;
+    for (with = nai_yaml_first(doc, n); with; with = nai_yaml_next(doc, with))
+      if (strstr(with->text, text))
+        return true;
+  }
+  return false;
+}
+
+bool nai_intent_takes(const struct nai_intent *intent, const char *parameter) {
+  const struct nai_yaml_node *entry = nai_intent_items(intent->doc, intent->node, "facts");
+  while (entry && !nai_fact_has(intent->doc, entry, parameter))
+    entry = nai_yaml_next(intent->doc, entry);
+  return entry != NULL;
+}
+
+/* Values that its statements choose by. */
+static void mark_choices(struct marks *covered, const struct nai_question *q, const struct nai_intents *intents,
+                         const struct nai_intent *intent) {
+  char parameter[NAI_QUESTION_WORD];
+  for (size_t i = 0; i < q->choice_count; i++) {
+    snprintf(parameter, sizeof parameter, ":%s", q->choices[i].key);
+    for (size_t d = 0; d < intents->doc_count && q->choices[i].value && nai_intent_takes(intent, parameter); d++)
+      mark_term(covered, q, intents->docs[d], q->choices[i].key);
+  }
+}
+
+/* Whether a text looks for a word in the question: it is in a literal behind ":question". */
+static bool looks_for(const char *text, const char *word) {
+  for (const char *at = text; (at = strstr(at, ":question"));) {
+    const char *literal = strchr(at, '\''), *end = literal ? strchr(literal + 1, '\'') : NULL;
+    const char *found = literal ? strstr(literal, word) : NULL;
+    if (found && end && found < end)
+      return true;
+    at += strlen(":question");
+  }
+  return false;
+}
+
+/* Words that its statements look for in the question. */
+static void mark_looked_for(struct marks *covered, const struct nai_question *q, const struct nai_intent *intent) {
+  enum { SHORTEST = 3 };
+  const struct nai_yaml *doc = intent->doc;
+  const struct nai_yaml_node *entry = nai_intent_items(doc, intent->node, "facts"), *n, *with;
+  for (; entry; entry = nai_yaml_next(doc, entry))
+    for (n = nai_yaml_first(doc, entry); n; n = nai_yaml_next(doc, n))
+      for (size_t i = 0; i < q->count; i++) {
+        const char *word = q->words[i].text;
+        bool found = looks_for(n->text, word);
+        for (with = nai_yaml_first(doc, n); with && !found; with = nai_yaml_next(doc, with))
+          found = looks_for(with->text, word);
+        covered->at[i] |= found && strlen(word) >= SHORTEST;
+      }
+}
+
+static bool is_in(const char *word, const char *const *list) {
+  while (*list && strcmp(*list, word) != 0)
+    list++;
+  return *list != NULL;
+}
+
+/* A number with its unit, and the words that bind it: "between 1 and 2 s", "the first 100 ms". */
+static void mark_numbers(struct marks *covered, const struct nai_question *q, const struct nai_intent *intent) {
+  static const char *const units[] = {"ns", "us", "µs", "ms", "s", "sec", "second", "seconds", "millisecond",
+                                      "milliseconds", "microsecond", "microseconds", "min", "minute", "minutes",
+                                      "percent", "b", "kb", "mb", "gb", "kib", "mib", "gib", "byte", "bytes", NULL};
+  static const char *const links[] = {"between", "and", "from", "to", "than", "at", "first", "last", "top", "in", NULL};
+  bool time = q->time_count && nai_intent_takes(intent, ":from"), size = q->bytes != INT64_MIN && nai_intent_takes(intent, ":bytes"),
+       plain = nai_intent_takes(intent, ":number") || nai_intent_takes(intent, "[0-9]");
+  for (size_t i = 0; i < q->count; i++) {
+    if (!isdigit((unsigned char)*q->words[i].text) || !(time || size || plain))
+      continue;
+    covered->at[i] = true;
+    if (i + 1 < q->count && is_in(q->words[i + 1].text, units))
+      covered->at[i + 1] = true;
+    for (size_t j = i; j && is_in(q->words[j - 1].text, links); j--)
+      covered->at[j - 1] = true;
+  }
+}
+
 void nai_question_answered(struct nai_question *q, const struct nai_intents *intents, const struct nai_intent *intent) {
   struct marks covered = {0};
   score_of(&covered, q, intents, intent);
+  mark_phrases(&covered, q, intent->doc, nai_yaml_get(intent->doc, intent->node, "takes"));
+  mark_choices(&covered, q, intents, intent);
+  mark_looked_for(&covered, q, intent);
+  mark_numbers(&covered, q, intent);
   for (size_t i = 0; i < q->count; i++)
-    q->words[i].answered |= covered.at[i], q->words[i].qualifies &= !covered.at[i];
+    q->words[i].answered = covered.at[i];
 }
 
-bool nai_question_is_left(const struct nai_question_word *w) { return w->qualifies && !w->quoted; }
-
-bool nai_question_says_more(const struct nai_question_word *w) {
-  enum { SHORTEST = 4 };
-  return w->known && !w->ignored && !w->answered && strlen(w->text) >= SHORTEST;
+bool nai_question_is_left(const struct nai_question_word *w) {
+  enum { SHORTEST = 3 };
+  bool says = w->qualifies || (w->known ? !w->ignored && strlen(w->text) >= SHORTEST : isdigit((unsigned char)*w->text));
+  return says && !w->answered && !w->quoted && !w->names && !w->of_gpu && !nai_question_has_mark(w->text);
 }
 
 /* Calls something with each list of words: those of intents, of terms, those to ignore and those that qualify. */
@@ -405,6 +473,6 @@ void nai_question_take_spelling(struct nai_question *q, const struct nai_intents
 
 bool nai_question_is_strange(const struct nai_question_word *w) {
   enum { SHORTEST = 3 };
-  return !w->known && !w->quoted && !nai_question_has_mark(w->text) && strlen(w->text) >= SHORTEST &&
+  return !w->known && !w->answered && !w->names && !w->quoted && !nai_question_has_mark(w->text) && strlen(w->text) >= SHORTEST &&
          !strpbrk(w->text, "0123456789.");
 }

@@ -29,8 +29,11 @@ static int add_item(struct nai_batch_manifest *m, const char *id, const char *pa
   *item = (struct nai_batch_item){.id = id && *id ? nai_arena_printf(m->arena, "%s", id) : NULL,
                                   .path = absolute(path, m->arena),
                                   .group = nai_arena_printf(m->arena, "%s", group)};
-  nai_stamp_of(&item->stamp, item->path); /* where that fails, the analysis says why */
-  return nai_arena_check(m->arena, err);
+  NAI_TRY(nai_arena_check(m->arena, err));
+  int failed = nai_stamp_of(&item->stamp, item->path); /* of what is refused the analysis says why */
+  return !failed || nai_fs_is_absent(failed) || failed == EACCES || failed == ENAMETOOLONG
+           ? NAI_OK
+           : nai_err_sys(err, NAI_EIO, failed, "cannot examine \"%s\"", item->path);
 }
 
 /* --- reading ---------------------------------------------------------------------------------- */

@@ -269,25 +269,39 @@ static double clock_of(const struct nai_capture *capture) {
   return n > 0 ? sum / n : NAN;
 }
 
-static int check_clock(struct nai_comparison *c, struct nai_err *err) {
-  const double allowed = 0.02;
-  double mhz[NAI_SIDES] = {0, 0};
-  struct nai_check check = {NAI_CHECK_CLOCK, NAI_CHECK_SOFT, NAI_SCOPE_NONE,
-                            "the SMs ran at different clocks while they worked: lock them, or look for power caps and "
-                            "heat"};
+/* The longest distance of samples of GPU metrics, us; NaN where there are none. */
+static double period_of(const struct nai_capture *capture) {
+  const struct nai_table *t = nai_capture_table(capture, &nai_gpu_metrics_schema);
+  double longest = NAN;
+  for (int64_t row = 0; row < t->rows; row++)
+    longest = fmax(longest, GPU_METRICS_at(t, row).period_ns / 1e3);
+  return longest;
+}
+
+/* Adds a check where the means of a number of the two sides differ by more than a share. */
+static int check_means(struct nai_comparison *c, struct nai_check check, double (*of)(const struct nai_capture *),
+                       double allowed, const char *unit, struct nai_err *err) {
+  double mean[NAI_SIDES] = {0, 0};
   for (int s = 0; s < NAI_SIDES; s++)
     for (uint32_t i = 0; i < c->sides[s].count; i++)
-      mhz[s] += clock_of(&c->sides[s].captures[i]) / c->sides[s].count;
-  if (!(fabs(mhz[NAI_CANDIDATE] / mhz[NAI_BASE] - 1) > allowed))
+      mean[s] += of(&c->sides[s].captures[i]) / c->sides[s].count;
+  if (!(fabs(mean[NAI_CANDIDATE] / mean[NAI_BASE] - 1) > allowed))
     return NAI_OK;
   for (int s = 0; s < NAI_SIDES; s++)
-    check.says[s] = nai_arena_printf(&c->arena, "%.0f MHz", mhz[s]);
+    check.says[s] = nai_arena_printf(&c->arena, "%.0f %s", mean[s], unit);
   return nai_check_add(c, check, err);
 }
 
 int nai_check_conditions(struct nai_comparison *c, struct nai_err *err) {
+  const struct nai_check clock = {NAI_CHECK_CLOCK, NAI_CHECK_SOFT, NAI_SCOPE_NONE,
+                                  "the SMs ran at different clocks while they worked: lock them, or look for power "
+                                  "caps and heat"},
+                         period = {NAI_CHECK_PERIOD, NAI_CHECK_SOFT, NAI_SCOPE_NONE,
+                                   "GPU metrics were sampled at different frequencies: what they say of kernels, and "
+                                   "findings that come of it, are not comparable"};
   NAI_TRY(check_profiler_options(c, err));
-  return check_clock(c, err);
+  NAI_TRY(check_means(c, clock, clock_of, 0.02, "MHz", err));
+  return check_means(c, period, period_of, 0.1, "\u00b5s", err);
 }
 
 /* --- losses ----------------------------------------------------------------------------------- */

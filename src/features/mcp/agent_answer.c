@@ -107,7 +107,7 @@ static void unpack(json_t *columns, json_t *row) {
     const char *name = json_string_value(json_object_get(column, "name"));
     const json_t *cell = json_array_get(row, i);
     if (name && strcmp(name, "evidence") == 0 && json_is_string(cell) &&
-        (inner = nai_agent_read_json(json_string_value(cell), json_string_length(cell), 0, NULL)))
+        (inner = nai_json_read(json_string_value(cell), json_string_length(cell), 0, NULL)))
       json_array_set_new(row, i, inner);
   }
 }
@@ -262,9 +262,8 @@ json_t *nai_agent_answer(const struct nai_agent *agent, const struct nai_agent_c
     return answer_text(agent, call, &printed[0]);
   if (call->shape == NAI_AGENT_WRITTEN)
     return answer_written(agent, call);
-  json_auto_t *read = nai_agent_read_json(nai_buf_str(&printed[0]), printed[0].len, 0, NULL);
-  json_auto_t *table =
-      call->step_count > 1 ? nai_agent_read_json(nai_buf_str(&printed[1]), printed[1].len, 0, NULL) : NULL;
+  json_auto_t *read = nai_json_read(nai_buf_str(&printed[0]), printed[0].len, 0, NULL);
+  json_auto_t *table = call->step_count > 1 ? nai_json_read(nai_buf_str(&printed[1]), printed[1].len, 0, NULL) : NULL;
   json_auto_t *rows = table ? objects_of(table) : NULL;
   if (!read || (call->step_count > 1 && !rows))
     return nai_agent_refusal("the command printed something that is not JSON");

@@ -4,8 +4,7 @@
 #include "features/mcp/agent.h"
 #include "base/arena.h"
 #include "base/buf.h"
-
-#include <jansson.h>
+#include "table/json_read.h"
 
 /* Codes of JSON-RPC and of the protocol. */
 enum {
@@ -55,9 +54,6 @@ void nai_rpc_free(struct nai_rpc_request *request);
 void nai_rpc_put_result(struct nai_buf *out, const json_t *id, bool modern, json_t *result);
 void nai_rpc_put_error(struct nai_buf *out, const json_t *id, struct nai_rpc_error *error);
 void nai_rpc_put_note(struct nai_buf *out, const char *method, json_t *params);
-/* As json_loadb. NULL with json_error_out_of_memory, too, where memory ran out while a text was read: jansson leaves
- * out the byte for which it found no room, and goes on. */
-json_t *nai_agent_read_json(const char *text, size_t len, size_t flags, json_error_t *why);
 /* JSON on one line; reals with as few digits as they need. */
 void nai_agent_print(struct nai_buf *out, const json_t *value);
 

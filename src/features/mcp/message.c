@@ -14,28 +14,6 @@ int nai_rpc_fail(struct nai_rpc_error *error, int code, const char *fmt, ...) {
 
 /* --- reading ---------------------------------------------------------------------------------------- */
 
-static _Thread_local bool refused;
-
-static void *take_note(size_t bytes) {
-  void *memory = malloc(bytes);
-  refused |= !memory;
-  return memory;
-}
-
-json_t *nai_agent_read_json(const char *text, size_t len, size_t flags, json_error_t *why) {
-  json_set_alloc_funcs(take_note, free); /* jansson takes its memory from malloc anyway */
-  refused = false;
-  json_t *read = json_loadb(text, len, flags, why);
-  if (!refused)
-    return read;
-  json_decref(read);
-  if (why) {
-    snprintf(why->text, sizeof why->text, "out of memory");
-    why->text[JSON_ERROR_TEXT_LENGTH - 1] = (char)json_error_out_of_memory; /* where json_error_code looks */
-  }
-  return NULL;
-}
-
 /* How deep arrays and objects nest; the parser itself recurses. */
 static int depth_of(const char *text, size_t len) {
   int depth = 0, deepest = 0;
@@ -67,7 +45,7 @@ static int parse(struct nai_rpc_request *r, struct nai_rpc_error *error, const c
     return nai_rpc_fail(error, NAI_RPC_INVALID, "Message longer than %d bytes", NAI_AGENT_MAX_LINE);
   if (depth_of(line, len) > NAI_AGENT_MAX_DEPTH)
     return nai_rpc_fail(error, NAI_RPC_INVALID, "Message nested deeper than %d levels", NAI_AGENT_MAX_DEPTH);
-  r->document = nai_agent_read_json(line, len, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &why);
+  r->document = nai_json_read(line, len, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &why);
   if (!r->document && json_error_code(&why) == json_error_duplicate_key)
     return nai_rpc_fail(error, NAI_RPC_INVALID, "Duplicate key in an object");
   if (!r->document && json_error_code(&why) == json_error_out_of_memory)
@@ -197,7 +175,14 @@ void nai_rpc_put_result(struct nai_buf *out, const json_t *id, bool modern, json
                         json_pack("{s{ssss}}", "io.modelcontextprotocol/serverInfo", "name", "nsys-ai", "version",
                                   NAI_VERSION));
   }
-  put_line(out, json_pack("{sssOso}", "jsonrpc", "2.0", "id", id, "result", result));
+  json_t *reply = json_pack("{sssOso}", "jsonrpc", "2.0", "id", id, "result", result);
+  if (nai_json_lacks()) {
+    struct nai_rpc_error error = {.code = NAI_RPC_INTERNAL, .message = "Out of memory"};
+    json_decref(reply);
+    nai_rpc_put_error(out, id, &error);
+    return;
+  }
+  put_line(out, reply);
 }
 
 void nai_rpc_put_error(struct nai_buf *out, const json_t *id, struct nai_rpc_error *error) {

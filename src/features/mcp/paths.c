@@ -134,7 +134,7 @@ int nai_agent_open(struct nai_agent *agent, const struct nai_agent_options *opti
   const struct nai_asset *text = nai_asset_find("src/features/mcp/catalogue.json");
   json_error_t why;
   *agent = (struct nai_agent){.options = *options, .cache_bytes = most_bytes};
-  agent->catalogue = text ? nai_agent_read_json(text->data, (size_t)(text->end - text->data), 0, &why) : NULL;
+  agent->catalogue = text ? nai_json_read(text->data, (size_t)(text->end - text->data), 0, &why) : NULL;
   NAI_TRY(nai_memory_check(agent->catalogue, err));
   spell_out_schemas(agent->catalogue);
   for (size_t i = 0; i < options->root_count; i++)

@@ -121,7 +121,10 @@ static int put_row(struct nai_fleet_row *out, const struct nai_trend *t, const s
     NAI_TRY(keep_values(out, m, arena, err));
   }
   put_change(&row, out, t, s);
-  bool has = nai_run_find_report(report, t->index->directory, run.path, NULL);
+  struct nai_err unread = {0};
+  bool has = nai_run_find_report(report, t->index->directory, run.path, &unread);
+  if (unread.code)
+    return nai_err_set(err, unread.code, "%s", unread.msg);
   out->report = nai_arena_printf(arena, "%s", has ? report : "");
   NAI_TRY(nai_table_new(&out->row, &nai_fleet_schema, err));
   FLEET_add(out->row, &row);

@@ -23,9 +23,11 @@ static int list_capture(struct nai_strings *ours, const struct nai_store *store,
                         int capture, struct nai_err *err) {
   NAI_OWNED(nai_run) *opened = NULL;
   char path[PATH_MAX];
-  struct stat st;
+  struct stat st = {0};
   NAI_TRY(nai_store_directory(path, store, run, capture, err));
-  if (lstat(path, &st) == 0 && S_ISREG(st.st_mode)) {
+  if (lstat(path, &st) != 0 && !nai_fs_is_absent(errno))
+    return nai_err_sys(err, NAI_EIO, errno, "cannot examine \"%s\"", path);
+  if (S_ISREG(st.st_mode)) {
     snprintf(path, sizeof path, "captures/%d", capture);
     return nai_strings_put(NULL, ours, path, err);
   }

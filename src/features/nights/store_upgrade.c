@@ -30,7 +30,9 @@ static int analyze(struct upgrade *u, int capture, const char *path, const struc
   struct nai_options options;
   struct stat st;
   char out[PATH_MAX];
-  if (lstat(path, &st) != 0 || S_ISLNK(st.st_mode))
+  if (lstat(path, &st) != 0)
+    return nai_err_sys(err, nai_fs_is_absent(errno) ? NAI_EINPUT : NAI_EIO, errno, "cannot examine \"%s\"", path);
+  if (S_ISLNK(st.st_mode))
     return nai_err_set(err, NAI_EINPUT, "\"%s\" is no capture of the store's own", path);
   NAI_TRY(nai_run_open(&run, path, err));
   if (!how->metric_count && nai_manifest_is_of_this_program(nai_run_manifest(run)))

@@ -16,7 +16,10 @@ struct scale {
 void nai_trend_put_href(struct nai_view *map, const struct nai_trend *t, const char *links, uint32_t run) {
   char report[PATH_MAX];
   NAI_SCOPED(nai_buf) link = {0};
-  if (!nai_run_find_report(report, t->index->directory, nai_get_str(t->index->runs, run, RUNS_path), NULL))
+  struct nai_err unread = {0};
+  bool has = nai_run_find_report(report, t->index->directory, nai_get_str(t->index->runs, run, RUNS_path), &unread);
+  nai_view_lacks(map, &unread);
+  if (!has)
     return;
   nai_buf_printf(&link, "%s/%s", links ? links : "", report);
   nai_view_put_buf(map, "href", NAI_TEXT_FOREIGN, &link);

@@ -64,14 +64,6 @@ static int64_t base_offset(const struct nai_rank_side *a, const struct nai_rank_
 
 /* --- clocks ----------------------------------------------------------------------------------- */
 
-/* How far two clocks lie apart, from the ends of collectives that end together. */
-struct clock {
-  int64_t offset;   /* median of the differences */
-  int64_t middle;   /* when that is so */
-  int64_t residual; /* 1.4826 MAD of them, once the drift is taken off where that makes them more alike */
-  double drift;     /* parts of 1 */
-};
-
 /* 1.4826 times the median absolute deviation; v is lost. */
 static int64_t spread_of(int64_t *v, uint32_t n, int64_t centre) {
   for (uint32_t i = 0; i < n; i++)
@@ -92,13 +84,14 @@ static double drift_of(const int64_t *deltas, const int64_t *times, uint32_t n, 
   return fabs(drift) <= most_drift ? drift : 0;
 }
 
-/* From deltas[k] at times[k], ascending; n > 0. `room` has space for n. O(n). */
-static struct clock clock_of(const int64_t *deltas, const int64_t *times, uint32_t n, int64_t *room) {
-  struct clock clock = {.middle = times[n / 2]};
+/* How far two clocks lie apart, by differences deltas[k] of ends at times[k], ascending, and their median; n > 0.
+ * The drift is taken off where that makes them more alike. `room` has space for n. O(n). */
+static struct nai_rank_clock clock_of(const int64_t *deltas, const int64_t *times, uint32_t n, int64_t *room) {
+  struct nai_rank_clock clock = {.middle = times[n / 2]};
   for (uint32_t k = 0; k < n; k++)
     room[k] = deltas[k];
-  clock.offset = nai_median_i64(room, n);
-  clock.residual = spread_of(room, n, clock.offset);
+  clock.ahead = nai_median_i64(room, n);
+  clock.residual = spread_of(room, n, clock.ahead);
   double drift = drift_of(deltas, times, n, room);
   for (uint32_t k = 0; k < n; k++)
     room[k] = deltas[k] - (int64_t)floor(drift * (double)(times[k] - clock.middle) + 0.5);
@@ -160,9 +153,9 @@ static void measure(struct candidate *c, const struct nai_rank_side *a, const st
   c->ends = c->offset = INT64_MAX;
   if (!n)
     return;
-  struct clock clock = clock_of(ends, times, n, room);
+  struct nai_rank_clock clock = clock_of(ends, times, n, room);
   c->ends = clock.residual;
-  c->offset = clock.offset + base_offset(a, b);
+  c->offset = clock.ahead + base_offset(a, b);
 }
 
 static const struct candidate *by_init(const struct candidates *c, const struct nai_rank_side *a,
@@ -285,7 +278,7 @@ static int64_t densest(int64_t *length, int64_t *v, uint32_t n) {
 /* A call that one of the two lacks shifts the pairs before it or behind it, whose ends agree no more: the stretch with
  * most that do, each that does not costs two. Where one call is missing in the middle, either half is one. */
 static void agreeing_stretch(uint32_t *from, uint32_t *to, const struct ends *e) {
-  struct clock clock = clock_of(e->deltas, e->times, e->count, e->room);
+  struct nai_rank_clock clock = clock_of(e->deltas, e->times, e->count, e->room);
   int64_t length, middle = e->times[e->count / 2], sum = 0, best = 0;
   for (uint32_t k = 0; k < e->count; k++)
     e->room[k] = e->deltas[k] - (int64_t)(clock.drift * (double)(e->times[k] - middle));
@@ -320,6 +313,22 @@ static void cut_ends(struct nai_rank_alignment *out, struct overlap *o, const st
   o->count = end - begin;
 }
 
+/* Between which offsets each kernel of the one begins before the other's ends, and the other way around. */
+static void bound_clock(struct nai_rank_clock *clock, const struct nai_rank_side *a, const struct nai_rank_side *b,
+                        const struct overlap *o, const struct ends *e) {
+  clock->low = INT64_MIN;
+  clock->high = INT64_MAX;
+  for (uint32_t k = 0; k < e->count; k++) {
+    const struct nai_rank_call *x = &a->calls[o->a + e->numbers[k]], *y = &b->calls[o->b + e->numbers[k]];
+    int64_t low = y->start - x->end - (int64_t)(clock->drift * (double)(x->end - clock->middle)),
+            high = y->end - x->start - (int64_t)(clock->drift * (double)(x->start - clock->middle));
+    clock->low = low > clock->low ? low : clock->low;
+    clock->high = high < clock->high ? high : clock->high;
+  }
+  clock->low += clock->offset - clock->ahead; /* of UTC, as the offset */
+  clock->high += clock->offset - clock->ahead;
+}
+
 /* Cuts the overlap where ends part. Why the two are none, NULL when they are. */
 static const char *check_ends(struct nai_rank_alignment *out, struct overlap *o, const struct nai_rank_side *a,
                               const struct nai_rank_side *b, const struct nai_rank_what *whats, struct ends *e) {
@@ -336,16 +345,14 @@ static const char *check_ends(struct nai_rank_alignment *out, struct overlap *o,
     return NULL; /* nothing is known of their clocks, and nobody waits */
   int64_t tolerance = nai_median_i64(e->room, e->count) / TOGETHER_SHARE;
   tolerance = tolerance > TOGETHER_NS ? tolerance : TOGETHER_NS;
-  struct clock clock = clock_of(e->deltas, e->times, e->count, e->room);
-  int64_t offset = clock.offset;
-  out->offset = offset + base_offset(a, b);
-  out->ahead = offset;
-  out->middle = clock.middle;
-  out->residual = clock.residual > STAMP_NS ? clock.residual : STAMP_NS;
-  out->drift = clock.drift;
-  if (out->residual > tolerance)
+  struct nai_rank_clock clock = clock_of(e->deltas, e->times, e->count, e->room);
+  clock.offset = clock.ahead + base_offset(a, b);
+  clock.residual = clock.residual > STAMP_NS ? clock.residual : STAMP_NS;
+  bound_clock(&clock, a, b, o, e);
+  out->clock = clock;
+  if (clock.residual > tolerance)
     return apart;
-  return a->source == b->source && (offset > ONE_CLOCK_NS || offset < -ONE_CLOCK_NS) ? clocks : NULL;
+  return a->source == b->source && llabs(clock.ahead) > ONE_CLOCK_NS ? clocks : NULL;
 }
 
 int nai_ranks_align(struct nai_rank_alignment *out, const struct nai_rank_side *a, const struct nai_rank_side *b,
@@ -353,7 +360,7 @@ int nai_ranks_align(struct nai_rank_alignment *out, const struct nai_rank_side *
   NAI_SCOPED(nai_arena) arena = NAI_ARENA(NULL);
   struct candidates *c;
   struct ends e = {0};
-  *out = (struct nai_rank_alignment){.residual = NAI_NULL_I64};
+  *out = (struct nai_rank_alignment){.clock = {.residual = NAI_NULL_I64}};
   NAI_TRY(NAI_NEW(c, &arena, 1, err));
   list_candidates(c, a, b);
   const struct candidate *one = c->count ? choose(out, c, a, b, whats, clock_doubt_ns) : NULL;

@@ -16,7 +16,7 @@ static int find_reference(uint32_t *out, const struct nai_ranks *r, struct nai_e
   *out = NAI_NO_RANK;
   NAI_TRY(NAI_NEW(count, &arena, r->rank_count, err));
   for (uint32_t i = 0; i < r->rank_count; i++)
-    if (r->ranks[i].residual != NAI_NULL_I64)
+    if (r->ranks[i].clock.residual != NAI_NULL_I64)
       count[r->ranks[i].reference]++;
   for (uint32_t i = 0; i < r->rank_count; i++)
     if (count[i] > (*out == NAI_NO_RANK ? 0 : count[*out]))
@@ -29,13 +29,10 @@ static void compare_clocks(struct nai_ranks *r, uint32_t reference) {
   for (uint32_t i = 0; i < r->rank_count; i++) {
     const struct nai_job_rank *rank = &r->ranks[i];
     struct nai_rank_source *source = &r->sources[rank->source];
-    if (source->timed || rank->reference != reference || rank->residual == NAI_NULL_I64)
+    if (source->timed || rank->reference != reference || rank->clock.residual == NAI_NULL_I64)
       continue;
     source->timed = true;
-    source->ahead = rank->ahead;
-    source->middle = rank->middle;
-    source->residual = rank->residual;
-    source->drift = rank->drift;
+    source->clock = rank->clock;
   }
 }
 
@@ -67,8 +64,8 @@ static void compare_boots(struct nai_ranks *r) {
     if (source->timed || !share_boot(source, to))
       continue;
     source->timed = true;
-    source->ahead = (to->utc - to->boot) - (source->utc - source->boot);
-    source->residual = RESIDUAL;
+    source->clock.ahead = (to->utc - to->boot) - (source->utc - source->boot);
+    source->clock.residual = RESIDUAL;
   }
 }
 
@@ -86,7 +83,7 @@ int nai_ranks_find_clocks(struct nai_ranks *r, struct nai_err *err) {
   compare_boots(r);
   for (uint32_t s = 0; s < r->source_count; s++) {
     const struct nai_rank_source *source = &r->sources[s];
-    int64_t before = source->timed ? source->ahead - source->first_ns : INT64_MIN;
+    int64_t before = source->timed ? source->clock.ahead - source->first_ns : INT64_MIN;
     r->shift = before > r->shift ? before : r->shift;
   }
   r->shift += BEFORE_NS;
@@ -94,15 +91,18 @@ int nai_ranks_find_clocks(struct nai_ranks *r, struct nai_err *err) {
 }
 
 bool nai_ranks_place(struct nai_export_place *out, const struct nai_ranks *r, uint32_t source) {
-  const struct nai_rank_source *of = &r->sources[source];
-  if (!of->timed)
+  const struct nai_rank_clock *clock = &r->sources[source].clock;
+  int64_t above = clock->high - clock->offset, below = clock->offset - clock->low, room = above > below ? above : below;
+  if (!r->sources[source].timed)
     return false;
-  *out = (struct nai_export_place){.reference = source == r->common,
-                                   .shift = r->shift,
-                                   .offset = of->ahead,
-                                   .middle = of->middle,
-                                   .drift = of->drift,
-                                   .doubt = 3 * of->residual};
+  *out =
+      (struct nai_export_place){.reference = source == r->common,
+                                .shift = r->shift,
+                                .offset = clock->ahead,
+                                .middle = clock->middle,
+                                .drift = clock->drift,
+                                .doubt = clock->low < clock->high && room < 3 * clock->residual ? room
+                                                                                                : 3 * clock->residual};
   return true;
 }
 

@@ -215,7 +215,7 @@ static int new_rank(struct nai_job_rank **out, struct nai_ranks *r, const struct
                                 .number = NAI_NULL_I64,
                                 .gpu_name = NAI_NO_STRING,
                                 .mpi_ns = NAI_NULL_I64,
-                                .residual = NAI_NULL_I64,
+                                .clock = {.residual = NAI_NULL_I64},
                                 .reference = NAI_NO_RANK,
                                 .behind_with = NAI_NO_STRING,
                                 .behind_range = NAI_NO_STRING};

@@ -109,18 +109,22 @@ static int print(const struct nai_ranks_report *report, const struct ranks_args 
 
 /* --- the timeline ----------------------------------------------------------------------------- */
 
-/* Of a path that is there and in a directory, the way from that; else NULL. */
+/* Links resolved; NULL where nothing is there. */
+static int resolve(char **out, const char *path, struct nai_err *err) {
+  *out = realpath(path, NULL);
+  return *out || nai_fs_is_absent(errno) ? NAI_OK : nai_err_sys(err, NAI_EIO, errno, "cannot resolve \"%s\"", path);
+}
+
+/* Of a path in a directory, the way from that; else NULL. */
 static const char *way_below(const char *path, const char *directory) {
-  NAI_FREED char *whole = realpath(directory, NULL);
-  size_t length = whole ? strlen(whole) : 0;
-  return whole && strncmp(path, whole, length) == 0 && path[length] == '/' ? path + length + 1 : NULL;
+  size_t length = directory ? strlen(directory) : 0;
+  return length && strncmp(path, directory, length) == 0 && path[length] == '/' ? path + length + 1 : NULL;
 }
 
 /* Whether a path is a journal of a database. */
 static bool is_beside(const char *path, const char *source) {
-  NAI_FREED char *whole = realpath(source, NULL);
-  size_t length = whole ? strlen(whole) : 0;
-  return whole && strncmp(path, whole, length) == 0 &&
+  size_t length = source ? strlen(source) : 0;
+  return length && strncmp(path, source, length) == 0 &&
          nai_text_is_one(path + length, strlen(path + length), NAI_WORDS("-wal", "-shm", "-journal"));
 }
 
@@ -131,14 +135,18 @@ static bool is_published(const char *name) {
 
 /* What must not become a timeline: files of the sources, and those that have just been published. */
 static int check_place(const struct nai_ranks *ranks, const struct ranks_args *args, struct nai_err *err) {
-  NAI_FREED char *path = realpath(args->timeline, NULL);
-  const char *name = path ? way_below(path, args->out) : NULL;
+  NAI_FREED char *path = NULL, *out = NULL;
+  NAI_TRY(resolve(&path, args->timeline, err));
+  NAI_TRY(resolve(&out, args->out, err));
+  const char *name = path ? way_below(path, out) : NULL;
   if (name && is_published(name))
     return nai_err_set(err, NAI_EUSAGE, "--timeline \"%s\" is a file of --out; give another name", args->timeline);
   for (uint32_t i = 0; path && i < ranks->source_count; i++) {
     const struct nai_rank_source *source = &ranks->sources[i];
-    name = way_below(path, source->path);
-    if (is_beside(path, source->path) || (name && nai_manifest_lists(nai_run_manifest(source->run), name)))
+    NAI_FREED char *whole = NULL;
+    NAI_TRY(resolve(&whole, source->path, err));
+    name = way_below(path, whole);
+    if (is_beside(path, whole) || (name && nai_manifest_lists(nai_run_manifest(source->run), name)))
       return nai_err_set(err, NAI_EUSAGE, "--timeline \"%s\" is a file of \"%s\"; give another name", args->timeline,
                          source->path);
   }

@@ -172,7 +172,7 @@ int nai_ranks_put_report(struct nai_buf *out, const struct nai_ranks_report *rep
     return unread.code ? nai_err_set(err, unread.code, "%s", unread.msg) : NAI_OK;
   NAI_TRY(nai_fs_relative(path, sizeof path, report->directory, file, err));
   nai_escape_url(out, path, strlen(path));
-  return NAI_OK;
+  return nai_buf_check(out, err);
 }
 
 /* The row of a rank: its name, which leads to its report, its time at the edges of the map, what it did in each column

@@ -69,12 +69,12 @@ static void common(const struct attempt *t, uint32_t *from, uint32_t *to) {
 static void take_line(struct attempt *t, struct nai_rank_group *group, uint32_t i, uint32_t from) {
   struct nai_rank_line *line = line_at(t, i);
   if (!i)
-    line->how = (struct nai_rank_alignment){.method = NAI_RANK_REFERENCE, .residual = NAI_NULL_I64};
+    line->how = (struct nai_rank_alignment){.method = NAI_RANK_REFERENCE, .clock = {.residual = NAI_NULL_I64}};
   line->group = t->r->group_count;
   line->refused = NULL;
   line->begin = line->how.begin_b + (from - line->how.begin_a);
-  if (line->how.residual > group->residual) /* NULL is below */
-    group->residual = line->how.residual;
+  if (line->how.clock.residual > group->residual) /* NULL is below */
+    group->residual = line->how.clock.residual;
 }
 
 static int add_group(struct attempt *t, uint32_t from, uint32_t to, struct nai_err *err) {

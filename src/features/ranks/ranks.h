@@ -35,6 +35,16 @@ enum nai_rank_method {
 };
 const char *nai_rank_method_name(enum nai_rank_method method);
 
+/* A clock against another one. */
+struct nai_rank_clock {
+  int64_t offset;        /* it is ahead by so much: of UTC where both traces tell it */
+  int64_t ahead, middle; /* the same of the times in the two traces; when, by the other clock */
+  int64_t low, high;     /* offset lies between: nobody leaves a collective before all are in. Equal: nothing tells */
+  int64_t residual;      /* 1.4826 MAD of what is left once offset and drift are taken off: how far ends are in doubt;
+                            NAI_NULL_I64: nothing tells of the clock */
+  double drift;          /* parts of 1 that it is faster */
+};
+
 /* How a line lies over the reference of its group: calls begin_a + k of the reference and begin_b + k of the line are
  * the same. */
 struct nai_rank_alignment {
@@ -43,10 +53,7 @@ struct nai_rank_alignment {
   uint32_t begin_a, begin_b, count;
   bool broke, broke_by_ends; /* why it goes no further, when that is not the end of a sequence */
   bool began_late;           /* calls before begin_b could be laid over others, but do not end together with them */
-  int64_t offset;            /* the line's clock is ahead by so much: of UTC where both traces tell it */
-  int64_t ahead, middle;     /* the same of the times in the two traces; when, by the reference's clock */
-  int64_t residual; /* 1.4826 MAD of what is left once offset and drift are taken off: how far ends are in doubt */
-  double drift;     /* parts of 1 that it is faster */
+  struct nai_rank_clock clock;
 };
 
 /* Kernels of one communicator on one rank, in their order; of one stream where the trace does not tell communicators.
@@ -98,10 +105,8 @@ struct nai_job_rank {
   int64_t decided;               /* of the collectives that it takes part in, those with a late rank */
   int64_t group_delay_ns;        /* by how much that rank came last in them, summed */
   int64_t first_start, last_end; /* of its matched collectives */
-  int64_t offset, residual;      /* of its clock, against nai_ranks.reference; residual NAI_NULL_I64 unknown */
-  int64_t ahead, middle;         /* as in struct nai_rank_alignment */
-  double drift;
-  uint32_t reference; /* the rank whose clock that is, NAI_NO_RANK for none */
+  struct nai_rank_clock clock;   /* against that of `reference`, NAI_NO_RANK for none */
+  uint32_t reference;
   /* what it did while others waited for it, in collectives it was late in */
   int64_t behind_ns, behind_idle_ns, behind_with_ns, idle_cause_ns;
   uint32_t behind_with, behind_range;          /* texts of nai_ranks.names, NAI_NO_STRING for none */
@@ -116,14 +121,12 @@ struct nai_rank_source {
   int64_t utc;      /* of time 0, ns since 1970; NAI_NULL_I64 unknown */
   int64_t first_ns; /* when the first operation of a GPU begins, 0 where that is later */
   uint64_t identity;
-  int64_t boot, host; /* when its host booted, and which it is; NAI_NULL_I64 unknown */
-  /* Its clock against that of the trace nai_ranks.common, as in struct nai_rank_alignment. */
-  bool timed; /* it is known */
-  int64_t ahead, middle, residual;
-  double drift;
-  bool communicates; /* it has collectives */
-  bool begins_part;  /* it has no collective in common with the traces before it */
-  uint32_t part;     /* a trace before it that it has some in common with; its own number for none */
+  int64_t boot, host;          /* when its host booted, and which it is; NAI_NULL_I64 unknown */
+  struct nai_rank_clock clock; /* against that of the trace nai_ranks.common */
+  bool timed;                  /* that is known */
+  bool communicates;           /* it has collectives */
+  bool begins_part;            /* it has no collective in common with the traces before it */
+  uint32_t part;               /* a trace before it that it has some in common with; its own number for none */
 };
 
 enum nai_ranks_verdict {

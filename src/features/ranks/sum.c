@@ -221,17 +221,15 @@ static void read_clocks(struct nai_ranks *r) {
       continue;
     const struct nai_rank_group *group = &r->groups[line->group];
     uint32_t reference = r->lines[r->members[group->first]].rank;
-    bool known = rank->reference != NAI_NO_RANK && rank->residual != NAI_NULL_I64;
-    bool tells = line->rank == reference || line->how.residual != NAI_NULL_I64;
+    bool known = rank->reference != NAI_NO_RANK && rank->clock.residual != NAI_NULL_I64;
+    bool tells = line->rank == reference || line->how.clock.residual != NAI_NULL_I64;
     if (known && (!tells || !is_larger(group, from)))
       continue;
     from = group;
     rank->reference = reference;
-    rank->offset = line->how.offset;
-    rank->ahead = line->how.ahead;
-    rank->middle = line->how.middle;
-    rank->residual = line->rank == reference ? 0 : line->how.residual;
-    rank->drift = line->how.drift;
+    rank->clock = line->how.clock;
+    if (line->rank == reference)
+      rank->clock.residual = 0;
   }
 }
 

@@ -65,11 +65,13 @@ static void put_rank(struct nai_table *t, const struct nai_ranks *r, uint32_t nu
     put_mpi(&row, rank);
   if (rank->split)
     put_sums(&row, r, rank);
-  if (rank->reference != NAI_NO_RANK && rank->residual != NAI_NULL_I64) {
+  if (rank->reference != NAI_NO_RANK && rank->clock.residual != NAI_NULL_I64) {
     row.clock_reference = r->ranks[rank->reference].label;
-    row.clock_offset_ns = rank->offset;
-    row.clock_doubt_ns = rank->residual;
-    row.clock_drift_ppm = rank->drift * 1e6;
+    row.clock_offset_ns = rank->clock.offset;
+    row.clock_doubt_ns = rank->clock.residual;
+    row.clock_drift_ppm = rank->clock.drift * 1e6;
+    row.clock_low_ns = rank->clock.low <= rank->clock.high ? rank->clock.low : NAI_NULL_I64;
+    row.clock_high_ns = rank->clock.low <= rank->clock.high ? rank->clock.high : NAI_NULL_I64;
   }
   RANKS_add(t, &row);
 }
@@ -98,10 +100,10 @@ static void put_line(struct nai_table *t, const struct nai_ranks *r, const struc
     row.matched_count = r->groups[line->group].collectives;
     row.method = nai_rank_method_name(line->how.method);
   }
-  if (line->group != NAI_NO_RANK && line->how.residual != NAI_NULL_I64) {
-    row.clock_offset_ns = line->how.offset;
-    row.clock_doubt_ns = line->how.residual;
-    row.clock_drift_ppm = line->how.drift * 1e6;
+  if (line->group != NAI_NO_RANK && line->how.clock.residual != NAI_NULL_I64) {
+    row.clock_offset_ns = line->how.clock.offset;
+    row.clock_doubt_ns = line->how.clock.residual;
+    row.clock_drift_ppm = line->how.clock.drift * 1e6;
   }
   RANK_COMMUNICATORS_add(t, &row);
 }

@@ -326,6 +326,15 @@ static int add_unrelated(const struct speech *s, struct nai_err *err) {
   return add_caveat(s, "clock_unrelated", count && s->r->source_count > 1, err);
 }
 
+/* A rank whose collectives hold for no offset of its clock. */
+static int add_contradiction(const struct speech *s, struct nai_err *err) {
+  const struct nai_job_rank *rank = NULL;
+  for (uint32_t i = 0; i < s->r->rank_count && !rank; i++)
+    rank = s->r->ranks[i].clock.low > s->r->ranks[i].clock.high ? &s->r->ranks[i] : NULL;
+  nai_view_put_text(s->root, "clock_label", rank ? rank->label : NULL);
+  return add_caveat(s, "clock_contradiction", rank != NULL, err);
+}
+
 static int add_refused(const struct speech *s, struct nai_err *err) {
   for (uint32_t i = 0; i < s->r->rank_count && s->to->caveat_count < MAX_NAMED; i++) {
     const char *why = s->r->ranks[i].matched ? NULL : nai_ranks_refusal(s->r, i);
@@ -362,6 +371,7 @@ static int say_caveats(const struct speech *s, struct nai_err *err) {
   NAI_TRY(add_caveat(s, "several_gpus", several_gpus(r), err));
   NAI_TRY(add_caveat(s, "guessed", any_guessed(r), err));
   NAI_TRY(add_unrelated(s, err));
+  NAI_TRY(add_contradiction(s, err));
   NAI_TRY(add_idle_spread(s, err));
   nai_view_put_int(s->root, "not_split_count", r->collectives - r->split);
   return add_caveat(s, "not_split", r->split < r->collectives, err);

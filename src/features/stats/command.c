@@ -188,7 +188,7 @@ static int make_rows(struct nai_stats_rows *rows, struct job *job, const struct 
                      struct nai_run *run, struct nai_err *err) {
   bool has = true;
   rows->run = job->run;
-  rows->quartiles = request->options.quartiles;
+  rows->quartiles = request->options.quartiles || request->report->quartiles;
   if (request->options.table)
     return request->report->make(rows, &request->options, err);
   NAI_TRY(nai_stats_source_open(rows->source, job->trace, run, err));

@@ -10,6 +10,7 @@ enum { SMALL_BYTES = 64 * 1024, MANY = 1000 };
 
 struct traffic {
   int64_t count, bytes, ns;
+  double mean, rate;
 };
 struct file {
   int64_t process, path; /* path: of source->texts */
@@ -68,6 +69,32 @@ static void add_event(struct file *file, int64_t type, int64_t start, int64_t en
     add_traffic(&file->written, bytes, end - start);
 }
 
+static void describe_traffic(struct traffic *traffic) {
+  traffic->mean = (double)traffic->bytes / (double)traffic->count; /* of none not finite: missing */
+  traffic->rate = traffic->ns > 0 ? (double)traffic->bytes * 1e9 / (double)traffic->ns : NAN;
+}
+
+static void describe(struct file *file) {
+  describe_traffic(&file->read);
+  describe_traffic(&file->written);
+}
+
+static bool is_small(const struct traffic *traffic) {
+  return traffic->count > MANY && traffic->bytes / traffic->count < SMALL_BYTES;
+}
+
+static const char *access_name(const struct file *file) {
+  return file->read.count && file->written.count ? "both"
+       : file->read.count                        ? "read-only"
+       : file->written.count                     ? "write-only"
+                                                 : "none";
+}
+
+static const char *small_name(const struct file *file) {
+  bool reads = is_small(&file->read), writes = is_small(&file->written);
+  return reads && writes ? "both" : reads ? "reads" : writes ? "writes" : "";
+}
+
 NAI_ORDER(by_time, struct file, {b->ns, a->ns}, {a->first, b->first}, {a->process, b->process}, {a->path, b->path})
 
 int nai_stats_make_files(struct nai_stats_rows *rows, const struct nai_stats_options *options, struct nai_err *err) {
@@ -91,72 +118,35 @@ int nai_stats_make_files(struct nai_stats_rows *rows, const struct nai_stats_opt
   for (uint32_t f = 0; f < files->known.count; f++) /* those that something was done with */
     if (files->at[f].first != INT64_MAX)
       files->at[rows->count++] = files->at[f];
+  for (uint32_t f = 0; f < rows->count; f++)
+    describe(&files->at[f]);
   if (rows->count)
     qsort(files->at, rows->count, sizeof *files->at, by_time);
-  rows->state = files;
+  nai_stats_show_records(rows, files->at, sizeof *files->at, rows->count, -1);
   return NAI_OK;
 }
 
 /* --- columns ------------------------------------------------------------------------------------------------ */
 
-static const struct file *file_of(const struct nai_stats_rows *rows, uint32_t row) {
-  return &((const struct files *)rows->state)->at[row];
-}
+#define FILE_(member) NAI_STATS_NUMBER(file, member)
+NAI_STATS_CELL(access, nai_stats_put_text(out, access_name(&((const struct file *)rows->records)[row])))
+NAI_STATS_CELL(small, nai_stats_put_text(out, small_name(&((const struct file *)rows->records)[row])))
 
-static void put_mean(struct nai_stats_cell *out, const struct traffic *traffic) {
-  if (traffic->count)
-    nai_stats_put_real(out, (double)traffic->bytes / (double)traffic->count);
-}
-static void put_rate(struct nai_stats_cell *out, const struct traffic *traffic) {
-  if (traffic->ns > 0)
-    nai_stats_put_real(out, (double)traffic->bytes * 1e9 / (double)traffic->ns);
-}
-static bool is_small(const struct traffic *traffic) {
-  return traffic->count > MANY && traffic->bytes / traffic->count < SMALL_BYTES;
-}
-
-static const char *access_name(const struct file *file) {
-  return file->read.count && file->written.count ? "both"
-       : file->read.count                        ? "read-only"
-       : file->written.count                     ? "write-only"
-                                                 : "none";
-}
-static const char *small_name(const struct file *file) {
-  bool reads = is_small(&file->read), writes = is_small(&file->written);
-  return reads && writes ? "both" : reads ? "reads" : writes ? "writes" : "";
-}
-
-NAI_STATS_CELL(ns, nai_stats_put_int(out, file_of(rows, row)->ns))
-NAI_STATS_CELL(process, nai_stats_put_int(out, file_of(rows, row)->process))
-NAI_STATS_CELL(opens, nai_stats_put_int(out, file_of(rows, row)->opens))
-NAI_STATS_CELL(reads, nai_stats_put_int(out, file_of(rows, row)->read.count))
-NAI_STATS_CELL(read_bytes, nai_stats_put_int(out, file_of(rows, row)->read.bytes))
-NAI_STATS_CELL(read_mean, put_mean(out, &file_of(rows, row)->read))
-NAI_STATS_CELL(read_rate, put_rate(out, &file_of(rows, row)->read))
-NAI_STATS_CELL(writes, nai_stats_put_int(out, file_of(rows, row)->written.count))
-NAI_STATS_CELL(written_bytes, nai_stats_put_int(out, file_of(rows, row)->written.bytes))
-NAI_STATS_CELL(written_mean, put_mean(out, &file_of(rows, row)->written))
-NAI_STATS_CELL(write_rate, put_rate(out, &file_of(rows, row)->written))
-NAI_STATS_CELL(access, nai_stats_put_text(out, access_name(file_of(rows, row))))
-NAI_STATS_CELL(small, nai_stats_put_text(out, small_name(file_of(rows, row))))
-NAI_STATS_CELL(first, nai_stats_put_int(out, file_of(rows, row)->first))
-NAI_STATS_CELL(last, nai_stats_put_int(out, file_of(rows, row)->last))
-NAI_STATS_CELL(path, nai_stats_put_text(out, nai_stats_text_of(rows->source, file_of(rows, row)->path)))
-
-const struct nai_stats_column nai_stats_file_columns[] = {{"Total Time", NAI_STATS_TIME, ns},
-                                                          {"PID", 0, process},
-                                                          {"Opens", 0, opens},
-                                                          {"Reads", 0, reads},
-                                                          {"Bytes Read", NAI_STATS_MEMORY, read_bytes},
-                                                          {"Avg Read", NAI_STATS_MEMORY, read_mean},
-                                                          {"Read Rate", NAI_STATS_RATE, read_rate},
-                                                          {"Writes", 0, writes},
-                                                          {"Bytes Written", NAI_STATS_MEMORY, written_bytes},
-                                                          {"Avg Write", NAI_STATS_MEMORY, written_mean},
-                                                          {"Write Rate", NAI_STATS_RATE, write_rate},
-                                                          {"Access", 0, access},
-                                                          {"Many Small", 0, small},
-                                                          {"First", NAI_STATS_STAMP, first},
-                                                          {"Last", NAI_STATS_STAMP, last},
-                                                          {"File", 0, path},
-                                                          {0}};
+const struct nai_stats_column nai_stats_file_columns[] = {
+    {"Total Time", NAI_STATS_TIME, FILE_(ns)},
+    {"PID", 0, FILE_(process)},
+    {"Opens", 0, FILE_(opens)},
+    {"Reads", 0, FILE_(read.count)},
+    {"Bytes Read", NAI_STATS_MEMORY, FILE_(read.bytes)},
+    {"Avg Read", NAI_STATS_MEMORY, NAI_STATS_MEASURE(file, read.mean)},
+    {"Read Rate", NAI_STATS_RATE, NAI_STATS_MEASURE(file, read.rate)},
+    {"Writes", 0, FILE_(written.count)},
+    {"Bytes Written", NAI_STATS_MEMORY, FILE_(written.bytes)},
+    {"Avg Write", NAI_STATS_MEMORY, NAI_STATS_MEASURE(file, written.mean)},
+    {"Write Rate", NAI_STATS_RATE, NAI_STATS_MEASURE(file, written.rate)},
+    {"Access", 0, access},
+    {"Many Small", 0, small},
+    {"First", NAI_STATS_STAMP, FILE_(first)},
+    {"Last", NAI_STATS_STAMP, FILE_(last)},
+    {"File", 0, NAI_STATS_WORDS(file, path)},
+    {0}};

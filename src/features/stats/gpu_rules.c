@@ -24,7 +24,7 @@ struct users {
 
 struct stretch {
   double percent;
-  int64_t start, ns;
+  int64_t start, ns, process, device, context;
   uint32_t user;
 };
 struct stretches {
@@ -105,6 +105,10 @@ static int find_users(struct users *users, struct nai_stats_source *source, stru
 
 static int add_stretch(struct stretches *all, struct stretch stretch, struct nai_err *err) {
   NAI_TRY(NAI_ROOM(all->at, all->capacity, all->count, &all->users.source->arena, err));
+  const struct user *user = &all->users.at[stretch.user];
+  stretch.process = user->process;
+  stretch.device = user->device;
+  stretch.context = user->context;
   all->at[all->count++] = stretch;
   return NAI_OK;
 }
@@ -114,7 +118,8 @@ static int find_gaps(struct stretches *all, uint32_t number, int64_t longer_than
   int64_t until = user->first;
   for (uint32_t i = 0; i < user->count; i++) {
     if (user->ops[i].start - until > longer_than)
-      NAI_TRY(add_stretch(all, (struct stretch){0, until, user->ops[i].start - until, number}, err));
+      NAI_TRY(
+          add_stretch(all, (struct stretch){.start = until, .ns = user->ops[i].start - until, .user = number}, err));
     until = user->ops[i].end > until ? user->ops[i].end : until;
   }
   return NAI_OK;
@@ -126,8 +131,7 @@ static void show(struct nai_stats_rows *rows, struct stretches *all, int64_t mos
                  int (*order)(const void *, const void *)) {
   if (all->count)
     qsort(all->at, all->count, sizeof *all->at, order);
-  rows->state = all;
-  rows->count = most >= 0 && most < all->count ? (uint32_t)most : all->count;
+  nai_stats_show_records(rows, all->at, sizeof *all->at, all->count, most);
 }
 
 int nai_stats_make_gaps(struct nai_stats_rows *rows, const struct nai_stats_options *options, struct nai_err *err) {
@@ -200,26 +204,12 @@ int nai_stats_make_utilization(struct nai_stats_rows *rows, const struct nai_sta
 
 /* --- columns ---------------------------------------------------------------------------------------------- */
 
-static const struct stretch *stretch_of(const struct nai_stats_rows *rows, uint32_t row) {
-  return &((const struct stretches *)rows->state)->at[row];
-}
-static const struct user *user_of(const struct nai_stats_rows *rows, uint32_t row) {
-  return &((const struct stretches *)rows->state)->users.at[stretch_of(rows, row)->user];
-}
-
-NAI_STATS_CELL(number, (void)rows; nai_stats_put_int(out, (int64_t)row + 1))
-NAI_STATS_CELL(in_use, nai_stats_put_rounded(out, stretch_of(rows, row)->percent))
-NAI_STATS_CELL(duration, nai_stats_put_int(out, stretch_of(rows, row)->ns))
-NAI_STATS_CELL(start, nai_stats_put_int(out, stretch_of(rows, row)->start))
-NAI_STATS_CELL(process, nai_stats_put_int(out, user_of(rows, row)->process))
-NAI_STATS_CELL(device, nai_stats_put_int(out, user_of(rows, row)->device))
-NAI_STATS_CELL(context, nai_stats_put_int(out, user_of(rows, row)->context))
-
-#define PLACE                                                                                     \
-  {"Duration", NAI_STATS_TIME, duration}, {"Start", NAI_STATS_STAMP, start}, {"PID", 0, process}, \
-      {"Device ID", 0, device}, {"Context ID", 0, context}, {                                     \
-    0                                                                                             \
+#define PLACE                                                                                                       \
+  {"Duration", NAI_STATS_TIME, NAI_STATS_NUMBER(stretch, ns)},                                                      \
+      {"Start", NAI_STATS_STAMP, NAI_STATS_NUMBER(stretch, start)}, {"PID", 0, NAI_STATS_NUMBER(stretch, process)}, \
+      {"Device ID", 0, NAI_STATS_NUMBER(stretch, device)}, {"Context ID", 0, NAI_STATS_NUMBER(stretch, context)}, { \
+    0                                                                                                               \
   }
-const struct nai_stats_column nai_stats_gap_columns[] = {{"Row#", 0, number}, PLACE};
+const struct nai_stats_column nai_stats_gap_columns[] = {{"Row#", 0, nai_stats_number_of_row, 1}, PLACE};
 const struct nai_stats_column nai_stats_utilization_columns[] = {
-    {"Row#", 0, number}, {"In-Use", NAI_STATS_PERCENT, in_use}, PLACE};
+    {"Row#", 0, nai_stats_number_of_row, 1}, {"In-Use", NAI_STATS_PERCENT, NAI_STATS_ROUNDED(stretch, percent)}, PLACE};

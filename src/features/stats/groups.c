@@ -3,7 +3,7 @@
 
 #include "base/sort.h"
 
-enum { RECENT = 1 << 16 };
+enum { RECENT = 1 << 16, MOST_DIRECT = 1 << 18 };
 
 int nai_stats_keys_begin(struct nai_stats_keys *keys, struct nai_arena *arena, struct nai_err *err) {
   *keys = (struct nai_stats_keys){.known = {.arena = arena}};
@@ -23,31 +23,46 @@ uint32_t nai_stats_key_find(struct nai_stats_keys *keys, const int64_t *key, int
   return *recent - 1;
 }
 
+int nai_stats_groups_expect(struct nai_stats_groups *groups, uint64_t more, struct nai_err *err) {
+  uint32_t capacity = groups->capacity;
+  if (groups->rows + more >= UINT32_MAX)
+    return nai_err_set(err, NAI_ELIMIT, "the report has more events than it can hold");
+  if (groups->rows + more <= capacity)
+    return NAI_OK;
+  struct nai_arena *arena = groups->of.known.arena;
+  groups->capacity = groups->rows + (uint32_t)more;
+  NAI_TRY(nai_arena_resize(&groups->group, arena, capacity * sizeof *groups->group,
+                           groups->capacity * sizeof *groups->group, err));
+  return nai_arena_resize(&groups->value, arena, capacity * sizeof *groups->value,
+                          groups->capacity * sizeof *groups->value, err);
+}
+
 int nai_stats_groups_begin(struct nai_stats_groups *groups, struct nai_stats_source *source, int keys, uint64_t rows,
                            struct nai_err *err) {
   *groups = (struct nai_stats_groups){.keys = keys};
-  if (rows >= UINT32_MAX)
-    return nai_err_set(err, NAI_ELIMIT, "the report has more events than it can hold");
-  groups->capacity = (uint32_t)rows;
   NAI_TRY(nai_stats_keys_begin(&groups->of, &source->arena, err));
-  NAI_TRY(NAI_NEW(groups->group, &source->arena, rows, err));
-  return NAI_NEW(groups->value, &source->arena, rows, err);
+  return nai_stats_groups_expect(groups, rows, err);
 }
 
 int nai_stats_groups_put(struct nai_stats_groups *groups, uint32_t group, int64_t value, struct nai_err *err) {
   NAI_TRY(nai_memory_check(group != NAI_NO_STRING, err));
-  if (groups->rows == groups->capacity) {
-    uint32_t capacity = groups->capacity;
-    NAI_TRY(NAI_ROOM(groups->group, capacity, groups->rows, groups->of.known.arena, err));
-    NAI_TRY(NAI_ROOM(groups->value, groups->capacity, groups->rows, groups->of.known.arena, err));
-  }
+  if (groups->rows == groups->capacity)
+    NAI_TRY(nai_stats_groups_expect(groups, (uint64_t)groups->rows + 1024, err));
   groups->group[groups->rows] = group;
   groups->value[groups->rows++] = value;
   return NAI_OK;
 }
 
+/* Single keys are mostly small numbers. */
 int nai_stats_groups_add(struct nai_stats_groups *groups, const int64_t *key, int64_t value, struct nai_err *err) {
-  return nai_stats_groups_put(groups, nai_stats_key_find(&groups->of, key, groups->keys), value, err);
+  const bool direct = groups->keys == 1 && *key >= 0 && *key < MOST_DIRECT;
+  if (!direct)
+    return nai_stats_groups_put(groups, nai_stats_key_find(&groups->of, key, groups->keys), value, err);
+  NAI_TRY(NAI_ROOM(groups->direct, groups->direct_capacity, (uint32_t)*key, groups->of.known.arena, err));
+  uint32_t *group = &groups->direct[*key];
+  if (!*group)
+    *group = nai_stats_key_find(&groups->of, key, 1) + 1;
+  return nai_stats_groups_put(groups, *group - 1, value, err);
 }
 
 int nai_stats_groups_add_some(struct nai_stats_groups *groups, const int64_t *key, int64_t value, uint32_t count,
@@ -55,12 +70,6 @@ int nai_stats_groups_add_some(struct nai_stats_groups *groups, const int64_t *ke
   NAI_TRY(NAI_ROOM(groups->weight, groups->weight_capacity, groups->rows, groups->of.known.arena, err));
   groups->weight[groups->rows] = count;
   return nai_stats_groups_add(groups, key, value, err);
-}
-
-static void tell_values(const void *ctx, uint32_t first, uint32_t count, uint32_t *group, int64_t *value) {
-  const struct nai_stats_groups *groups = ctx;
-  memcpy(group, groups->group + first, count * sizeof *group);
-  memcpy(value, groups->value + first, count * sizeof *value);
 }
 
 /* Orders of groups whose totals are equal. */
@@ -164,10 +173,9 @@ static void add_row(struct nai_stats *stats, int64_t value, int64_t weight) {
   stats->count += weight;
 }
 
-/* Statistics and quartiles of groups whose rows have weights. */
+/* Statistics of groups whose rows have weights. */
 static int weigh(struct nai_stats_groups *groups, struct nai_arena *arena, struct nai_err *err) {
   struct nai_key *keys;
-  NAI_TRY(NAI_NEW(groups->quartiles, arena, groups->count, err));
   NAI_TRY(NAI_NEW(keys, arena, groups->rows, err));
   for (uint32_t i = 0; i < groups->rows; i++)
     keys[i] = (struct nai_key){nai_key_from_i64(groups->value[i]), i};
@@ -184,15 +192,15 @@ static int weigh(struct nai_stats_groups *groups, struct nai_arena *arena, struc
       continue;
     stats->mean = (double)stats->total / (double)stats->count;
     stats->p50 = quantile_of(groups, keys + i, stats->count, 0.5);
-    groups->quartiles[keys[i].key][0] = quantile_of(groups, keys + i, stats->count, 0.25);
-    groups->quartiles[keys[i].key][1] = quantile_of(groups, keys + i, stats->count, 0.75);
+    stats->p25 = quantile_of(groups, keys + i, stats->count, 0.25);
+    stats->p75 = quantile_of(groups, keys + i, stats->count, 0.75);
   }
   return NAI_OK;
 }
 
 int nai_stats_groups_finish(struct nai_stats_groups *groups, struct nai_stats_source *source, int name_key,
                             enum nai_stats_ties ties, struct nai_err *err) {
-  const struct nai_values values = {.rows = groups->rows, .block = tell_values, .ctx = groups};
+  const struct nai_values values = {.rows = groups->rows, .groups = groups->group, .values = groups->value};
   groups->count = groups->of.known.count;
   NAI_TRY(NAI_NEW(groups->stats, &source->arena, groups->count, err));
   NAI_TRY(NAI_NEW(groups->sorted, &source->arena, groups->count, err));
@@ -213,28 +221,6 @@ int nai_stats_check_ties(struct nai_stats_rows *rows, const struct nai_stats_gro
     if (!rows->source->alone)
       return nai_err_set(err, NAI_ESTALE, "the run does not keep in which order names of equal totals stand");
     rows->note = "rows of equal totals may stand in another order than with the export";
-  }
-  return NAI_OK;
-}
-
-int nai_stats_groups_find_quartiles(struct nai_stats_groups *groups, struct nai_arena *arena, struct nai_err *err) {
-  uint32_t *end; /* of each group among the values */
-  double *values;
-  if (groups->quartiles)
-    return NAI_OK;
-  NAI_TRY(NAI_NEW(groups->quartiles, arena, groups->count, err));
-  NAI_TRY(NAI_NEW(end, arena, (size_t)groups->count + 1, err));
-  NAI_TRY(NAI_NEW(values, arena, groups->rows, err));
-  for (uint32_t g = 0; g < groups->count; g++)
-    end[g + 1] = end[g] + (uint32_t)groups->stats[g].count;
-  for (uint32_t i = 0; i < groups->rows; i++)
-    values[end[groups->group[i]]++] = (double)groups->value[i];
-  for (uint32_t g = 0; g < groups->count; g++) {
-    size_t count = (size_t)groups->stats[g].count;
-    double *first = values + end[g] - count;
-    qsort(first, count, sizeof *first, nai_by_f64);
-    groups->quartiles[g][0] = nai_quantile(first, count, 0.25);
-    groups->quartiles[g][1] = nai_quantile(first, count, 0.75);
   }
   return NAI_OK;
 }

@@ -71,11 +71,8 @@ static struct launch row_of(const struct nai_stats_rows *rows, uint32_t row) {
   return launch_of(all, all->order[row].value);
 }
 
-#define NUMBER(function, expression)                                                            \
-  static void function(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) { \
-    struct launch l = row_of(rows, row);                                                        \
-    nai_stats_put_int(out, expression);                                                         \
-  }
+#define NUMBER(function, expression) \
+  NAI_STATS_CELL(function, const struct launch l = row_of(rows, row); nai_stats_put_int(out, expression))
 NUMBER(call_start, l.call_start)
 NUMBER(call_duration, l.call_end - l.call_start)
 NUMBER(queue_start, l.queue == NAI_STATS_NULL ? l.queue : l.call_end)
@@ -86,31 +83,20 @@ NUMBER(total_duration, l.total)
 NUMBER(process, nai_stats_pid(l.thread))
 NUMBER(thread, nai_stats_tid(l.thread))
 
-static void device(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
+/* A column of the kernel; of its call a text. */
+static int64_t kernel_cell(const struct nai_stats_rows *rows, uint32_t row, size_t column) {
   const struct launches *all = rows->state;
-  nai_stats_put_int(out, all->kernels.at[NAI_STATS_OP_DEVICE][row_of(rows, row).kernel]);
+  return all->kernels.at[column][all->order[row].value];
 }
-
-static void call_name(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
-  const struct launches *all = rows->state;
-  int64_t name = all->calls.events.at[NAI_STATS_CALL_NAME][row_of(rows, row).call];
-  nai_stats_put_text(out, nai_stats_text_of(rows->source, name));
-}
-
-static void kernel_name(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
-  const struct launches *all = rows->state;
-  const char *name = nai_stats_text_of(rows->source, all->kernels.at[NAI_STATS_OP_NAME][row_of(rows, row).kernel]);
-  nai_stats_put_text(out, name ? name : "");
-}
-
-static void put_sizes(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row, int column) {
-  const struct launches *all = rows->state;
-  uint32_t kernel = row_of(rows, row).kernel;
-  int64_t *const *at = all->kernels.at + column;
-  nai_stats_put_text(out, nai_stats_sizes(rows, at[0][kernel], at[1][kernel], at[2][kernel]));
-}
-NAI_STATS_CELL(grid, put_sizes(out, rows, row, NAI_STATS_OP_GRID))
-NAI_STATS_CELL(block, put_sizes(out, rows, row, NAI_STATS_OP_BLOCK))
+NAI_STATS_CELL(device, nai_stats_put_int(out, kernel_cell(rows, row, NAI_STATS_OP_DEVICE)))
+NAI_STATS_CELL(call_name, const struct launches *all = rows->state; nai_stats_put_text(
+                   out, nai_stats_text_of(rows->source,
+                                          all->calls.events.at[NAI_STATS_CALL_NAME][all->call[all->order[row].value]])))
+NAI_STATS_CELL(kernel_name,
+               const char *name = nai_stats_text_of(rows->source, kernel_cell(rows, row, NAI_STATS_OP_NAME));
+               nai_stats_put_text(out, name ? name : ""))
+NAI_STATS_CELL(sizes, nai_stats_put_sizes(out, rows, kernel_cell(rows, row, at), kernel_cell(rows, row, at + 1),
+                                          kernel_cell(rows, row, at + 2)))
 
 const struct nai_stats_column nai_stats_launch_columns[] = {{"API Start", NAI_STATS_STAMP, call_start},
                                                             {"API Dur", NAI_STATS_TIME, call_duration},
@@ -123,8 +109,8 @@ const struct nai_stats_column nai_stats_launch_columns[] = {{"API Start", NAI_ST
                                                             {"TID", 0, thread},
                                                             {"DevId", 0, device},
                                                             {"API Function", 0, call_name},
-                                                            {"GridXYZ", 0, grid},
-                                                            {"BlockXYZ", 0, block},
+                                                            {"GridXYZ", 0, sizes, NAI_STATS_OP_GRID},
+                                                            {"BlockXYZ", 0, sizes, NAI_STATS_OP_BLOCK},
                                                             {"Kernel Name", 0, kernel_name},
                                                             {0}};
 
@@ -142,11 +128,10 @@ static int add_launch(struct launch_sums *sums, const struct launches *all, stru
                              all->calls.events.at[NAI_STATS_CALL_NAME][l.call],
                              all->kernels.at[NAI_STATS_OP_NAME][l.kernel]};
   const int64_t times[TIMES] = {l.total, l.call_end - l.call_start, l.queue, l.end - l.start};
-  for (int t = 0; t < TIMES; t++) {
-    NAI_TRY(nai_stats_groups_add(&sums->groups[t], key, times[t], err));
-    if (times[t] == NAI_STATS_NULL)
-      sums->groups[t].rows--; /* the group is there all the same */
-  }
+  const uint32_t group = nai_stats_key_find(&sums->groups[TOTAL].of, key, KEYS);
+  for (int t = 0; t < TIMES; t++)
+    if (times[t] != NAI_STATS_NULL)
+      NAI_TRY(nai_stats_groups_put(&sums->groups[t], group, times[t], err));
   return NAI_OK;
 }
 
@@ -170,8 +155,10 @@ int nai_stats_make_launch_sums(struct nai_stats_rows *rows, const struct nai_sta
     NAI_TRY(nai_stats_groups_begin(&sums->groups[t], rows->source, KEYS, all.count, err));
   for (uint32_t i = 0; i < all.count; i++)
     NAI_TRY(add_launch(sums, &all, launch_of(&all, all.order[i].value), err));
-  for (int t = 0; t < TIMES; t++)
+  for (int t = 0; t < TIMES; t++) {
+    sums->groups[t].of = sums->groups[TOTAL].of;
     NAI_TRY(nai_stats_groups_finish(&sums->groups[t], rows->source, KEY_KERNEL, NAI_STATS_BY_NAME, err));
+  }
   rows->state = sums;
   rows->count = sums->groups[TOTAL].count;
   if (rows->count)
@@ -179,54 +166,34 @@ int nai_stats_make_launch_sums(struct nai_stats_rows *rows, const struct nai_sta
   return NAI_OK;
 }
 
-static const struct nai_stats *times_of(const struct nai_stats_rows *rows, uint32_t row, int time) {
+/* Statistics of one of the times; of none they are missing, but for the deviation, as with NVIDIA. */
+static const struct nai_stats *times_of(const struct nai_stats_rows *rows, uint32_t row, size_t time) {
   const struct launch_sums *sums = rows->state;
   return &sums->groups[time].stats[nai_stats_group_of(rows, row)->id];
 }
+#define STATISTIC(function, put, member, none) \
+  NAI_STATS_CELL(function, const struct nai_stats *s = times_of(rows, row, at); put(out, s->count ? s->member : none))
+STATISTIC(average, nai_stats_put_rounded, mean, (double)INFINITY)
+STATISTIC(median, nai_stats_put_rounded, p50, (double)INFINITY)
+STATISTIC(least, nai_stats_put_int, min, NAI_STATS_NULL)
+STATISTIC(most, nai_stats_put_int, max, NAI_STATS_NULL)
+STATISTIC(deviation, nai_stats_put_rounded, stddev, 0)
+STATISTIC(count, nai_stats_put_int, count, 0)
 
-#define KEY(function, key_)                                                                     \
-  static void function(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) { \
-    nai_stats_put_int(out, nai_stats_group_of(rows, row)->key[key_]);                           \
+#define COLUMNS(letter, time)                                                                    \
+  {letter "Avg", NAI_STATS_TIME, average, time}, {letter "Med", NAI_STATS_TIME, median, time},   \
+      {letter "Min", NAI_STATS_TIME, least, time}, {letter "Max", NAI_STATS_TIME, most, time}, { \
+    letter "StdDev", NAI_STATS_TIME, deviation, time                                             \
   }
-KEY(sum_process, KEY_PID)
-KEY(sum_thread, KEY_TID)
-KEY(sum_device, KEY_DEVICE)
-
-NAI_STATS_CELL(sum_call,
-               nai_stats_put_text(out, nai_stats_text_of(rows->source, nai_stats_group_of(rows, row)->key[KEY_CALL])))
-NAI_STATS_CELL(queue_count, nai_stats_put_int(out, times_of(rows, row, QUEUE)->count))
-
-/* Statistics of one of the times; of none they are missing, but for the deviation, as with NVIDIA. */
-#define STATISTIC(function, time, put, member, none)                                            \
-  static void function(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) { \
-    const struct nai_stats *stats = times_of(rows, row, time);                                  \
-    put(out, stats->count ? stats->member : none);                                              \
-  }
-#define STATISTICS(name, time)                                                   \
-  STATISTIC(name##_average, time, nai_stats_put_rounded, mean, (double)INFINITY) \
-  STATISTIC(name##_median, time, nai_stats_put_rounded, p50, (double)INFINITY)   \
-  STATISTIC(name##_least, time, nai_stats_put_int, min, NAI_STATS_NULL)          \
-  STATISTIC(name##_most, time, nai_stats_put_int, max, NAI_STATS_NULL)           \
-  STATISTIC(name##_deviation, time, nai_stats_put_rounded, stddev, 0)
-STATISTICS(total, TOTAL)
-STATISTICS(call, CALL)
-STATISTICS(queue, QUEUE)
-STATISTICS(kernel, KERNEL)
-
-#define COLUMNS(letter, name)                                                                      \
-  {letter "Avg", NAI_STATS_TIME, name##_average}, {letter "Med", NAI_STATS_TIME, name##_median},   \
-      {letter "Min", NAI_STATS_TIME, name##_least}, {letter "Max", NAI_STATS_TIME, name##_most}, { \
-    letter "StdDev", NAI_STATS_TIME, name##_deviation                                              \
-  }
-const struct nai_stats_column nai_stats_launch_sum_columns[] = {{"PID", 0, sum_process},
-                                                                {"TID", 0, sum_thread},
-                                                                {"DevId", 0, sum_device},
-                                                                {"Count", 0, nai_stats_cell_count},
-                                                                {"QCount", 0, queue_count},
-                                                                COLUMNS("T", total),
-                                                                COLUMNS("A", call),
-                                                                COLUMNS("Q", queue),
-                                                                COLUMNS("K", kernel),
-                                                                {"API Name", 0, sum_call},
-                                                                {"Kernel Name", 0, nai_stats_cell_name},
+const struct nai_stats_column nai_stats_launch_sum_columns[] = {{"PID", 0, nai_stats_group_key, KEY_PID},
+                                                                {"TID", 0, nai_stats_group_key, KEY_TID},
+                                                                {"DevId", 0, nai_stats_group_key, KEY_DEVICE},
+                                                                {"Count", 0, NAI_STATS_COUNT},
+                                                                {"QCount", 0, count, QUEUE},
+                                                                COLUMNS("T", TOTAL),
+                                                                COLUMNS("A", CALL),
+                                                                COLUMNS("Q", QUEUE),
+                                                                COLUMNS("K", KERNEL),
+                                                                {"API Name", 0, nai_stats_group_text, KEY_CALL},
+                                                                {"Kernel Name", 0, nai_stats_group_name},
                                                                 {0}};

@@ -111,7 +111,6 @@ static int by_place(const void *left, const void *right, void *ctx) {
 }
 
 static int show(struct nai_stats_rows *rows, struct metrics *all, struct nai_err *err) {
-  rows->quartiles = true;
   NAI_TRY(nai_stats_show_groups(rows, &all->groups, KEY_NAME, NAI_STATS_BY_KEY, err));
   if (rows->count)
     qsort_r(all->groups.sorted, rows->count, sizeof *all->groups.sorted, by_place, all);
@@ -228,6 +227,30 @@ static int sum_instances(struct nai_stats_rows *rows, struct metrics *all, struc
   return show(rows, all, err);
 }
 
+/* --- columns ------------------------------------------------------------------------------------------------- */
+
+static const struct metric *metric_of(const struct nai_stats_rows *rows, uint32_t row) {
+  return &((const struct metrics *)rows->state)->at[nai_stats_group_of(rows, row)->key[KEY_METRIC]];
+}
+
+NAI_STATS_CELL(gpu, nai_stats_put_int(out, gpu_of(metric_of(rows, row)->type)))
+NAI_STATS_CELL(metric, nai_stats_put_text(out, nai_stats_text_of(rows->source, metric_of(rows, row)->name)))
+NAI_STATS_CELL(mean_of_all,
+               nai_stats_put_rounded(out, metric_of(rows, row)->total / (double)metric_of(rows, row)->count))
+
+#define SPREAD                                                                             \
+  {"GPU", 0, gpu}, {"Count", 0, NAI_STATS_COUNT}, {"Avg", 0, NAI_STATS_OF(rounded, mean)}, \
+      {"StdDev", 0, NAI_STATS_OF(rounded, stddev)}, {"Min", 0, NAI_STATS_OF(int, min)},    \
+      {"Q1", 0, NAI_STATS_OF(rounded, p25)}, {"Med", 0, NAI_STATS_OF(rounded, p50)},       \
+      {"Q3", 0, NAI_STATS_OF(rounded, p75)}, {"Max", 0, NAI_STATS_OF(int, max)}, {         \
+    "Metric", 0, metric                                                                    \
+  }
+const struct nai_stats_column nai_stats_metric_columns[] = {SPREAD, {0}};
+static const struct nai_stats_column named_columns[] = {SPREAD, {"Name", 0, nai_stats_group_name}, {0}};
+const struct nai_stats_column nai_stats_nvlink_columns[] = {SPREAD, {"Avg of All", 0, mean_of_all}, {0}};
+
+/* --- reports ------------------------------------------------------------------------------------------------ */
+
 static int begin(struct metrics **out, struct nai_stats_source *source, const char *names, struct nai_err *err) {
   NAI_TRY(NAI_NEW(*out, &source->arena, 1, err));
   (*out)->source = source;
@@ -244,7 +267,7 @@ int nai_stats_make_gpu_metrics(struct nai_stats_rows *rows, const struct nai_sta
   NAI_TRY(begin(&all, rows->source, "", err));
   if (!options->flag[PER_KERNEL] && !options->flag[PER_RANGE])
     return sum_samples(rows, all, INT64_MIN, err);
-  rows->columns = nai_stats_named_metric_columns;
+  rows->columns = named_columns;
   if (options->flag[PER_RANGE])
     NAI_TRY(nai_stats_project_by_gpu(&at, &count, rows->source, err));
   else
@@ -260,25 +283,3 @@ int nai_stats_make_nvlink(struct nai_stats_rows *rows, const struct nai_stats_op
   rows->absent = all->sample_count == 0;
   return sum_samples(rows, all, 0, err);
 }
-
-/* --- columns ------------------------------------------------------------------------------------------------- */
-
-static const struct metric *metric_of(const struct nai_stats_rows *rows, uint32_t row) {
-  return &((const struct metrics *)rows->state)->at[nai_stats_group_of(rows, row)->key[KEY_METRIC]];
-}
-
-NAI_STATS_CELL(gpu, nai_stats_put_int(out, gpu_of(metric_of(rows, row)->type)))
-NAI_STATS_CELL(metric, nai_stats_put_text(out, nai_stats_text_of(rows->source, metric_of(rows, row)->name)))
-NAI_STATS_CELL(mean_of_all,
-               nai_stats_put_rounded(out, metric_of(rows, row)->total / (double)metric_of(rows, row)->count))
-
-#define SPREAD                                                                             \
-  {"GPU", 0, gpu}, {"Count", 0, nai_stats_cell_count}, {"Avg", 0, nai_stats_cell_average}, \
-      {"StdDev", 0, nai_stats_cell_deviation}, {"Min", 0, nai_stats_cell_least},           \
-      {"Q1", 0, nai_stats_cell_first_quartile}, {"Med", 0, nai_stats_cell_median},         \
-      {"Q3", 0, nai_stats_cell_third_quartile}, {"Max", 0, nai_stats_cell_most}, {         \
-    "Metric", 0, metric                                                                    \
-  }
-const struct nai_stats_column nai_stats_metric_columns[] = {SPREAD, {0}};
-const struct nai_stats_column nai_stats_named_metric_columns[] = {SPREAD, {"Name", 0, nai_stats_cell_name}, {0}};
-const struct nai_stats_column nai_stats_nvlink_columns[] = {SPREAD, {"Avg of All", 0, mean_of_all}, {0}};

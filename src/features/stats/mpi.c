@@ -43,17 +43,15 @@ int nai_stats_make_mpi_sizes(struct nai_stats_rows *rows, const struct nai_stats
   return NAI_OK;
 }
 
-static void source_name(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
-  static const char *const names[] = {[P2P] = "p2p", [SENT] = "coll_send", [RECEIVED] = "coll_recv"};
-  nai_stats_put_text(out, names[nai_stats_group_of(rows, row)->key[1]]);
-}
+static const char *const size_sources[] = {[P2P] = "p2p", [SENT] = "coll_send", [RECEIVED] = "coll_recv"};
+NAI_STATS_CELL(source_name, nai_stats_put_text(out, size_sources[nai_stats_group_of(rows, row)->key[1]]))
 
 const struct nai_stats_column nai_stats_mpi_size_columns[] = {{"Total Message Volume", NAI_STATS_MEMORY,
-                                                               nai_stats_cell_total},
-                                                              {"Instances", 0, nai_stats_cell_count},
+                                                               NAI_STATS_TOTAL},
+                                                              {"Instances", 0, NAI_STATS_COUNT},
                                                               NAI_STATS_SIZE_SPREAD,
                                                               {"Source", 0, source_name},
-                                                              {"Name", 0, nai_stats_cell_name},
+                                                              {"Name", 0, nai_stats_group_name},
                                                               {0}};
 
 /* --- every event ------------------------------------------------------------------------------------------ */
@@ -64,7 +62,7 @@ enum { TABLES = sizeof tables / sizeof *tables, COLLECTIVES = TABLES - 1 };
 
 struct event {
   int64_t at[COLUMNS];
-  int64_t rank;
+  int64_t rank, ns, process, thread, size, sent; /* size: of what is no collective */
   int table;
 };
 struct trace {
@@ -106,6 +104,7 @@ static uint32_t take_events(struct trace *trace, uint32_t count, const struct na
       event->at[c] = events->at[c][i];
     uint32_t slot = nai_keyset_find(&trace->processes, event->at[THREAD] >> NAI_STATS_PROCESS_SHIFT);
     event->rank = slot == UINT32_MAX ? NAI_STATS_NULL : trace->ranks[slot];
+    event->size = event->sent = NAI_STATS_NULL;
     event->table = table;
     count++;
   }
@@ -121,6 +120,10 @@ static int keep_different(struct nai_stats_rows *rows, struct event *events, uin
       continue;
     last = event;
     NAI_TRY(nai_stats_name(&event.at[TEXT], rows->source, event.at[TEXT], err));
+    event.ns = event.at[END] - event.at[START];
+    event.process = nai_stats_pid(event.at[THREAD]);
+    event.thread = nai_stats_tid(event.at[THREAD]);
+    *(event.table == COLLECTIVES ? &event.sent : &event.size) = event.at[SIZE];
     events[rows->count++] = event;
   }
   return NAI_OK;
@@ -146,50 +149,26 @@ int nai_stats_make_mpi_trace(struct nai_stats_rows *rows, const struct nai_stats
     count = take_events(trace, count, &events[t], t);
   if (count)
     qsort(trace->events, count, sizeof *trace->events, by_start);
-  rows->state = trace;
-  return keep_different(rows, trace->events, count, err);
+  NAI_TRY(keep_different(rows, trace->events, count, err));
+  nai_stats_show_records(rows, trace->events, sizeof *trace->events, rows->count, -1);
+  return NAI_OK;
 }
 
 /* --- columns ---------------------------------------------------------------------------------------------- */
 
-static const struct event *event_of(const struct nai_stats_rows *rows, uint32_t row) {
-  return &((const struct trace *)rows->state)->events[row];
-}
-
-static int64_t size_of(const struct nai_stats_rows *rows, uint32_t row, bool collective) {
-  const struct event *event = event_of(rows, row);
-  return (event->table == COLLECTIVES) == collective ? event->at[SIZE] : NAI_STATS_NULL;
-}
-
-#define CELL(function, value)                                                                   \
-  static void function(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) { \
-    nai_stats_put_int(out, value);                                                              \
-  }
-CELL(start, event_of(rows, row)->at[START])
-CELL(end, event_of(rows, row)->at[END])
-CELL(duration, event_of(rows, row)->at[END] - event_of(rows, row)->at[START])
-CELL(process, nai_stats_pid(event_of(rows, row)->at[THREAD]))
-CELL(thread, nai_stats_tid(event_of(rows, row)->at[THREAD]))
-CELL(tag, event_of(rows, row)->at[TAG])
-CELL(rank, event_of(rows, row)->rank)
-CELL(peer, event_of(rows, row)->at[PEER])
-CELL(root, event_of(rows, row)->at[ROOT])
-CELL(size, size_of(rows, row, false))
-CELL(sent, size_of(rows, row, true))
-CELL(received, event_of(rows, row)->at[RECEIVED_SIZE])
-NAI_STATS_CELL(name, nai_stats_put_text(out, nai_stats_text_of(rows->source, event_of(rows, row)->at[TEXT])))
-
-const struct nai_stats_column nai_stats_mpi_trace_columns[] = {{"Start", NAI_STATS_STAMP, start},
-                                                               {"End", NAI_STATS_STAMP, end},
-                                                               {"Duration", NAI_STATS_TIME, duration},
-                                                               {"Event", 0, name},
-                                                               {"Pid", 0, process},
-                                                               {"Tid", 0, thread},
-                                                               {"Tag", 0, tag},
-                                                               {"Rank", 0, rank},
-                                                               {"PeerRank", 0, peer},
-                                                               {"RootRank", 0, root},
-                                                               {"Size", NAI_STATS_MEMORY, size},
-                                                               {"CollSendSize", NAI_STATS_MEMORY, sent},
-                                                               {"CollRecvSize", NAI_STATS_MEMORY, received},
+#define CELL(member) NAI_STATS_NUMBER(event, member)
+const struct nai_stats_column nai_stats_mpi_trace_columns[] = {{"Start", NAI_STATS_STAMP, CELL(at[START])},
+                                                               {"End", NAI_STATS_STAMP, CELL(at[END])},
+                                                               {"Duration", NAI_STATS_TIME, CELL(ns)},
+                                                               {"Event", 0, NAI_STATS_WORDS(event, at[TEXT])},
+                                                               {"Pid", 0, CELL(process)},
+                                                               {"Tid", 0, CELL(thread)},
+                                                               {"Tag", 0, CELL(at[TAG])},
+                                                               {"Rank", 0, CELL(rank)},
+                                                               {"PeerRank", 0, CELL(at[PEER])},
+                                                               {"RootRank", 0, CELL(at[ROOT])},
+                                                               {"Size", NAI_STATS_MEMORY, CELL(size)},
+                                                               {"CollSendSize", NAI_STATS_MEMORY, CELL(sent)},
+                                                               {"CollRecvSize", NAI_STATS_MEMORY,
+                                                                CELL(at[RECEIVED_SIZE])},
                                                                {0}};

@@ -5,7 +5,7 @@
 
 /* One sample over the threshold. */
 struct wait {
-  int64_t start, end, rate, guid;
+  int64_t start, end, ns, rate, guid;
   int64_t name; /* of source->texts */
 };
 struct waits {
@@ -63,11 +63,12 @@ static int add_samples(struct waits *waits, struct nai_stats_rows *rows, const s
   struct nai_stats_events e;
   NAI_TRY(nai_stats_load(&e, rows->source, is_switch ? "NET_IB_SWITCH_METRIC" : "NET_NIC_METRIC", columns, err));
   for (uint32_t i = 0; i < e.count; i++) {
-    struct wait wait = {e.at[START][i], e.at[END][i], e.at[VALUE][i], e.at[DEVICE][i], NAI_STATS_NULL};
+    struct wait wait = {e.at[START][i], e.at[END][i], 0, e.at[VALUE][i], e.at[DEVICE][i], NAI_STATS_NULL};
     if (wait.rate <= threshold || !nai_stats_has_times(wait.start, wait.end) ||
         !tells_waits(metrics, e.at[LIST][i], e.at[INDEX][i]))
       continue;
     name_device(&wait, cards, is_switch);
+    wait.ns = wait.end - wait.start;
     NAI_TRY(NAI_ROOM(waits->at, waits->capacity, rows->count, &rows->source->arena, err));
     waits->at[rows->count++] = wait;
   }
@@ -89,25 +90,15 @@ int nai_stats_make_congestion(struct nai_stats_rows *rows, const struct nai_stat
     NAI_TRY(add_samples(waits, rows, &metrics, &cards, is_switch, options->number[0], err));
   if (rows->count)
     qsort(waits->at, rows->count, sizeof *waits->at, by_start);
-  rows->state = waits;
+  nai_stats_show_records(rows, waits->at, sizeof *waits->at, rows->count, -1);
   return NAI_OK;
 }
 
-static const struct wait *wait_of(const struct nai_stats_rows *rows, uint32_t row) {
-  return &((const struct waits *)rows->state)->at[row];
-}
-
-NAI_STATS_CELL(start, nai_stats_put_int(out, wait_of(rows, row)->start))
-NAI_STATS_CELL(end, nai_stats_put_int(out, wait_of(rows, row)->end))
-NAI_STATS_CELL(duration, nai_stats_put_int(out, wait_of(rows, row)->end - wait_of(rows, row)->start))
-NAI_STATS_CELL(rate, nai_stats_put_int(out, wait_of(rows, row)->rate))
-NAI_STATS_CELL(guid, nai_stats_put_int(out, wait_of(rows, row)->guid))
-NAI_STATS_CELL(name, nai_stats_put_text(out, nai_stats_text_of(rows->source, wait_of(rows, row)->name)))
-
-const struct nai_stats_column nai_stats_congestion_columns[] = {{"Start", NAI_STATS_STAMP, start},
-                                                                {"End", NAI_STATS_STAMP, end},
-                                                                {"Duration", NAI_STATS_TIME, duration},
-                                                                {"Send wait rate", 0, rate},
-                                                                {"GUID", NAI_STATS_ADDRESS, guid},
-                                                                {"Name", 0, name},
-                                                                {0}};
+const struct nai_stats_column nai_stats_congestion_columns[] = {
+    {"Start", NAI_STATS_STAMP, NAI_STATS_NUMBER(wait, start)},
+    {"End", NAI_STATS_STAMP, NAI_STATS_NUMBER(wait, end)},
+    {"Duration", NAI_STATS_TIME, NAI_STATS_NUMBER(wait, ns)},
+    {"Send wait rate", 0, NAI_STATS_NUMBER(wait, rate)},
+    {"GUID", NAI_STATS_ADDRESS, NAI_STATS_NUMBER(wait, guid)},
+    {"Name", 0, NAI_STATS_WORDS(wait, name)},
+    {0}};

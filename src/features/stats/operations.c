@@ -150,8 +150,19 @@ int nai_stats_name_memory(int64_t kinds[NAI_STATS_MEMORY_KINDS], struct nai_stat
   return NAI_OK;
 }
 
-const char *nai_stats_sizes(struct nai_stats_rows *rows, int64_t x, int64_t y, int64_t z) {
+static void put_size(struct nai_buf *out, int64_t size) {
+  const double magnitude = size < 0 ? -10 * (double)size : (double)size;
+  for (int least = 1000; least > 1 && magnitude < least; least /= 10)
+    nai_buf_putc(out, ' ');
+  nai_stats_put_digits(out, size);
+}
+
+void nai_stats_put_sizes(struct nai_stats_cell *out, struct nai_stats_rows *rows, int64_t x, int64_t y, int64_t z) {
+  const int64_t sizes[] = {x, y, z};
   nai_buf_clear(&rows->scratch);
-  nai_buf_printf(&rows->scratch, "%4lld %4lld %4lld", (long long)x, (long long)y, (long long)z);
-  return x == NAI_STATS_NULL ? NULL : nai_buf_str(&rows->scratch);
+  for (int i = 0; i < 3; i++) {
+    nai_buf_puts(&rows->scratch, i ? " " : "");
+    put_size(&rows->scratch, sizes[i]);
+  }
+  nai_stats_put_text(out, x == NAI_STATS_NULL ? NULL : nai_buf_str(&rows->scratch));
 }

@@ -66,5 +66,5 @@ enum { NAI_STATS_MEMORY_KINDS = 8 };
 /* What kinds of memory are called, as numbers of source->texts. */
 NAI_MUST_CHECK int nai_stats_name_memory(int64_t kinds[NAI_STATS_MEMORY_KINDS], struct nai_stats_source *source,
                                          bool old, struct nai_err *err);
-/* A grid or a block as `   2    1    1`, NULL where there is none. Made in rows->scratch. */
-const char *nai_stats_sizes(struct nai_stats_rows *rows, int64_t x, int64_t y, int64_t z);
+/* A grid or a block as `   2    1    1`. */
+void nai_stats_put_sizes(struct nai_stats_cell *out, struct nai_stats_rows *rows, int64_t x, int64_t y, int64_t z);

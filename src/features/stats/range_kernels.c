@@ -144,29 +144,18 @@ int nai_stats_make_range_kernels(struct nai_stats_rows *rows, const struct nai_s
 
 /* --- columns -------------------------------------------------------------------------------------------- */
 
-NAI_STATS_CELL(range, nai_stats_put_text(out, range_text(rows, nai_stats_group_of(rows, row))))
-static void style(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
-  int64_t style = nai_stats_group_of(rows, row)->key[KEY_STYLE];
-  nai_stats_put_text(out, style == NO_STYLE ? NULL : nai_stats_style_name((enum nai_stats_style)style));
-}
-NAI_STATS_CELL(process, nai_stats_put_int(out, nai_stats_group_of(rows, row)->key[KEY_PID]))
-NAI_STATS_CELL(thread, nai_stats_put_int(out, nai_stats_group_of(rows, row)->key[KEY_TID]))
-static void ranges(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
-  const struct range_kernels *all = rows->state;
-  nai_stats_put_int(out, all->range_instances[nai_stats_group_of(rows, row)->id]);
-}
-static void kernels(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
-  const struct range_kernels *all = rows->state;
-  nai_stats_put_int(out, all->kernel_instances[nai_stats_group_of(rows, row)->id]);
-}
+NAI_STATS_CELL(ranges, nai_stats_put_int(out, ((const struct range_kernels *)rows->state)
+                                                  ->range_instances[nai_stats_group_of(rows, row)->id]))
+NAI_STATS_CELL(kernels, nai_stats_put_int(out, ((const struct range_kernels *)rows->state)
+                                                   ->kernel_instances[nai_stats_group_of(rows, row)->id]))
 
-const struct nai_stats_column nai_stats_range_kernel_columns[] = {{"NVTX Range", 0, range},
-                                                                  {"Style", 0, style},
-                                                                  {"PID", 0, process},
-                                                                  {"TID", 0, thread},
+const struct nai_stats_column nai_stats_range_kernel_columns[] = {{"NVTX Range", 0, nai_stats_group_text, KEY_RANGE},
+                                                                  {"Style", 0, nai_stats_group_style, KEY_STYLE},
+                                                                  {"PID", 0, nai_stats_group_key, KEY_PID},
+                                                                  {"TID", 0, nai_stats_group_key, KEY_TID},
                                                                   {"NVTX Inst", 0, ranges},
                                                                   {"Kern Inst", 0, kernels},
-                                                                  {"Total Time", NAI_STATS_TIME, nai_stats_cell_total},
+                                                                  {"Total Time", NAI_STATS_TIME, NAI_STATS_TOTAL},
                                                                   NAI_STATS_SPREAD,
-                                                                  {"Kernel Name", 0, nai_stats_cell_name},
+                                                                  {"Kernel Name", 0, nai_stats_group_name},
                                                                   {0}};

@@ -15,11 +15,11 @@ static int cut_name(int64_t *name, struct nai_stats_source *source, struct nai_e
   return nai_stats_text(name, source, nai_buf_str(&cut), err);
 }
 
-static int sum(struct nai_stats_rows *rows, const struct nai_stats_options *options, bool push_pop, bool start_end,
-               struct nai_err *err) {
+int nai_stats_make_ranges(struct nai_stats_rows *rows, const struct nai_stats_options *options, struct nai_err *err) {
   struct nai_stats_ranges ranges;
   struct nai_stats_groups *groups = NULL;
   uint32_t *known; /* groups + 1, by words and style */
+  const int what = options->report->what;
   rows->source->canonical = options->flag[0];
   NAI_TRY(nai_stats_load_ranges(&ranges, rows->source, options->old, NAI_STATS_BOTH_STYLES, err));
   NAI_TRY(NAI_NEW(groups, &rows->source->arena, 1, err));
@@ -28,7 +28,7 @@ static int sum(struct nai_stats_rows *rows, const struct nai_stats_options *opti
   for (uint32_t i = 0; i < ranges.count; i++) {
     const struct nai_stats_range *range = &ranges.at[i];
     uint32_t *group = &known[range->words * 2 + range->push_pop];
-    if (!(range->push_pop ? push_pop : start_end))
+    if (what == (range->push_pop ? NAI_STATS_START_END_RANGES : NAI_STATS_PUSH_POP_RANGES))
       continue;
     if (!*group) {
       int64_t key[2] = {range->name, nai_stats_style_of(range)};
@@ -41,26 +41,7 @@ static int sum(struct nai_stats_rows *rows, const struct nai_stats_options *opti
   return nai_stats_show_groups(rows, groups, 0, NAI_STATS_BY_NAME, err);
 }
 
-int nai_stats_make_ranges(struct nai_stats_rows *rows, const struct nai_stats_options *options, struct nai_err *err) {
-  return sum(rows, options, true, true, err);
-}
-
-int nai_stats_make_push_pop(struct nai_stats_rows *rows, const struct nai_stats_options *options, struct nai_err *err) {
-  return sum(rows, options, true, false, err);
-}
-
-int nai_stats_make_start_end(struct nai_stats_rows *rows, const struct nai_stats_options *options,
-                             struct nai_err *err) {
-  return sum(rows, options, false, true, err);
-}
-
-NAI_STATS_CELL(style,
-               nai_stats_put_text(out,
-                                  nai_stats_style_name((enum nai_stats_style)nai_stats_group_of(rows, row)->key[1])))
-
-NAI_STATS_CELL(range_name, nai_stats_put_text(out, nai_stats_group_of(rows, row)->name))
-
 const struct nai_stats_column nai_stats_range_columns[] = {
-    NAI_STATS_SUMS("Instances"), {"Style", 0, style}, {"Range", 0, range_name}, {0}};
+    NAI_STATS_SUMS("Instances"), {"Style", 0, nai_stats_group_style, 1}, {"Range", 0, nai_stats_group_name, 1}, {0}};
 const struct nai_stats_column nai_stats_one_style_columns[] = {
-    NAI_STATS_SUMS("Instances"), {"Range", 0, range_name}, {0}};
+    NAI_STATS_SUMS("Instances"), {"Range", 0, nai_stats_group_name, 1}, {0}};

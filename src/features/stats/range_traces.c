@@ -37,6 +37,12 @@ static uint32_t index_of(const struct nai_stats_rows *rows, uint32_t row) {
 /* Whether a range has a level and a stack. */
 static bool has_place(const struct range_trace *all, uint32_t range) { return !all->lost || !all->lost[range]; }
 
+/* The place of a range among the others, NULL for none. */
+static const struct nai_stats_place *place_of(const struct nai_stats_rows *rows, uint32_t row) {
+  const struct range_trace *all = rows->state;
+  return has_place(all, index_of(rows, row)) ? &all->places[index_of(rows, row)] : NULL;
+}
+
 NAI_STATS_CELL(name, nai_stats_put_text(out, nai_stats_text_of(rows->source, range_of(rows, row)->name)))
 NAI_STATS_CELL(start, nai_stats_put_int(out, range_of(rows, row)->start))
 NAI_STATS_CELL(end, nai_stats_put_int(out, range_of(rows, row)->end))
@@ -44,19 +50,15 @@ NAI_STATS_CELL(duration, nai_stats_put_int(out, range_of(rows, row)->end - range
 NAI_STATS_CELL(style, nai_stats_put_text(out, nai_stats_style_name(nai_stats_style_of(range_of(rows, row)))))
 NAI_STATS_CELL(process, nai_stats_put_int(out, nai_stats_pid(range_of(rows, row)->thread)))
 NAI_STATS_CELL(thread, nai_stats_put_int(out, nai_stats_tid(range_of(rows, row)->thread)))
-static void level(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
-  const struct range_trace *all = rows->state;
-  uint32_t range = index_of(rows, row);
-  nai_stats_put_int(out, has_place(all, range) ? all->places[range].level : NAI_STATS_NULL);
-}
+NAI_STATS_CELL(level, const struct nai_stats_place *place = place_of(rows, row);
+               nai_stats_put_int(out, place ? place->level : NAI_STATS_NULL))
 NAI_STATS_CELL(children,
                nai_stats_put_int(out, ((const struct range_trace *)rows->state)->children[index_of(rows, row)]))
 NAI_STATS_CELL(id, nai_stats_put_int(out, range_of(rows, row)->rowid))
-static void parent(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
-  const struct range_trace *all = rows->state;
-  uint32_t range = index_of(rows, row), parent = has_place(all, range) ? all->places[range].parent : UINT32_MAX;
-  nai_stats_put_int(out, parent == UINT32_MAX ? NAI_STATS_NULL : all->ranges.at[parent].rowid);
-}
+NAI_STATS_CELL(parent, const struct nai_stats_place *place = place_of(rows, row);
+               nai_stats_put_int(out, place && place->parent != UINT32_MAX
+                                          ? ((const struct range_trace *)rows->state)->ranges.at[place->parent].rowid
+                                          : NAI_STATS_NULL))
 
 /* :2:4:5, from the outermost. */
 static void put_stack(struct nai_stats_stack *stack, const struct range_trace *all, uint32_t range) {
@@ -77,7 +79,8 @@ static void put_stack(struct nai_stats_stack *stack, const struct range_trace *a
   stack->count = last + 1;
 }
 
-static void stack(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
+static void stack(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row, size_t at) {
+  (void)at;
   const struct range_trace *all = rows->state;
   uint32_t range = index_of(rows, row);
   if (!has_place(all, range))
@@ -160,7 +163,8 @@ int nai_stats_make_push_pop_trace(struct nai_stats_rows *rows, const struct nai_
 
 NAI_STATS_CELL(child_time,
                nai_stats_put_int(out, ((const struct range_trace *)rows->state)->child_ns[index_of(rows, row)]))
-static void own_time(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
+static void own_time(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row, size_t at) {
+  (void)at;
   const struct nai_stats_range *range = range_of(rows, row);
   int64_t own = range->end - range->start;
   nai_stats_add(&own, -((const struct range_trace *)rows->state)->child_ns[index_of(rows, row)]);
@@ -168,7 +172,8 @@ static void own_time(struct nai_stats_cell *out, struct nai_stats_rows *rows, ui
 }
 
 /* Two hyphens a level in front of the name. */
-static void tree(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
+static void tree(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row, size_t at) {
+  (void)at;
   const struct range_trace *all = rows->state;
   const char *text = nai_stats_text_of(rows->source, range_of(rows, row)->name);
   nai_buf_clear(&rows->scratch);
@@ -258,7 +263,8 @@ int nai_stats_make_projections(struct nai_stats_rows *rows, const struct nai_sta
 
 NAI_STATS_CELL(projected_start,
                nai_stats_put_int(out, ((const struct range_trace *)rows->state)->extents[index_of(rows, row)].start))
-static void projected_time(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
+static void projected_time(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row, size_t at) {
+  (void)at;
   const struct nai_stats_extent *extent = &((const struct range_trace *)rows->state)->extents[index_of(rows, row)];
   nai_stats_put_int(out, extent->end - extent->start);
 }
@@ -325,10 +331,6 @@ static void put_mean(struct nai_stats_cell *out, int64_t total, int64_t count) {
   nai_stats_put_rounded(out, count ? (double)total / (double)count : (double)INFINITY);
 }
 
-NAI_STATS_CELL(sum_name, nai_stats_put_text(out, nai_stats_group_of(rows, row)->name))
-NAI_STATS_CELL(
-    sum_style,
-    nai_stats_put_text(out, nai_stats_style_name((enum nai_stats_style)nai_stats_group_of(rows, row)->key[KEY_STYLE])))
 NAI_STATS_CELL(sum_range_time, nai_stats_put_int(out, sum_of(rows, row)->range_ns))
 NAI_STATS_CELL(sum_operations, nai_stats_put_int(out, sum_of(rows, row)->operations))
 NAI_STATS_CELL(mean_operations,
@@ -337,18 +339,12 @@ NAI_STATS_CELL(mean_level, put_mean(out, sum_of(rows, row)->levels, sum_of(rows,
 NAI_STATS_CELL(mean_children, put_mean(out, sum_of(rows, row)->children, nai_stats_group_of(rows, row)->stats.count))
 
 const struct nai_stats_column nai_stats_projection_sum_columns[] = {
-    {"Range", 0, sum_name},
-    {"Style", 0, sum_style},
-    {"Total Proj Time", NAI_STATS_TIME, nai_stats_cell_total},
+    {"Range", 0, nai_stats_group_name, 1},
+    {"Style", 0, nai_stats_group_style, KEY_STYLE},
+    {"Total Proj Time", NAI_STATS_TIME, NAI_STATS_TOTAL},
     {"Total Range Time", NAI_STATS_TIME, sum_range_time},
-    {"Range Instances", 0, nai_stats_cell_count},
-    {"Proj Avg", NAI_STATS_TIME, nai_stats_cell_average},
-    {"Proj Med", NAI_STATS_TIME, nai_stats_cell_median},
-    {"Proj Min", NAI_STATS_TIME, nai_stats_cell_least},
-    {"Proj Max", NAI_STATS_TIME, nai_stats_cell_most},
-    {"Proj StdDev", NAI_STATS_TIME, nai_stats_cell_deviation},
-    {"Proj Q1", NAI_STATS_TIME, nai_stats_cell_first_quartile, true},
-    {"Proj Q3", NAI_STATS_TIME, nai_stats_cell_third_quartile, true},
+    {"Range Instances", 0, NAI_STATS_COUNT},
+    NAI_STATS_SPREAD_OF("Proj "),
     {"Total GPU Ops", 0, sum_operations},
     {"Avg GPU Ops", 0, mean_operations},
     {"Avg Range Lvl", 0, mean_level},

@@ -12,6 +12,11 @@ const char *nai_stats_style_name(enum nai_stats_style style) {
   return style == NAI_STATS_PUSH_POP ? "PushPop" : "StartEnd";
 }
 
+void nai_stats_group_style(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row, size_t at) {
+  int64_t style = nai_stats_group_of(rows, row)->key[at];
+  nai_stats_put_text(out, style < 0 ? NULL : nai_stats_style_name((enum nai_stats_style)style));
+}
+
 static bool is_push_pop(int64_t type) { return type == 59 || type == 70; }
 static bool is_start_end(int64_t type) { return type == 60 || type == 71; }
 static bool is_range(int64_t type) { return is_push_pop(type) || is_start_end(type); }

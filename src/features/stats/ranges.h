@@ -7,6 +7,7 @@
 
 enum nai_stats_style { NAI_STATS_PUSH_POP, NAI_STATS_START_END };
 const char *nai_stats_style_name(enum nai_stats_style style);
+nai_stats_cell_fn nai_stats_group_style; /* of reports of groups: of a key */
 enum { NAI_STATS_WORDS_BITS = 30 };
 /* There are millions of them: they are small. */
 struct nai_stats_range {

@@ -28,8 +28,8 @@ bool nai_stats_pattern_matches(const struct nai_stats_pattern *pattern, const ch
 
 struct bin {
   uint32_t group; /* of the sorted ones */
-  int64_t count, before;
-  double from, to;
+  int64_t count;
+  double from, to, percent, cumulated;
 };
 struct histogram {
   struct nai_stats_groups groups; /* first: kernels by name */
@@ -126,46 +126,53 @@ int nai_stats_make_histogram(struct nai_stats_rows *rows, const struct nai_stats
     first[g + 1] = total;
   }
   count_values(all->bins, first, sorted_of, &all->groups, decades);
-  for (uint32_t b = 1; b < total; b++)
-    if (all->bins[b].group == all->bins[b - 1].group)
-      all->bins[b].before = all->bins[b - 1].before + all->bins[b - 1].count;
+  int64_t before = 0;
+  for (uint32_t b = 0; b < total; b++) {
+    struct bin *bin = &all->bins[b];
+    const double count = (double)all->groups.sorted[bin->group].stats.count;
+    before = (b && bin->group == bin[-1].group ? before : 0) + bin->count;
+    bin->percent = 100.0 * (double)bin->count / count;
+    bin->cumulated = 100.0 * (double)before / count;
+  }
   rows->state = all;
-  rows->count = total;
+  nai_stats_show_records(rows, all->bins, sizeof *all->bins, total, -1);
   return NAI_OK;
 }
 
-static const struct bin *bin_of(const struct nai_stats_rows *rows, uint32_t row) {
-  return &((const struct histogram *)rows->state)->bins[row];
-}
-static const struct nai_stats_group *kernel_of(const struct nai_stats_rows *rows, uint32_t row) {
-  return &((const struct histogram *)rows->state)->groups.sorted[bin_of(rows, row)->group];
-}
+NAI_STATS_CELL(kernel_name, const struct histogram *all = rows->state;
+               nai_stats_put_text(out, all->groups.sorted[all->bins[row].group].name))
 
-NAI_STATS_CELL(from, nai_stats_put_rounded(out, bin_of(rows, row)->from))
-NAI_STATS_CELL(to, nai_stats_put_rounded(out, bin_of(rows, row)->to))
-NAI_STATS_CELL(count, nai_stats_put_int(out, bin_of(rows, row)->count))
-NAI_STATS_CELL(percent, nai_stats_put_rounded(out, 100.0 * (double)bin_of(rows, row)->count /
-                                                       (double)kernel_of(rows, row)->stats.count))
-NAI_STATS_CELL(cumulated_percent,
-               nai_stats_put_rounded(out, 100.0 * (double)(bin_of(rows, row)->before + bin_of(rows, row)->count) /
-                                              (double)kernel_of(rows, row)->stats.count))
-NAI_STATS_CELL(kernel_name, nai_stats_put_text(out, kernel_of(rows, row)->name))
-
-const struct nai_stats_column nai_stats_histogram_columns[] = {{"From", NAI_STATS_TIME, from},
-                                                               {"To", NAI_STATS_TIME, to},
-                                                               {"Count", 0, count},
-                                                               {"Percent", NAI_STATS_PERCENT, percent},
-                                                               {"Cumulative", NAI_STATS_PERCENT, cumulated_percent},
-                                                               {"Name", 0, kernel_name},
-                                                               {0}};
+const struct nai_stats_column nai_stats_histogram_columns[] = {
+    {"From", NAI_STATS_TIME, NAI_STATS_ROUNDED(bin, from)},
+    {"To", NAI_STATS_TIME, NAI_STATS_ROUNDED(bin, to)},
+    {"Count", 0, NAI_STATS_NUMBER(bin, count)},
+    {"Percent", NAI_STATS_PERCENT, NAI_STATS_ROUNDED(bin, percent)},
+    {"Cumulative", NAI_STATS_PERCENT, NAI_STATS_ROUNDED(bin, cumulated)},
+    {"Name", 0, kernel_name},
+    {0}};
 
 /* --- pace -------------------------------------------------------------------------------------------------- */
 
 enum { DURATIONS, DELTAS };
-struct pace {
-  struct nai_stats_moment *at;
-  int64_t *until; /* summed durations up to each */
+struct beat {
+  int64_t start, end, ns, delta, gap, until; /* delta, gap: since the start and the end of the one before */
 };
+
+NAI_STATS_CELL(pace_of_what,
+               nai_stats_put_text(out, nai_stats_group_of(rows, row)->key[0] == DURATIONS ? "Duration" : "Delta"))
+static const struct nai_stats_column pace_sum_columns[] = {{"Of", 0, pace_of_what},
+                                                           {"Count", 0, NAI_STATS_COUNT},
+                                                           {"Total", NAI_STATS_TIME, NAI_STATS_TOTAL},
+                                                           NAI_STATS_SPREAD,
+                                                           {0}};
+const struct nai_stats_column nai_stats_pace_columns[] = {{"Index", 0, nai_stats_number_of_row, 0},
+                                                          {"Start", NAI_STATS_STAMP, NAI_STATS_NUMBER(beat, start)},
+                                                          {"End", NAI_STATS_STAMP, NAI_STATS_NUMBER(beat, end)},
+                                                          {"Duration", NAI_STATS_TIME, NAI_STATS_NUMBER(beat, ns)},
+                                                          {"Delta", NAI_STATS_TIME, NAI_STATS_NUMBER(beat, delta)},
+                                                          {"Gap", NAI_STATS_TIME, NAI_STATS_NUMBER(beat, gap)},
+                                                          {"Cumulated", NAI_STATS_TIME, NAI_STATS_NUMBER(beat, until)},
+                                                          {0}};
 
 NAI_ORDER(by_start, struct nai_stats_moment, {a->start, b->start}, {a->end, b->end})
 
@@ -174,7 +181,7 @@ static int sum_pace(struct nai_stats_rows *rows, const struct nai_stats_moment *
                     struct nai_err *err) {
   struct nai_stats_groups *groups = NULL;
   rows->quartiles = true;
-  rows->columns = nai_stats_pace_sum_columns;
+  rows->columns = pace_sum_columns;
   NAI_TRY(NAI_NEW(groups, &rows->source->arena, 1, err));
   NAI_TRY(nai_stats_groups_begin(groups, rows->source, 1, 2 * (uint64_t)count, err));
   for (uint32_t i = 0; i < count; i++) {
@@ -188,20 +195,23 @@ static int sum_pace(struct nai_stats_rows *rows, const struct nai_stats_moment *
 
 static int show_pace(struct nai_stats_rows *rows, const struct nai_stats_options *options, struct nai_stats_moment *at,
                      uint32_t count, struct nai_err *err) {
-  struct pace *pace = NULL;
-  NAI_TRY(NAI_NEW(pace, &rows->source->arena, 1, err));
-  NAI_TRY(NAI_NEW(pace->until, &rows->source->arena, count, err));
+  struct beat *beats;
+  int64_t until = 0;
+  NAI_TRY(NAI_NEW(beats, &rows->source->arena, count, err));
   if (count)
     qsort(at, count, sizeof *at, by_start);
   if (options->flag[0])
     return sum_pace(rows, at, count, err);
   for (uint32_t i = 0; i < count; i++) {
-    pace->until[i] = i ? pace->until[i - 1] : 0;
-    nai_stats_add(&pace->until[i], at[i].end - at[i].start);
+    const struct nai_stats_moment *now = &at[i];
+    nai_stats_add(&until, now->end - now->start);
+    beats[i] = (struct beat){now->start, now->end, now->end - now->start, NAI_STATS_NULL, NAI_STATS_NULL, until};
+    if (i) {
+      beats[i].delta = now->start - now[-1].start;
+      beats[i].gap = now->start - now[-1].end;
+    }
   }
-  pace->at = at;
-  rows->state = pace;
-  rows->count = count;
+  nai_stats_show_records(rows, beats, sizeof *beats, count, -1);
   return NAI_OK;
 }
 
@@ -291,8 +301,9 @@ int nai_stats_make_kernel_pace(struct nai_stats_rows *rows, const struct nai_sta
 }
 
 /* Ranges by their text, or with their domain in front. */
-static int range_pace(struct nai_stats_rows *rows, const struct nai_stats_options *options, bool projected,
-                      struct nai_err *err) {
+int nai_stats_make_range_pace(struct nai_stats_rows *rows, const struct nai_stats_options *options,
+                              struct nai_err *err) {
+  const bool projected = options->report->what == NAI_STATS_ON_THE_GPU;
   struct nai_stats_ranges ranges;
   struct nai_stats_moment *at, *on_gpu = NULL;
   int64_t wanted;
@@ -317,50 +328,3 @@ static int range_pace(struct nai_stats_rows *rows, const struct nai_stats_option
     rows->note = "no range of this name launched work on a GPU";
   return show_pace(rows, options, at, count, err);
 }
-
-int nai_stats_make_range_pace(struct nai_stats_rows *rows, const struct nai_stats_options *options,
-                              struct nai_err *err) {
-  return range_pace(rows, options, false, err);
-}
-int nai_stats_make_projection_pace(struct nai_stats_rows *rows, const struct nai_stats_options *options,
-                                   struct nai_err *err) {
-  return range_pace(rows, options, true, err);
-}
-
-static const struct pace *pace_of(const struct nai_stats_rows *rows) { return rows->state; }
-static const struct nai_stats_moment *moment_of(const struct nai_stats_rows *rows, uint32_t row) {
-  return &pace_of(rows)->at[row];
-}
-/* From the start, or the end, of the one before. */
-static int64_t since(const struct nai_stats_rows *rows, uint32_t row, bool its_end) {
-  if (!row)
-    return NAI_STATS_NULL;
-  const struct nai_stats_moment *before = moment_of(rows, row - 1);
-  return moment_of(rows, row)->start - (its_end ? before->end : before->start);
-}
-
-NAI_STATS_CELL(number, (void)rows; nai_stats_put_int(out, row))
-NAI_STATS_CELL(start, nai_stats_put_int(out, moment_of(rows, row)->start))
-NAI_STATS_CELL(end, nai_stats_put_int(out, moment_of(rows, row)->end))
-NAI_STATS_CELL(duration, nai_stats_put_int(out, moment_of(rows, row)->end - moment_of(rows, row)->start))
-NAI_STATS_CELL(period, nai_stats_put_int(out, since(rows, row, false)))
-NAI_STATS_CELL(gap, nai_stats_put_int(out, since(rows, row, true)))
-NAI_STATS_CELL(cumulated, nai_stats_put_int(out, pace_of(rows)->until[row]))
-
-const struct nai_stats_column nai_stats_pace_columns[] = {{"Index", 0, number},
-                                                          {"Start", NAI_STATS_STAMP, start},
-                                                          {"End", NAI_STATS_STAMP, end},
-                                                          {"Duration", NAI_STATS_TIME, duration},
-                                                          {"Delta", NAI_STATS_TIME, period},
-                                                          {"Gap", NAI_STATS_TIME, gap},
-                                                          {"Cumulated", NAI_STATS_TIME, cumulated},
-                                                          {0}};
-
-NAI_STATS_CELL(pace_of_what,
-               nai_stats_put_text(out, nai_stats_group_of(rows, row)->key[0] == DURATIONS ? "Duration" : "Delta"))
-
-const struct nai_stats_column nai_stats_pace_sum_columns[] = {{"Of", 0, pace_of_what},
-                                                              {"Count", 0, nai_stats_cell_count},
-                                                              {"Total", NAI_STATS_TIME, nai_stats_cell_total},
-                                                              NAI_STATS_SPREAD,
-                                                              {0}};

@@ -105,6 +105,7 @@ int nai_stats_read_request(struct nai_stats_request *request, const char *text, 
   request->report = nai_stats_find(request->name);
   if (!request->report)
     return nai_stats_unknown_report(request->name, err);
+  request->options.report = request->report;
   request->options.rows = request->report->rows;
   for (int i = 0; i < 2; i++)
     request->options.number[i] = request->report->arguments[i].otherwise;

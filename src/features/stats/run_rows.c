@@ -1,11 +1,39 @@
-/* Rows of an export's tables, from what a run keeps of them (kept.c). NAI_ESTALE where it does not keep them just as
- * they were: then the export is read instead. */
+/* Rows of an export's table, from what a run keeps of it (kept.c). NAI_ESTALE where it does not keep them just as they
+ * were: then the export is read instead. */
 #include "features/stats/kept.h"
+#include "features/stats/source.h"
 
 #include "base/threads.h"
 #include "rundir/run.h"
 
-enum { FILTER_COLUMNS = 4, BLOCK = 4096 };
+enum { MAX_TEXT = 8192 }; /* longer ones are cut */
+
+/* A column that is read. */
+struct cells {
+  const struct nai_kept_column *kept;
+  struct nai_column cells, other; /* other: of a call its suffix, or whether it is open */
+  int64_t *rows, row_count;       /* what a number stands for; NULL: itself */
+  int place;                      /* of the load */
+};
+
+struct kept_load {
+  const struct nai_kept_table *from;
+  const struct nai_table *table;
+  struct cells columns[NAI_LOAD_COLUMNS];
+  int count;
+  int64_t offset;     /* of all times */
+  int64_t *part_rows; /* as many in each part but the last */
+};
+
+/* What a text of the table was last, with this suffix. */
+struct known_text {
+  int64_t suffix, number;
+};
+enum { NOT_KNOWN = -2, NO_SUFFIX = -1 };
+
+static int lacks(struct nai_err *err, const char *what, const char *of) {
+  return nai_err_set(err, NAI_ESTALE, "the run does not keep %s of table \"%s\" as the export has it", what, of);
+}
 
 /* Tables may be asked for by several threads. */
 static int open_table(const struct nai_table **out, const struct nai_stats_source *source, const char *name,
@@ -17,54 +45,38 @@ static int open_table(const struct nai_table **out, const struct nai_stats_sourc
 
 /* --- what there is ------------------------------------------------------------------------------------------ */
 
-static const struct nai_kept_table *find_kept(const char *name) {
+/* The table whose name is, or begins with, `len` bytes. */
+static const struct nai_kept_table *find_kept(const char *name, size_t len) {
   for (const struct nai_kept_table *t = nai_kept_tables; t->name; t++)
-    if (strcmp(t->name, name) == 0)
+    if (strncmp(t->name, name, len) == 0)
       return t;
   return NULL;
 }
 
 /* Whether all rows are there as they were, and their names. */
-static int check_rows(const struct nai_kept_load *load, const struct nai_table *readers, int64_t row,
-                      struct nai_err *err) {
+static int check_rows(const struct nai_load *load, const struct nai_table *readers, int64_t row, struct nai_err *err) {
   const struct nai_table *notes;
   const struct nai_value cut = nai_cell(readers, row, "cut_names"), doubtful = nai_cell(readers, row, "doubtful_names");
   NAI_TRY(open_table(&notes, load->source, "extract_notes", err));
   for (int64_t i = 0; i < notes->rows; i++)
-    if (strcmp(nai_cell_str(notes, i, "source_table"), load->from->name) == 0 &&
+    if (strcmp(nai_cell_str(notes, i, "source_table"), load->table) == 0 &&
         strcmp(nai_cell_str(notes, i, "check"), "rows-missing") != 0)
-      return nai_kept_lacks(err, "all rows", load->from->name);
+      return lacks(err, "all rows", load->table);
   if (row >= 0 && (cut.null || doubtful.null || doubtful.i || (cut.i && !load->source->canonical)))
-    return nai_kept_lacks(err, "whole names", load->from->name);
+    return lacks(err, "whole names", load->table);
   return NAI_OK;
-}
-
-/* The row of `readers` of that table, -1 for none: the export had no such table. */
-static int reader_of(int64_t *row, const struct nai_table **readers, struct nai_stats_source *source, const char *name,
-                     struct nai_err *err) {
-  NAI_TRY(open_table(readers, source, "readers", err));
-  int column = nai_schema_column((*readers)->schema, "source_table");
-  *row = column < 0 ? -1 : nai_find_str(*readers, column, name);
-  return NAI_OK;
-}
-
-/* Whether the run tells if the export had a table whose name is, or begins, so. */
-static bool is_told(const struct nai_run *run, const char *name, size_t len) {
-  for (const struct nai_kept_table *t = nai_kept_tables; t->name; t++)
-    if (strncmp(t->name, name, len) == 0)
-      return nai_run_has(run, t->table);
-  return false;
 }
 
 int nai_stats_run_tells(struct nai_run *run, const char *table, struct nai_err *err) {
   static const char *const changes[] = {"--trim", "--gpu"};
   const struct nai_strings *options = &nai_run_manifest(run)->options;
-  size_t len = strcspn(table, "*");
+  const size_t len = strcspn(table, "*");
+  const struct nai_kept_table *kept = find_kept(table, table[len] ? len : len + 1);
   for (uint32_t i = 0; i < options->count; i++)
     for (size_t c = 0; c < sizeof changes / sizeof *changes; c++)
       if (strncmp(nai_strings_get(options, i), changes[c], strlen(changes[c])) == 0)
         return nai_err_set(err, NAI_ESTALE, "the run is of a part of the capture (%s)", changes[c]);
-  return is_told(run, table, table[len] ? len : len + 1) ? NAI_OK : nai_kept_lacks(err, "rows", table);
+  return kept && nai_run_has(run, kept->table) ? NAI_OK : lacks(err, "rows", table);
 }
 
 const char *nai_stats_run_has(const struct nai_stats_source *source, const char *name, size_t len, int index) {
@@ -74,7 +86,7 @@ const char *nai_stats_run_has(const struct nai_stats_source *source, const char 
     return NULL;
   for (int64_t i = 0; i < readers->rows; i++) {
     const char *table = nai_cell_str(readers, i, "source_table");
-    if (strncmp(table, name, len) == 0 && find_kept(table) && index-- == 0)
+    if (strncmp(table, name, len) == 0 && find_kept(table, strlen(table) + 1) && index-- == 0)
       return table;
   }
   return NULL;
@@ -83,13 +95,13 @@ const char *nai_stats_run_has(const struct nai_stats_source *source, const char 
 /* --- rows of other tables ------------------------------------------------------------------------------------- */
 
 /* Values of a column of a small table. */
-static int read_small(int64_t **out, int64_t *count, struct nai_kept_load *load, const char *name, const char *column,
+static int read_small(int64_t **out, int64_t *count, const struct nai_load *load, const char *name, const char *column,
                       struct nai_err *err) {
   const struct nai_table *table;
   NAI_TRY(open_table(&table, load->source, name, err));
   int at = nai_schema_column(table->schema, column);
   if (at < 0)
-    return nai_kept_lacks(err, column, name);
+    return lacks(err, column, name);
   NAI_TRY(NAI_NEW(*out, &load->source->arena, (size_t)table->rows, err));
   *count = table->rows;
   for (int64_t i = 0; i < table->rows; i++)
@@ -98,10 +110,8 @@ static int read_small(int64_t **out, int64_t *count, struct nai_kept_load *load,
 }
 
 /* The same of ids, which are 0 where the export had none. */
-static int read_ids(int64_t **out, int64_t *count, struct nai_kept_load *load, const char *name, const char *column,
+static int read_ids(int64_t **out, int64_t *count, const struct nai_load *load, const char *name, const char *column,
                     struct nai_err *err) {
-  if (*out)
-    return NAI_OK;
   NAI_TRY(read_small(out, count, load, name, column, err));
   for (int64_t i = 0; i < *count; i++)
     (*out)[i] = (*out)[i] ? (*out)[i] : NAI_NULL_I64;
@@ -109,43 +119,59 @@ static int read_ids(int64_t **out, int64_t *count, struct nai_kept_load *load, c
 }
 
 /* Processes may know a GPU by different numbers. */
-static int read_devices(struct nai_kept_load *load, struct nai_err *err) {
-  int64_t *gpus, *ordinals, *numbers, count, known, first;
-  NAI_TRY(read_small(&numbers, &count, load, "gpus", "device_id", err));
-  NAI_TRY(read_small(&load->devices, &load->device_count, load, "gpus", "cuda_device", err));
+static int read_devices(int64_t **out, int64_t *count, const struct nai_load *load, struct nai_err *err) {
+  int64_t *gpus, *ordinals, *numbers, known, first;
+  NAI_TRY(read_small(&numbers, count, load, "gpus", "device_id", err));
+  NAI_TRY(read_small(out, count, load, "gpus", "cuda_device", err));
   NAI_TRY(read_small(&gpus, &known, load, "cuda_devices", "gpu_id", err));
   NAI_TRY(read_small(&ordinals, &known, load, "cuda_devices", "cuda_device", err));
-  for (int64_t i = 0; i < count; i++)
+  for (int64_t i = 0; i < *count; i++)
     if (numbers[i] != i)
-      return nai_kept_lacks(err, "numbers of GPUs", load->from->name);
+      return lacks(err, "numbers of GPUs", load->table);
   for (int64_t i = 0; i < known; i++) {
     for (first = 0; gpus[first] != gpus[i]; first++)
       ;
     if (ordinals[first] != ordinals[i])
-      return nai_kept_lacks(err, "numbers of GPUs", load->from->name);
+      return lacks(err, "numbers of GPUs", load->table);
   }
   return NAI_OK;
 }
 
-static int read_other_tables(struct nai_kept_load *load, enum nai_kept_how how, struct nai_err *err) {
-  int64_t *offset, one;
-  switch (how) {
-  case NAI_KEPT_MOMENT:
-  case NAI_KEPT_CALL_END:
-    NAI_TRY(read_small(&offset, &one, load, "capture", "time_offset_ns", err));
-    load->offset = one == 1 ? *offset : 0;
-    return NAI_OK;
+static int read_rows_of(struct cells *column, const struct nai_load *load, struct nai_err *err) {
+  static int64_t types[] = {59, 60, 34};
+  int64_t **rows = &column->rows, *count = &column->row_count;
+  switch (column->kept->how) {
   case NAI_KEPT_THREAD:
-    return read_ids(&load->threads, &load->thread_count, load, "threads", "global_tid", err);
+    return read_ids(rows, count, load, "threads", "global_tid", err);
   case NAI_KEPT_PROCESS:
-    return read_ids(&load->processes, &load->process_count, load, "processes", "process_key", err);
+    return read_ids(rows, count, load, "processes", "process_key", err);
   case NAI_KEPT_DEVICE:
-    return read_devices(load, err);
+    return read_devices(rows, count, load, err);
   case NAI_KEPT_DOMAIN:
-    return read_small(&load->domains, &load->domain_count, load, "nvtx_domains", "domain_id", err);
+    return read_small(rows, count, load, "nvtx_domains", "domain_id", err);
+  case NAI_KEPT_CONFIG:
+    return read_small(rows, count, load, "kernel_configs", column->kept->column, err);
+  case NAI_KEPT_TYPE:
+    *rows = types;
+    *count = sizeof types / sizeof *types;
+    return NAI_OK;
   default:
     return NAI_OK;
   }
+}
+
+static int fill_rows(int64_t *values, size_t count, const struct cells *column, const char *table,
+                     struct nai_err *err) {
+  const bool may_be_none = strcmp(column->kept->column, "end_thread") == 0;
+  for (size_t i = 0; i < count; i++) {
+    if (values[i] == NAI_NULL_I64 && may_be_none)
+      continue;
+    const bool known = values[i] >= 0 && values[i] < column->row_count;
+    values[i] = known ? column->rows[values[i]] : NAI_NULL_I64;
+    if (values[i] == NAI_NULL_I64 && (column->kept->how != NAI_KEPT_CONFIG || !known))
+      return lacks(err, "each thread, process, GPU and configuration", table);
+  }
+  return NAI_OK;
 }
 
 /* --- columns -------------------------------------------------------------------------------------------------- */
@@ -153,187 +179,216 @@ static int read_other_tables(struct nai_kept_load *load, enum nai_kept_how how, 
 static int column_of(struct nai_column *out, const struct nai_table *table, const char *name, struct nai_err *err) {
   int at = nai_schema_column(table->schema, name);
   if (at < 0)
-    return nai_kept_lacks(err, name, table->schema->name);
+    return lacks(err, name, table->schema->name);
   *out = nai_table_column(table, at);
   return NAI_OK;
 }
 
-/* Column `name` of the export as the next one that is read; a name that is no column has no values. */
-static int add_column(struct nai_kept_load *load, const char *name, int target, struct nai_err *err) {
-  struct nai_kept_cells *column = &load->columns[load->column_count++];
-  const struct nai_kept_column *kept = load->from->columns;
-  *column = (struct nai_kept_cells){.target = target};
+/* Column `name` of the export as that one of the load, if the table has it. */
+static int add_column(struct nai_load *load, const char *name, int place, struct nai_err *err) {
+  struct kept_load *k = load->state;
+  struct cells *column = &k->columns[k->count];
+  const struct nai_kept_column *kept = k->from->columns;
   while (kept->name && strcmp(kept->name, name) != 0)
     kept++;
-  if (!kept->name && strcmp(name, "-") != 0)
-    return nai_kept_lacks(err, name + (*name == '$'), load->from->name);
-  if (!kept->name)
+  if (!kept->name || kept->how == NAI_KEPT_NOTHING)
     return NAI_OK;
-  column->kept = kept;
-  NAI_TRY(read_other_tables(load, kept->how, err));
-  if (kept->how != NAI_KEPT_CONFIG)
-    NAI_TRY(column_of(&column->cells, load->table, kept->column, err));
-  if (kept->how == NAI_KEPT_CALL)
-    NAI_TRY(column_of(&column->other, load->table, "suffix", err));
-  if (kept->how == NAI_KEPT_CALL_END)
-    NAI_TRY(column_of(&column->other, load->table, "open", err));
-  if (kept->how == NAI_KEPT_CONFIG) {
-    const struct nai_table *configs;
-    NAI_TRY(column_of(&column->cells, load->table, "config", err));
-    NAI_TRY(open_table(&configs, load->source, "kernel_configs", err));
-    NAI_TRY(column_of(&column->other, configs, kept->column, err));
-    load->config_count = configs->rows;
-  }
+  *column = (struct cells){.kept = kept, .place = place};
+  NAI_TRY(read_rows_of(column, load, err));
+  NAI_TRY(column_of(&column->cells, k->table, kept->how == NAI_KEPT_CONFIG ? "config" : kept->column, err));
+  if (kept->how == NAI_KEPT_CALL || kept->how == NAI_KEPT_CALL_END)
+    NAI_TRY(column_of(&column->other, k->table, kept->how == NAI_KEPT_CALL ? "suffix" : "open", err));
+  k->count++;
+  load->has[place] = true;
   return NAI_OK;
 }
 
-/* --- tables ------------------------------------------------------------------------------------------------------- */
-
-static int open_load(struct nai_kept_load *load, const char *table, const char *const *names, struct nai_err *err) {
-  const struct nai_table *readers;
-  int64_t row;
-  load->from = find_kept(table);
-  if (!load->from)
-    return nai_kept_lacks(err, "rows", table);
-  NAI_TRY(reader_of(&row, &readers, load->source, table, err));
-  NAI_TRY(check_rows(load, readers, row, err));
-  NAI_TRY(open_table(&load->table, load->source, load->from->table, err));
-  if (load->table->rows >= UINT32_MAX)
-    return nai_kept_lacks(err, "rows that a report can hold", table);
-  for (int c = 0; names[c]; c++)
-    if (*names[c])
-      NAI_TRY(add_column(load, names[c], c, err));
-  return NAI_OK;
-}
-
-static bool passes(const struct nai_stats_filter *filter, int64_t *const by[FILTER_COLUMNS], int64_t row) {
-  int64_t start = by[0] ? by[0][row] : NAI_STATS_NULL, end = by[1] ? by[1][row] : NAI_STATS_NULL;
-  if (!filter->on || start == NAI_STATS_NULL)
-    return true;
-  return nai_stats_passes(filter, start, end == NAI_STATS_NULL ? start : end) &&
-         (!by[2] || filter->thread == NAI_STATS_NULL || by[2][row] == filter->thread) &&
-         (!by[3] || filter->process == NAI_STATS_NULL || by[3][row] >> NAI_STATS_PROCESS_SHIFT == filter->process);
-}
-
-/* Keeps the rows of the table's kind that the filter lets through. */
-static int select_rows(struct nai_stats_events *out, struct nai_kept_load *load, struct nai_err *err) {
-  static const char *const names[FILTER_COLUMNS] = {"start", "end", "globalTid", "globalPid"};
-  int64_t *by[FILTER_COLUMNS] = {0};
-  const int64_t rows = load->table->rows;
-  struct nai_column kinds = {0};
-  if (load->from->of)
-    NAI_TRY(column_of(&kinds, load->table, load->from->of, err));
-  for (int f = 0; f < FILTER_COLUMNS && load->source->filter.on; f++) {
-    const struct nai_kept_column *kept = load->from->columns;
-    while (kept->name && strcmp(kept->name, names[f]) != 0)
+/* A name that is no column has no values. */
+static int add_columns(struct nai_load *load, struct nai_err *err) {
+  static const struct nai_kept_column kind = {"", "", NAI_KEPT_NUMBER};
+  struct kept_load *k = load->state;
+  for (int c = 0; load->names[c]; c++) {
+    const struct nai_kept_column *kept = k->from->columns;
+    while (kept->name && strcmp(kept->name, load->names[c]) != 0)
       kept++;
-    if (!kept->name)
-      continue;
-    NAI_TRY(add_column(load, names[f], -1, err));
-    NAI_TRY(NAI_NEW(by[f], &load->source->arena, (size_t)rows, err));
-    NAI_TRY(nai_kept_fill(by[f], load, &load->columns[load->column_count - 1], 0, (size_t)rows, NULL, err));
+    if (!kept->name && *load->names[c] && strcmp(load->names[c], "-") != 0)
+      return lacks(err, load->names[c] + (*load->names[c] == '$'), load->table);
+    NAI_TRY(add_column(load, load->names[c], c, err));
   }
-  for (int64_t i = 0; i < rows; i++) {
-    if ((load->from->of && nai_at(&kinds, (uint64_t)i) != load->from->kind) || !passes(&load->source->filter, by, i))
+  for (int f = 0; f < NAI_LOAD_KIND - NAI_LOAD_START && load->filtered; f++)
+    NAI_TRY(add_column(load, nai_load_filters[f], NAI_LOAD_START + f, err));
+  if (!k->from->of)
+    return NAI_OK;
+  k->columns[k->count] = (struct cells){.kept = &kind, .place = NAI_LOAD_KIND};
+  load->has[NAI_LOAD_KIND] = true;
+  load->kind = k->from->kind;
+  return column_of(&k->columns[k->count++].cells, k->table, k->from->of, err);
+}
+
+static int open_kept(struct nai_load *load, struct nai_err *err) {
+  const struct nai_table *readers;
+  const int wanted = load->parts;
+  struct kept_load *k;
+  int64_t *offset, one;
+  NAI_TRY(NAI_NEW(k, &load->source->arena, 1, err));
+  NAI_TRY(open_table(&readers, load->source, "readers", err));
+  const int column = nai_schema_column(readers->schema, "source_table");
+  const int64_t row = column < 0 ? -1 : nai_find_str(readers, column, load->table);
+  load->state = k;
+  load->parts = 0;
+  if (row < 0 && strncmp(load->table, "ENUM_", 5) != 0) /* the export had no such table */
+    return nai_stats_run_tells(load->source->run, load->table, err);
+  k->from = find_kept(load->table, strlen(load->table) + 1);
+  if (!k->from)
+    return lacks(err, "rows", load->table);
+  NAI_TRY(check_rows(load, readers, row, err));
+  NAI_TRY(open_table(&k->table, load->source, k->from->table, err));
+  NAI_TRY(read_small(&offset, &one, load, "capture", "time_offset_ns", err));
+  k->offset = one == 1 ? *offset : 0;
+  NAI_TRY(add_columns(load, err));
+  load->parts = load->texts ? wanted : 1; /* texts of the source are numbered by one */
+  NAI_TRY(NAI_NEW(k->part_rows, &load->source->arena, (size_t)load->parts, err));
+  for (int p = 0; p < load->parts; p++)
+    k->part_rows[p] = k->table->rows * (p + 1) / load->parts - k->table->rows * p / load->parts;
+  load->part_rows = k->part_rows;
+  return NAI_OK;
+}
+
+/* --- cells ------------------------------------------------------------------------------------------------------ */
+
+/* A text of the table's, and what was cut off it; "#5" stands for a text that the export lacks. */
+static int add_text(int64_t *out, const struct nai_load_part *part, int64_t text, int64_t suffix, struct nai_err *err) {
+  const struct kept_load *k = part->load->state;
+  const struct nai_strings *all = &k->table->strings;
+  const char *words = nai_strings_get(all, (uint32_t)text);
+  const size_t len = nai_strings_len(all, (uint32_t)text);
+  if (len > MAX_TEXT || (*words == '#' && words[1 + strspn(words + 1, "-0123456789")] == '\0'))
+    return lacks(err, "each text", part->load->table);
+  if (suffix < 0)
+    return nai_load_text(out, part, words, len, err);
+  NAI_SCOPED(nai_buf) whole = {0};
+  nai_buf_put(&whole, words, len);
+  nai_buf_puts(&whole, nai_strings_get(all, (uint32_t)suffix));
+  NAI_TRY(nai_buf_check(&whole, err));
+  return nai_load_text(out, part, nai_buf_str(&whole), whole.len, err);
+}
+
+/* Most rows have a text that came before. */
+static int fill_texts(int64_t *values, size_t count, const struct cells *column, int64_t first,
+                      const struct nai_load_part *part, struct known_text *known, struct nai_err *err) {
+  const bool is_call = column->kept->how == NAI_KEPT_CALL;
+  int64_t suffixes[NAI_LOAD_BLOCK];
+  if (is_call)
+    nai_unpack(suffixes, &column->other, (uint64_t)first, count);
+  for (size_t i = 0; i < count; i++) {
+    const int64_t suffix = is_call && suffixes[i] != NAI_NULL_I64 ? suffixes[i] : NO_SUFFIX;
+    if (values[i] == NAI_NULL_I64)
       continue;
-    for (int c = 0; c < NAI_STATS_MAX_COLUMNS; c++)
-      if (out->at[c])
-        out->at[c][out->count] = out->at[c][i];
-    out->count++;
+    struct known_text *text = &known[values[i]];
+    if (text->suffix != suffix) {
+      NAI_TRY(add_text(&text->number, part, values[i], suffix, err));
+      text->suffix = suffix;
+    }
+    values[i] = text->number;
   }
   return NAI_OK;
 }
 
-int nai_stats_load_kept(struct nai_stats_events *out, struct nai_stats_source *source, const char *table,
-                        const char *const *names, struct nai_err *err) {
-  struct nai_kept_load load = {.source = source};
-  const struct nai_table *readers;
-  int64_t row;
-  *out = (struct nai_stats_events){0};
-  NAI_TRY(reader_of(&row, &readers, source, table, err));
-  if (row < 0 && strncmp(table, "ENUM_", 5) != 0)
-    return nai_stats_run_tells(source->run, table, err);
-  NAI_TRY(open_load(&load, table, names, err));
-  for (int c = 0; c < load.column_count; c++) {
-    const struct nai_kept_cells *column = &load.columns[c];
-    int64_t **values = &out->at[column->target];
-    NAI_TRY(NAI_NEW(*values, &source->arena, (size_t)load.table->rows, err));
-    NAI_TRY(nai_kept_fill(*values, &load, column, 0, (size_t)load.table->rows, NULL, err));
-  }
-  out->count = load.from->of || source->filter.on ? 0 : (uint32_t)load.table->rows;
-  return out->count ? NAI_OK : select_rows(out, &load, err);
+static int begin_texts(struct known_text **out, const struct cells *column, const struct nai_load_part *part,
+                       struct nai_err *err) {
+  const struct kept_load *k = part->load->state;
+  if (column->kept->how != NAI_KEPT_TEXT && column->kept->how != NAI_KEPT_CALL)
+    return NAI_OK;
+  NAI_TRY(NAI_NEW(*out, part->arena, k->table->strings.count, err));
+  for (uint32_t text = 0; text < k->table->strings.count; text++)
+    (*out)[text].suffix = NOT_KNOWN;
+  return NAI_OK;
 }
 
-/* --- ranges, in blocks ------------------------------------------------------------------------------------------ */
+/* Rows from `first`. */
+static int fill(int64_t *values, size_t count, const struct cells *column, int64_t first,
+                const struct nai_load_part *part, struct known_text *known, struct nai_err *err) {
+  const struct kept_load *k = part->load->state;
+  nai_unpack(values, &column->cells, (uint64_t)first, count);
+  if (column->rows)
+    return fill_rows(values, count, column, part->load->table, err);
+  switch (column->kept->how) {
+  case NAI_KEPT_CLASS:
+    for (size_t i = 0; i < count; i++)
+      values[i] = NAI_STATS_OSRT_CLASS;
+    return NAI_OK;
+  case NAI_KEPT_CALL_END:
+    for (size_t i = 0; i < count; i++)
+      values[i] = nai_at(&column->other, (uint64_t)first + i) == 1 ? NAI_STATS_NULL : values[i] + k->offset;
+    return NAI_OK;
+  case NAI_KEPT_MOMENT:
+    for (size_t i = 0; i < count && k->offset; i++)
+      values[i] += k->offset;
+    return NAI_OK;
+  case NAI_KEPT_TEXT:
+  case NAI_KEPT_CALL:
+    return fill_texts(values, count, column, first, part, known, err);
+  case NAI_KEPT_ROWID:
+    for (size_t i = 0; i < count; i++)
+      values[i] += values[i] == NAI_NULL_I64 ? 0 : first + (int64_t)i;
+    return NAI_OK;
+  default:
+    return NAI_OK;
+  }
+}
 
-static int find_target(const char *const *names, const char *name) {
-  int target = 0;
-  while (strcmp(names[target], name) != 0)
-    target++;
-  return target;
+/* Where a column of the export goes that NVTX_EVENTS is asked for. */
+static int64_t *cell_of(const struct nai_load_part *part, const char *name) {
+  int c = 0;
+  while (strcmp(part->load->names[c], name) != 0)
+    c++;
+  return &part->to[c][part->rows];
 }
 
 /* Domains are rows of their own in the export. */
-static int give_domains(const struct nai_kept_load *load, struct nai_stats_events *block, struct nai_err *err) {
+static int give_domains(struct nai_load_part *part, struct nai_err *err) {
   enum { DOMAIN_CREATE = 75 };
+  static const struct nai_kept_column process = {"globalTid", "process", NAI_KEPT_PROCESS};
+  struct cells keys = {.kept = &process};
+  int64_t *processes, *ids, count;
   const struct nai_table *domains;
-  int64_t *processes, count;
-  struct nai_kept_load own = {.source = load->source, .from = load->from};
-  NAI_TRY(open_table(&domains, load->source, "nvtx_domains", err));
-  own.table = domains;
-  NAI_TRY(read_small(&processes, &count, &own, "nvtx_domains", "process", err));
-  NAI_TRY(read_other_tables(&own, NAI_KEPT_PROCESS, err));
-  NAI_TRY(nai_kept_fill_rows(processes, (size_t)count, own.processes, own.process_count, false, load, err));
-  int text = nai_schema_column(domains->schema, "name"), type = find_target(load->names, "eventType"),
-      words = find_target(load->names, "$text"), thread = find_target(load->names, "globalTid"),
-      domain = find_target(load->names, "domainId");
+  NAI_TRY(open_table(&domains, part->load->source, "nvtx_domains", err));
+  NAI_TRY(read_small(&processes, &count, part->load, "nvtx_domains", "process", err));
+  NAI_TRY(read_small(&ids, &count, part->load, "nvtx_domains", "domain_id", err));
+  NAI_TRY(read_rows_of(&keys, part->load, err));
+  NAI_TRY(fill_rows(processes, (size_t)count, &keys, part->load->table, err));
   for (int64_t i = 0; i < count; i++) {
-    struct nai_value name = nai_table_value(domains, i, text);
+    const struct nai_value name = nai_cell(domains, i, "name");
     if (name.null)
       continue;
-    for (int c = 0; load->names[c]; c++)
-      block->at[c][0] = NAI_STATS_NULL;
-    block->at[type][0] = DOMAIN_CREATE;
-    block->at[thread][0] = processes[i];
-    block->at[domain][0] = load->domains[i];
-    block->at[words][0] = nai_strings_add(&load->texts[0], name.s, strlen(name.s));
-    NAI_TRY(nai_memory_check(block->at[words][0] != NAI_NO_STRING, err));
-    block->count = 1;
-    NAI_TRY(load->block(load->ctx, block, 0, 0, err));
+    for (int c = 0; c < NAI_LOAD_COLUMNS; c++)
+      if (part->to[c])
+        part->to[c][part->rows] = NAI_STATS_NULL;
+    *cell_of(part, "eventType") = DOMAIN_CREATE;
+    *cell_of(part, "globalTid") = processes[i];
+    *cell_of(part, "domainId") = ids[i];
+    NAI_TRY(nai_load_text(cell_of(part, "$text"), part, name.s, strlen(name.s), err));
+    if (++part->rows == NAI_LOAD_BLOCK)
+      NAI_TRY(nai_load_flush(part, err));
+  }
+  return nai_load_flush(part, err);
+}
+
+static int read_kept(struct nai_load_part *part, struct nai_err *err) {
+  const struct kept_load *k = part->load->state;
+  struct known_text *known[NAI_LOAD_COLUMNS] = {0};
+  const int64_t first = part->load->first[part->number], end = first + part->load->part_rows[part->number];
+  if (part->number == 0 && strcmp(part->load->table, "NVTX_EVENTS") == 0)
+    NAI_TRY(give_domains(part, err));
+  for (int c = 0; c < k->count; c++)
+    NAI_TRY(begin_texts(&known[c], &k->columns[c], part, err));
+  for (int64_t row = first; row < end; row += part->rows) {
+    NAI_TRY(nai_load_flush(part, err));
+    part->rows = (uint32_t)(end - row < NAI_LOAD_BLOCK ? end - row : NAI_LOAD_BLOCK);
+    for (int c = 0; c < k->count; c++)
+      NAI_TRY(fill(part->to[k->columns[c].place], part->rows, &k->columns[c], row, part, known[c], err));
   }
   return NAI_OK;
 }
 
-static int give_part(void *ctx, int part, struct nai_err *err) {
-  const struct nai_kept_load *load = ctx;
-  NAI_SCOPED(nai_arena) arena = NAI_ARENA(NULL);
-  struct nai_stats_events block = {0};
-  int64_t first = load->table->rows * part / load->parts, end = load->table->rows * (part + 1) / load->parts;
-  for (int c = 0; load->names[c]; c++)
-    NAI_TRY(NAI_NEW(block.at[c], &arena, BLOCK, err));
-  if (part == 0)
-    NAI_TRY(give_domains(load, &block, err));
-  for (int64_t row = first; row < end; row += block.count) {
-    block.count = (uint32_t)(end - row < BLOCK ? end - row : BLOCK);
-    for (int c = 0; c < load->column_count; c++)
-      NAI_TRY(nai_kept_fill(block.at[load->columns[c].target], load, &load->columns[c], row, block.count,
-                            &load->texts[part], err));
-    NAI_TRY(load->block(load->ctx, &block, part, (uint32_t)first, err));
-  }
-  return NAI_OK;
-}
-
-int nai_stats_load_kept_blocks(struct nai_stats_source *source, const char *table, const char *const *names,
-                               nai_stats_block_fn *block, void *ctx, struct nai_strings *texts, int parts,
-                               struct nai_err *err) {
-  struct nai_kept_load load = {
-      .source = source, .names = names, .block = block, .ctx = ctx, .texts = texts, .parts = parts};
-  const struct nai_table *readers;
-  int64_t row;
-  NAI_TRY(reader_of(&row, &readers, source, table, err));
-  if (row < 0)
-    return nai_stats_run_tells(source->run, table, err);
-  NAI_TRY(open_load(&load, table, names, err));
-  NAI_TRY(block(ctx, NULL, 0, (uint32_t)load.table->rows, err));
-  return nai_parallel(parts, parts, give_part, &load, err);
-}
+const struct nai_load_reader nai_run_reader = {open_kept, read_kept, NULL};

@@ -16,11 +16,12 @@
 
 #define NAI_STATS_NULL INT64_MIN /* a cell of an export that holds no number */
 
-/* --- texts.c, events.c: columns of an export's tables -------------------------------------------------------- */
+/* --- texts.c, rows.c: columns of an export's tables -------------------------------------------------------- */
 
 /* Numbers of source->texts, or NAI_NO_STRING. */
 struct nai_stats_name {
   int64_t text, function; /* of a call: its name without `_v` and four digits */
+  bool is_known;
 };
 
 /* Events that are left in: those that touch [start, end), of this thread and process. */
@@ -126,9 +127,9 @@ struct nai_stats_rows;
 struct nai_stats_column {
   const char *name;
   enum nai_stats_unit unit;
-  void (*cell)(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row);
+  void (*cell)(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row, size_t at);
+  size_t at;     /* what `cell` is told: a member, a column, a statistic */
   bool quartile; /* shown where quartiles are asked for */
-  int place;     /* instead of `cell`: the column of the report's table */
 };
 
 /* The text of the stack of a range, kept from row to row: what is around one is mostly around the next, too. */
@@ -146,9 +147,11 @@ struct nai_stats_stack {
 struct nai_stats_rows {
   uint32_t count;
   struct nai_stats_source *source;
-  void *state;                            /* of the report, of the source's arena */
+  void *state;         /* of the report, of the source's arena */
+  const void *records; /* of reports whose rows are structs: these, so large */
+  size_t record_bytes;
   bool absent;                            /* the tables hold nothing that the report is about */
-  bool quartiles;                         /* groups have them */
+  bool quartiles;                         /* are shown */
   const struct nai_stats_column *columns; /* instead of the report's; or NULL */
   const char *note;                       /* what somebody should know beside them; or NULL */
   struct nai_run *run;                    /* of reports that are tables; else NULL */
@@ -166,7 +169,9 @@ static inline void nai_stats_rows_free(struct nai_stats_rows *rows) {
 enum { NAI_STATS_FLAGS = 2 };
 enum nai_stats_naming { NAI_STATS_DEMANGLED, NAI_STATS_BASE, NAI_STATS_MANGLED };
 
+struct nai_stats_report;
 struct nai_stats_options {
+  const struct nai_stats_report *report;
   bool old;     /* asked for by its name of 2022 */
   int64_t rows; /* of reports that have a limit: the most; -1: all */
   enum nai_stats_naming naming;
@@ -193,7 +198,7 @@ struct nai_stats_report {
   const char *also;       /* one more of 2022; or NULL */
   const char *title;
   const char *lacks;                          /* "CUDA API": what an export without its tables does not contain */
-  const char *tables[4];                      /* any of these is needed; none: a report that never has data here */
+  const char *tables[5];                      /* any of these is needed; none: a report that never has data here */
   const char *second;                         /* and this one; or NULL */
   const struct nai_stats_column *columns;     /* end with a NULL name */
   const struct nai_stats_column *old_columns; /* NULL: the same */
@@ -207,6 +212,8 @@ struct nai_stats_report {
   enum { NAI_STATS_NO_NAME, NAI_STATS_NEEDS_NAME, NAI_STATS_MAY_HAVE_NAME } about; /* the argument name=, the last */
   const char *is_table[2]; /* the table of this program that is the report, and that with the first flag; or NULL */
   nai_stats_make_fn *make;
+  int what;       /* of several that one function makes */
+  bool quartiles; /* always */
 };
 extern const struct nai_stats_report nai_stats_reports[]; /* end with a NULL title */
 /* By either name; NULL. */
@@ -219,38 +226,44 @@ bool nai_stats_has_quartiles(const struct nai_stats_report *report);
 const char *nai_stats_names(size_t index, const char *before);
 
 /* What the entries are made of. */
-nai_stats_make_fn nai_stats_make_api, nai_stats_make_kernels, nai_stats_make_grids, nai_stats_make_copy_times,
-    nai_stats_make_copy_sizes, nai_stats_make_gpu, nai_stats_make_api_gpu, nai_stats_make_osrt, nai_stats_make_ranges,
-    nai_stats_make_push_pop, nai_stats_make_start_end, nai_stats_make_gpu_trace, nai_stats_make_call_trace,
-    nai_stats_make_launches, nai_stats_make_launch_sums, nai_stats_make_openacc, nai_stats_make_openmp,
-    nai_stats_make_mpi, nai_stats_make_um, nai_stats_make_um_totals, nai_stats_make_um_faults, nai_stats_make_syscalls,
-    nai_stats_make_range_kernels, nai_stats_make_projections, nai_stats_make_projection_sums,
-    nai_stats_make_push_pop_trace;
-nai_stats_make_fn nai_stats_make_async_copies, nai_stats_make_sync_copies, nai_stats_make_sync_sets,
-    nai_stats_make_sync_calls, nai_stats_make_gaps, nai_stats_make_utilization, nai_stats_make_histogram,
-    nai_stats_make_kernel_pace, nai_stats_make_range_pace, nai_stats_make_projection_pace, nai_stats_make_use_map,
-    nai_stats_make_mpi_sizes, nai_stats_make_mpi_trace, nai_stats_make_video, nai_stats_make_nccl_map,
-    nai_stats_make_mpi_map, nai_stats_make_congestion, nai_stats_make_files, nai_stats_make_gpu_metrics,
-    nai_stats_make_nvlink, nai_stats_make_mpi_quartiles, nai_stats_make_table;
+nai_stats_make_fn nai_stats_make_calls, nai_stats_make_kernels, nai_stats_make_copies, nai_stats_make_operations,
+    nai_stats_make_ranges, nai_stats_make_gpu_trace, nai_stats_make_call_trace, nai_stats_make_launches,
+    nai_stats_make_launch_sums, nai_stats_make_events, nai_stats_make_um, nai_stats_make_um_totals,
+    nai_stats_make_um_faults, nai_stats_make_range_kernels, nai_stats_make_projections, nai_stats_make_projection_sums,
+    nai_stats_make_push_pop_trace, nai_stats_make_copy_rule, nai_stats_make_sync_calls, nai_stats_make_gaps,
+    nai_stats_make_utilization, nai_stats_make_histogram, nai_stats_make_kernel_pace, nai_stats_make_range_pace,
+    nai_stats_make_use_map, nai_stats_make_mpi_sizes, nai_stats_make_mpi_trace, nai_stats_make_congestion,
+    nai_stats_make_files, nai_stats_make_gpu_metrics, nai_stats_make_nvlink, nai_stats_make_table;
 extern const struct nai_stats_column nai_stats_copy_rule_columns[], nai_stats_set_rule_columns[],
     nai_stats_call_rule_columns[], nai_stats_gap_columns[], nai_stats_utilization_columns[],
-    nai_stats_histogram_columns[], nai_stats_pace_columns[], nai_stats_pace_sum_columns[], nai_stats_use_map_columns[],
-    nai_stats_mpi_size_columns[], nai_stats_mpi_trace_columns[], nai_stats_video_columns[],
-    nai_stats_nccl_map_columns[], nai_stats_mpi_map_columns[], nai_stats_congestion_columns[], nai_stats_file_columns[],
-    nai_stats_metric_columns[], nai_stats_named_metric_columns[], nai_stats_nvlink_columns[];
+    nai_stats_histogram_columns[], nai_stats_pace_columns[], nai_stats_use_map_columns[], nai_stats_nccl_map_columns[],
+    nai_stats_mpi_map_columns[], nai_stats_mpi_size_columns[], nai_stats_mpi_trace_columns[], nai_stats_video_columns[],
+    nai_stats_congestion_columns[], nai_stats_file_columns[], nai_stats_metric_columns[], nai_stats_nvlink_columns[],
+    nai_stats_gpu_trace_columns[], nai_stats_old_gpu_trace_columns[], nai_stats_call_trace_columns[],
+    nai_stats_launch_columns[], nai_stats_launch_sum_columns[], nai_stats_old_openacc_columns[],
+    nai_stats_openmp_columns[], nai_stats_mpi_columns[], nai_stats_um_columns[], nai_stats_old_um_columns[],
+    nai_stats_um_total_columns[], nai_stats_um_fault_columns[], nai_stats_range_kernel_columns[],
+    nai_stats_projection_columns[], nai_stats_projection_sum_columns[], nai_stats_push_pop_trace_columns[],
+    nai_stats_range_columns[], nai_stats_one_style_columns[], nai_stats_call_columns[], nai_stats_kernel_columns[],
+    nai_stats_grid_columns[], nai_stats_copy_time_columns[], nai_stats_copy_size_columns[],
+    nai_stats_operation_columns[];
+/* report->what: which of the reports that one function makes. */
+enum { NAI_STATS_ANY_CALLS, NAI_STATS_CUDA_CALLS, NAI_STATS_OSRT_CALLS };
+enum { NAI_STATS_BY_KERNEL, NAI_STATS_BY_GRID };
+enum { NAI_STATS_COPY_TIMES, NAI_STATS_COPY_SIZES };
+enum { NAI_STATS_GPU_ONLY, NAI_STATS_WITH_CALLS };
+enum { NAI_STATS_ALL_RANGES, NAI_STATS_PUSH_POP_RANGES, NAI_STATS_START_END_RANGES };
+enum { NAI_STATS_NAMED_EVENTS, NAI_STATS_MPI_EVENTS, NAI_STATS_OPENACC_EVENTS };
+enum { NAI_STATS_ASYNC_COPIES, NAI_STATS_SYNC_COPIES, NAI_STATS_SYNC_SETS };
+enum { NAI_STATS_ON_THE_HOST, NAI_STATS_ON_THE_GPU };
+enum { NAI_STATS_KERNEL_MAP, NAI_STATS_NCCL_MAP, NAI_STATS_MPI_MAP };
 /* Defines a column's function, of what puts its cell. */
-#define NAI_STATS_CELL(function, expression) \
-  static void function(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) { expression; }
+#define NAI_STATS_CELL(function, ...)                                                                      \
+  static void function(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row, size_t at) { \
+    (void)rows, (void)row, (void)at;                                                                       \
+    __VA_ARGS__;                                                                                           \
+  }
 #define NAI_STATS_MPI "MPI_P2P_EVENTS", "MPI_START_WAIT_EVENTS", "MPI_OTHER_EVENTS", "MPI_COLLECTIVES_EVENTS"
-extern const char *const nai_stats_mpi_tables[]; /* programming.c; ends with NULL */
-extern const struct nai_stats_column nai_stats_gpu_trace_columns[], nai_stats_old_gpu_trace_columns[],
-    nai_stats_call_trace_columns[], nai_stats_launch_columns[], nai_stats_launch_sum_columns[],
-    nai_stats_old_openacc_columns[], nai_stats_openmp_columns[], nai_stats_mpi_columns[], nai_stats_um_columns[],
-    nai_stats_old_um_columns[], nai_stats_um_total_columns[], nai_stats_um_fault_columns[],
-    nai_stats_range_kernel_columns[], nai_stats_projection_columns[], nai_stats_projection_sum_columns[],
-    nai_stats_push_pop_trace_columns[], nai_stats_range_columns[], nai_stats_one_style_columns[],
-    nai_stats_call_columns[], nai_stats_kernel_columns[], nai_stats_grid_columns[], nai_stats_copy_time_columns[],
-    nai_stats_copy_size_columns[], nai_stats_operation_columns[];
 
 /* --- groups.c: statistics by group -------------------------------------------------------------------- */
 
@@ -282,7 +295,8 @@ struct nai_stats_groups {
   struct nai_stats *stats;        /* by id */
   struct nai_stats_group *sorted; /* by total, descending */
   double total;
-  double (*quartiles)[2]; /* by id, the first and the third; NULL: not asked for */
+  uint32_t *direct; /* numbers + 1 of single keys that are small */
+  uint32_t direct_capacity;
 };
 /* Room for `rows` values in groups of `keys` numbers each; more of them make more. */
 NAI_MUST_CHECK int nai_stats_groups_begin(struct nai_stats_groups *groups, struct nai_stats_source *source, int keys,
@@ -295,9 +309,8 @@ NAI_MUST_CHECK int nai_stats_groups_put(struct nai_stats_groups *groups, uint32_
 /* The same of so many equal values at once. */
 NAI_MUST_CHECK int nai_stats_groups_add_some(struct nai_stats_groups *groups, const int64_t *key, int64_t value,
                                              uint32_t count, struct nai_err *err);
-/* The quartiles of each group that is finished. */
-NAI_MUST_CHECK int nai_stats_groups_find_quartiles(struct nai_stats_groups *groups, struct nai_arena *arena,
-                                                   struct nai_err *err);
+/* Makes room for so many more values. */
+NAI_MUST_CHECK int nai_stats_groups_expect(struct nai_stats_groups *groups, uint64_t more, struct nai_err *err);
 /* Statistics of each group. Where `name_key` is no less than 0, that key is a number of source->texts. */
 NAI_MUST_CHECK int nai_stats_groups_finish(struct nai_stats_groups *groups, struct nai_stats_source *source,
                                            int name_key, enum nai_stats_ties ties, struct nai_err *err);
@@ -316,54 +329,50 @@ static inline void nai_stats_pattern_free(struct nai_stats_pattern *pattern) {
 
 /* Bytes per second as NVIDIA computes it: bytes times the whole number of such times in a second. ns > 0. */
 double nai_stats_rate(int64_t bytes, int64_t ns);
-/* tables.c: a cell of the table that is the report. */
-void nai_stats_table_cell(struct nai_stats_cell *out, struct nai_stats_rows *rows, int column, uint32_t row);
 /* Cells. A number with one decimal, half away from zero; what is not finite is missing. NULL is missing. */
 void nai_stats_put_int(struct nai_stats_cell *out, int64_t value); /* NAI_STATS_NULL is missing */
 void nai_stats_put_real(struct nai_stats_cell *out, double value);
 void nai_stats_put_rounded(struct nai_stats_cell *out, double value);
 void nai_stats_put_text(struct nai_stats_cell *out, const char *text);
-/* Cells of rows whose state is a struct nai_stats_groups. */
-void nai_stats_cell_percent(struct nai_stats_cell *, struct nai_stats_rows *, uint32_t row);
-void nai_stats_cell_total(struct nai_stats_cell *, struct nai_stats_rows *, uint32_t row);
-void nai_stats_cell_count(struct nai_stats_cell *, struct nai_stats_rows *, uint32_t row);
-void nai_stats_cell_average(struct nai_stats_cell *, struct nai_stats_rows *, uint32_t row);
-void nai_stats_cell_median(struct nai_stats_cell *, struct nai_stats_rows *, uint32_t row);
-void nai_stats_cell_least(struct nai_stats_cell *, struct nai_stats_rows *, uint32_t row);
-void nai_stats_cell_most(struct nai_stats_cell *, struct nai_stats_rows *, uint32_t row);
-void nai_stats_cell_deviation(struct nai_stats_cell *, struct nai_stats_rows *, uint32_t row);
-void nai_stats_cell_name(struct nai_stats_cell *, struct nai_stats_rows *, uint32_t row);
-/* By linear interpolation between the closest values. */
-void nai_stats_cell_first_quartile(struct nai_stats_cell *, struct nai_stats_rows *, uint32_t row);
-void nai_stats_cell_third_quartile(struct nai_stats_cell *, struct nai_stats_rows *, uint32_t row);
+/* cells.c: columns. Of reports whose rows are structs a member: an int64_t, one that is a number of source->texts, a
+ * double. */
+typedef void nai_stats_cell_fn(struct nai_stats_cell *, struct nai_stats_rows *, uint32_t row, size_t at);
+nai_stats_cell_fn nai_stats_int, nai_stats_text_number, nai_stats_real, nai_stats_rounded, nai_stats_number_of_row;
+#define NAI_STATS_NUMBER(type, member) nai_stats_int, offsetof(struct type, member)
+#define NAI_STATS_WORDS(type, member) nai_stats_text_number, offsetof(struct type, member)
+#define NAI_STATS_MEASURE(type, member) nai_stats_real, offsetof(struct type, member)
+#define NAI_STATS_ROUNDED(type, member) nai_stats_rounded, offsetof(struct type, member)
+/* Makes structs the rows of a report: `count` of them, of which it has no more than `most`; -1: any number. */
+void nai_stats_show_records(struct nai_stats_rows *rows, const void *records, size_t bytes, uint32_t count,
+                            int64_t most);
+/* Of rows whose state is a struct nai_stats_groups: a statistic, a member of struct nai_stats; a key; a key that is a
+ * number of source->texts. */
+nai_stats_cell_fn nai_stats_group_int, nai_stats_group_rounded, nai_stats_group_real, nai_stats_group_key,
+    nai_stats_group_text, nai_stats_group_name, nai_stats_group_percent, nai_stats_group_median;
 static inline const struct nai_stats_group *nai_stats_group_of(const struct nai_stats_rows *rows, uint32_t row) {
   return &((const struct nai_stats_groups *)rows->state)->sorted[row];
 }
-#define NAI_STATS_QUARTILES                                      \
-  {"Q1", NAI_STATS_TIME, nai_stats_cell_first_quartile, true}, { \
-    "Q3", NAI_STATS_TIME, nai_stats_cell_third_quartile, true    \
-  }
+#define NAI_STATS_OF(function, member) nai_stats_group_##function, offsetof(struct nai_stats, member)
+#define NAI_STATS_COUNT NAI_STATS_OF(int, count)
+#define NAI_STATS_TOTAL NAI_STATS_OF(int, total)
+#define NAI_STATS_QUARTILES_OF(before, unit, cell) \
+  {before "Q1", unit, NAI_STATS_OF(cell, p25), true}, { before "Q3", unit, NAI_STATS_OF(cell, p75), true }
+#define NAI_STATS_SPREAD_OF(before)                                                                                   \
+  {before "Avg", NAI_STATS_TIME, NAI_STATS_OF(rounded, mean)},                                                        \
+      {before "Med", NAI_STATS_TIME, NAI_STATS_OF(rounded, p50)},                                                     \
+      {before "Min", NAI_STATS_TIME, NAI_STATS_OF(int, min)}, {before "Max", NAI_STATS_TIME, NAI_STATS_OF(int, max)}, \
+      {before "StdDev", NAI_STATS_TIME, NAI_STATS_OF(rounded, stddev)},                                               \
+      NAI_STATS_QUARTILES_OF(before, NAI_STATS_TIME, rounded)
 /* Times, and their statistics; the share of the total and how many of them. */
-#define NAI_STATS_SPREAD                                                                           \
-  {"Avg", NAI_STATS_TIME, nai_stats_cell_average}, {"Med", NAI_STATS_TIME, nai_stats_cell_median}, \
-      {"Min", NAI_STATS_TIME, nai_stats_cell_least}, {"Max", NAI_STATS_TIME, nai_stats_cell_most}, \
-      {"StdDev", NAI_STATS_TIME, nai_stats_cell_deviation}, NAI_STATS_QUARTILES
-#define NAI_STATS_SUMS(counted)                                                                              \
-  {"Time", NAI_STATS_PERCENT, nai_stats_cell_percent}, {"Total Time", NAI_STATS_TIME, nai_stats_cell_total}, \
-      {counted, NAI_STATS_PLAIN, nai_stats_cell_count}, NAI_STATS_SPREAD
+#define NAI_STATS_SPREAD NAI_STATS_SPREAD_OF("")
+#define NAI_STATS_SUMS(counted)                                                                          \
+  {"Time", NAI_STATS_PERCENT, nai_stats_group_percent}, {"Total Time", NAI_STATS_TIME, NAI_STATS_TOTAL}, \
+      {counted, NAI_STATS_PLAIN, NAI_STATS_COUNT}, NAI_STATS_SPREAD
 /* Numbers of bytes, not rounded. */
-void nai_stats_cell_size_average(struct nai_stats_cell *, struct nai_stats_rows *, uint32_t row);
-void nai_stats_cell_size_median(struct nai_stats_cell *, struct nai_stats_rows *, uint32_t row);
-void nai_stats_cell_size_deviation(struct nai_stats_cell *, struct nai_stats_rows *, uint32_t row);
-void nai_stats_cell_size_first_quartile(struct nai_stats_cell *, struct nai_stats_rows *, uint32_t row);
-void nai_stats_cell_size_third_quartile(struct nai_stats_cell *, struct nai_stats_rows *, uint32_t row);
-#define NAI_STATS_SIZE_SPREAD                                                                                    \
-  {"Avg", NAI_STATS_MEMORY, nai_stats_cell_size_average}, {"Med", NAI_STATS_MEMORY, nai_stats_cell_size_median}, \
-      {"Min", NAI_STATS_MEMORY, nai_stats_cell_least}, {"Max", NAI_STATS_MEMORY, nai_stats_cell_most},           \
-      {"StdDev", NAI_STATS_MEMORY, nai_stats_cell_size_deviation},                                               \
-      {"Q1", NAI_STATS_MEMORY, nai_stats_cell_size_first_quartile, true}, {                                      \
-    "Q3", NAI_STATS_MEMORY, nai_stats_cell_size_third_quartile, true                                             \
-  }
+#define NAI_STATS_SIZE_SPREAD                                                                               \
+  {"Avg", NAI_STATS_MEMORY, NAI_STATS_OF(real, mean)}, {"Med", NAI_STATS_MEMORY, nai_stats_group_median},   \
+      {"Min", NAI_STATS_MEMORY, NAI_STATS_OF(int, min)}, {"Max", NAI_STATS_MEMORY, NAI_STATS_OF(int, max)}, \
+      {"StdDev", NAI_STATS_MEMORY, NAI_STATS_OF(real, stddev)}, NAI_STATS_QUARTILES_OF("", NAI_STATS_MEMORY, real)
 /* Equal totals stand in the order of the export's ids of their names, which a run does not keep: NAI_ESTALE, or a note
  * where there is nothing but the run. */
 NAI_MUST_CHECK int nai_stats_check_ties(struct nai_stats_rows *rows, const struct nai_stats_groups *groups,
@@ -430,7 +439,7 @@ NAI_MUST_CHECK int nai_stats_program_give(struct nai_stats_program *program, con
                                           const char *words, struct nai_err *err);
 void nai_stats_program_free(struct nai_stats_program *program);
 
-/* events.c: whether the source has the tables that the report needs. */
+/* rows.c: whether the source has the tables that the report needs. */
 NAI_MUST_CHECK int nai_stats_has_tables(bool *has, struct nai_stats_source *source,
                                         const struct nai_stats_report *report, struct nai_err *err);
 enum { NAI_STATS_OSRT_CLASS = 27 }; /* of a call of the OS runtime */

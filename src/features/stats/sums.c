@@ -7,9 +7,7 @@
 
 /* --- calls -------------------------------------------------------------------------------------------- */
 
-static const char calls_table[] = "CUPTI_ACTIVITY_KIND_RUNTIME";
 enum { CALL_START, CALL_END, CALL_NAME, CALL_CLASS, CALL_THREAD };
-enum { ANY_CLASS = -1 };
 
 /* Leaves out calls that another one of their thread is around: of these the class is none. */
 static int drop_inner(struct nai_stats_events *calls, struct nai_arena *arena, struct nai_err *err) {
@@ -32,49 +30,37 @@ static int drop_inner(struct nai_stats_events *calls, struct nai_arena *arena, s
   return NAI_OK;
 }
 
-/* Calls by the id of their name: two versions of a function are two rows. `function` says how they are called. */
-static int sum_calls(struct nai_stats_rows *rows, const char *table, int64_t event_class, bool outer,
-                     int (*function)(int64_t *, struct nai_stats_source *, int64_t, struct nai_err *),
-                     struct nai_err *err) {
-  const char *columns[] = {
-      "start", "end", "nameId", event_class == ANY_CLASS ? "" : "eventClass", outer ? "globalTid" : "", NULL};
+/* Calls by the id of their name: two versions of a function are two rows. */
+int nai_stats_make_calls(struct nai_stats_rows *rows, const struct nai_stats_options *options, struct nai_err *err) {
+  const int what = options->report->what;
+  const bool by_class = what == NAI_STATS_OSRT_CALLS, outer = by_class && options->flag[0];
+  const char *columns[] = {"start", "end", "nameId", by_class ? "eventClass" : "", outer ? "globalTid" : "", NULL};
   struct nai_stats_events calls;
   struct nai_stats_groups *groups = NULL;
-  NAI_TRY(nai_stats_load(&calls, rows->source, table, columns, err));
+  NAI_TRY(nai_stats_load(&calls, rows->source, options->report->tables[0], columns, err));
   if (outer)
     NAI_TRY(drop_inner(&calls, &rows->source->arena, err));
   NAI_TRY(NAI_NEW(groups, &rows->source->arena, 1, err));
   NAI_TRY(nai_stats_groups_begin(groups, rows->source, 1, calls.count, err));
   for (uint32_t i = 0; i < calls.count; i++) {
     int64_t start = calls.at[CALL_START][i], end = calls.at[CALL_END][i];
-    if (nai_stats_has_times(start, end) && (event_class == ANY_CLASS || calls.at[CALL_CLASS][i] == event_class))
+    if (nai_stats_has_times(start, end) && (!by_class || calls.at[CALL_CLASS][i] == NAI_STATS_OSRT_CLASS))
       NAI_TRY(nai_stats_groups_add(groups, &calls.at[CALL_NAME][i], end - start, err));
   }
   NAI_TRY(nai_stats_show_groups(rows, groups, -1, NAI_STATS_BY_KEY, err));
   NAI_TRY(nai_stats_check_ties(rows, groups, err));
-  for (uint32_t g = 0; g < groups->count; g++)
-    NAI_TRY(function(&groups->sorted[g].key[1], rows->source, groups->sorted[g].key[0], err));
+  for (uint32_t g = 0; g < groups->count; g++) {
+    struct nai_stats_group *group = &groups->sorted[g];
+    NAI_TRY((what == NAI_STATS_CUDA_CALLS ? nai_stats_function : nai_stats_name)(&group->key[1], rows->source,
+                                                                                 group->key[0], err));
+  }
   for (uint32_t g = 0; g < groups->count; g++) /* the texts stay where they are now */
     groups->sorted[g].name = nai_stats_text_of(rows->source, groups->sorted[g].key[1]);
   return NAI_OK;
 }
 
-int nai_stats_make_api(struct nai_stats_rows *rows, const struct nai_stats_options *options, struct nai_err *err) {
-  (void)options;
-  return sum_calls(rows, calls_table, ANY_CLASS, false, nai_stats_function, err);
-}
-
-int nai_stats_make_osrt(struct nai_stats_rows *rows, const struct nai_stats_options *options, struct nai_err *err) {
-  return sum_calls(rows, "OSRT_API", NAI_STATS_OSRT_CLASS, options->flag[0], nai_stats_name, err);
-}
-
-int nai_stats_make_syscalls(struct nai_stats_rows *rows, const struct nai_stats_options *options, struct nai_err *err) {
-  (void)options;
-  return sum_calls(rows, "SYSCALL", ANY_CLASS, false, nai_stats_name, err);
-}
-
 const struct nai_stats_column nai_stats_call_columns[] = {
-    NAI_STATS_SUMS("Num Calls"), {"Name", 0, nai_stats_cell_name}, {0}};
+    NAI_STATS_SUMS("Num Calls"), {"Name", 0, nai_stats_group_name}, {0}};
 
 /* --- kernels ------------------------------------------------------------------------------------------- */
 
@@ -84,8 +70,8 @@ enum { KEY_NAME, KEY_GRID, KEY_BLOCK = KEY_GRID + 3, GRID_KEYS = KEY_BLOCK + 3 }
 static int find_ids(int64_t **ids, struct nai_stats_source *source, struct nai_err *err) {
   NAI_TRY(NAI_NEW(*ids, &source->arena, source->texts.count, err));
   for (uint32_t text = 0; text < source->texts.count; text++)
-    (*ids)[text] = INT64_MAX;
-  for (uint32_t slot = 0; slot < source->name_ids.count; slot++) {
+    (*ids)[text] = source->run ? text : INT64_MAX;
+  for (uint32_t slot = 0; slot < source->name_ids.count && !source->run; slot++) {
     int64_t text = source->names[slot].text, id = source->name_ids.keys[slot];
     if (text < source->texts.count && id < (*ids)[text])
       (*ids)[text] = id;
@@ -132,10 +118,11 @@ static int note_graphs(struct nai_stats_rows *rows, struct nai_err *err) {
   return nai_buf_check(&note, err);
 }
 
-static int sum_kernels(struct nai_stats_rows *rows, const struct nai_stats_options *options, int keys,
-                       enum nai_stats_ties ties, struct nai_err *err) {
+/* In 2022 by name, grid and block. */
+int nai_stats_make_kernels(struct nai_stats_rows *rows, const struct nai_stats_options *options, struct nai_err *err) {
   struct nai_stats_events kernels;
   struct nai_stats_groups *groups = NULL;
+  const int keys = options->old || options->report->what == NAI_STATS_BY_GRID ? GRID_KEYS : 1;
   const uint32_t sizes = 0x3f << NAI_STATS_OP_GRID;
   NAI_TRY(nai_stats_load_operations(&kernels, rows->source, NAI_STATS_KERNELS, keys > 1 ? sizes : 0, options, err));
   NAI_TRY(NAI_NEW(groups, &rows->source->arena, 1, err));
@@ -148,34 +135,21 @@ static int sum_kernels(struct nai_stats_rows *rows, const struct nai_stats_optio
     if (nai_stats_has_times(start, end))
       NAI_TRY(nai_stats_groups_add(groups, key, end - start, err));
   }
-  NAI_TRY(nai_stats_show_groups(rows, groups, KEY_NAME, ties, err));
+  NAI_TRY(nai_stats_show_groups(rows, groups, KEY_NAME, NAI_STATS_BY_COUNT, err));
   NAI_TRY(note_graphs(rows, err));
   return options->old ? order_by_ids(rows, groups, err) : NAI_OK;
 }
 
-int nai_stats_make_grids(struct nai_stats_rows *rows, const struct nai_stats_options *options, struct nai_err *err) {
-  return sum_kernels(rows, options, GRID_KEYS, NAI_STATS_BY_COUNT, err);
-}
-
-/* In 2022 it was the one by grid and block. */
-int nai_stats_make_kernels(struct nai_stats_rows *rows, const struct nai_stats_options *options, struct nai_err *err) {
-  return options->old ? nai_stats_make_grids(rows, options, err)
-                      : sum_kernels(rows, options, 1, NAI_STATS_BY_COUNT, err);
-}
-
-static void grid(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
-  const int64_t *sizes = nai_stats_group_of(rows, row)->key + KEY_GRID;
-  nai_stats_put_text(out, nai_stats_sizes(rows, sizes[0], sizes[1], sizes[2]));
-}
-static void block(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
-  const int64_t *sizes = nai_stats_group_of(rows, row)->key + KEY_BLOCK;
-  nai_stats_put_text(out, nai_stats_sizes(rows, sizes[0], sizes[1], sizes[2]));
-}
+NAI_STATS_CELL(sizes, const int64_t *size = nai_stats_group_of(rows, row)->key + at;
+               nai_stats_put_sizes(out, rows, size[0], size[1], size[2]))
 
 const struct nai_stats_column nai_stats_kernel_columns[] = {
-    NAI_STATS_SUMS("Instances"), {"Name", 0, nai_stats_cell_name}, {0}};
-const struct nai_stats_column nai_stats_grid_columns[] = {
-    NAI_STATS_SUMS("Instances"), {"GridXYZ", 0, grid}, {"BlockXYZ", 0, block}, {"Name", 0, nai_stats_cell_name}, {0}};
+    NAI_STATS_SUMS("Instances"), {"Name", 0, nai_stats_group_name}, {0}};
+const struct nai_stats_column nai_stats_grid_columns[] = {NAI_STATS_SUMS("Instances"),
+                                                          {"GridXYZ", 0, sizes, KEY_GRID},
+                                                          {"BlockXYZ", 0, sizes, KEY_BLOCK},
+                                                          {"Name", 0, nai_stats_group_name},
+                                                          {0}};
 
 /* --- copies and memsets -------------------------------------------------------------------------------- */
 
@@ -191,8 +165,8 @@ static int add_operations(struct nai_stats_groups *groups, const struct nai_stat
   return NAI_OK;
 }
 
-static int sum_copies(struct nai_stats_rows *rows, const struct nai_stats_options *options, bool bytes,
-                      struct nai_err *err) {
+int nai_stats_make_copies(struct nai_stats_rows *rows, const struct nai_stats_options *options, struct nai_err *err) {
+  const bool bytes = options->report->what == NAI_STATS_COPY_SIZES;
   struct nai_stats_groups *groups = NULL;
   struct nai_stats_events copies, sets;
   const uint32_t wanted = bytes ? 1u << NAI_STATS_OP_BYTES : 0;
@@ -205,37 +179,12 @@ static int sum_copies(struct nai_stats_rows *rows, const struct nai_stats_option
   return nai_stats_show_groups(rows, groups, 0, NAI_STATS_BY_NAME, err);
 }
 
-int nai_stats_make_copy_times(struct nai_stats_rows *rows, const struct nai_stats_options *options,
-                              struct nai_err *err) {
-  return sum_copies(rows, options, false, err);
-}
-
-int nai_stats_make_copy_sizes(struct nai_stats_rows *rows, const struct nai_stats_options *options,
-                              struct nai_err *err) {
-  return sum_copies(rows, options, true, err);
-}
-
-void nai_stats_cell_size_average(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
-  nai_stats_put_real(out, nai_stats_group_of(rows, row)->stats.mean);
-}
-void nai_stats_cell_size_deviation(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
-  nai_stats_put_real(out, nai_stats_group_of(rows, row)->stats.stddev);
-}
-/* Of an odd number one of them, else the mean of two. */
-void nai_stats_cell_size_median(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
-  const struct nai_stats *stats = &nai_stats_group_of(rows, row)->stats;
-  if (stats->count % 2)
-    nai_stats_put_int(out, (int64_t)stats->p50);
-  else
-    nai_stats_put_real(out, stats->p50);
-}
-
 const struct nai_stats_column nai_stats_copy_time_columns[] = {
-    NAI_STATS_SUMS("Count"), {"Operation", 0, nai_stats_cell_name}, {0}};
-const struct nai_stats_column nai_stats_copy_size_columns[] = {{"Total", NAI_STATS_MEMORY, nai_stats_cell_total},
-                                                               {"Count", 0, nai_stats_cell_count},
+    NAI_STATS_SUMS("Count"), {"Operation", 0, nai_stats_group_name}, {0}};
+const struct nai_stats_column nai_stats_copy_size_columns[] = {{"Total", NAI_STATS_MEMORY, NAI_STATS_TOTAL},
+                                                               {"Count", 0, NAI_STATS_COUNT},
                                                                NAI_STATS_SIZE_SPREAD,
-                                                               {"Operation", 0, nai_stats_cell_name},
+                                                               {"Operation", 0, nai_stats_group_name},
                                                                {0}};
 
 /* --- calls, kernels, copies in one list ---------------------------------------------------------------- */
@@ -269,14 +218,14 @@ static int add_calls(struct nai_stats_groups *groups, const struct nai_stats_eve
   return NAI_OK;
 }
 
-static int sum_operations(struct nai_stats_rows *rows, const struct nai_stats_options *options, bool with_calls,
-                          struct nai_err *err) {
+int nai_stats_make_operations(struct nai_stats_rows *rows, const struct nai_stats_options *options,
+                              struct nai_err *err) {
   struct nai_stats_source *source = rows->source;
   struct nai_stats_events calls = {0}, operations[3];
   struct operations *all = NULL;
   uint64_t count = 0;
   NAI_TRY(NAI_NEW(all, &source->arena, 1, err));
-  if (with_calls)
+  if (options->report->what == NAI_STATS_WITH_CALLS)
     NAI_TRY(nai_stats_load_calls(&calls, source, 1u << NAI_STATS_CALL_NAME, err));
   NAI_TRY(set_category(all, source, calls.at[NAI_STATS_CALL_NAME], calls.count, CATEGORY_CALL, err));
   for (int what = NAI_STATS_KERNELS; what <= NAI_STATS_SETS; what++) {
@@ -296,19 +245,9 @@ static int sum_operations(struct nai_stats_rows *rows, const struct nai_stats_op
   return NAI_OK;
 }
 
-int nai_stats_make_gpu(struct nai_stats_rows *rows, const struct nai_stats_options *options, struct nai_err *err) {
-  return sum_operations(rows, options, false, err);
-}
-
-int nai_stats_make_api_gpu(struct nai_stats_rows *rows, const struct nai_stats_options *options, struct nai_err *err) {
-  return sum_operations(rows, options, true, err);
-}
-
-static void category(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
-  static const char *const names[] = {
-      [CATEGORY_CALL] = "CUDA_API", [CATEGORY_KERNEL] = "CUDA_KERNEL", [CATEGORY_COPY] = "MEMORY_OPER"};
-  nai_stats_put_text(out, names[nai_stats_group_of(rows, row)->key[1]]);
-}
+static const char *const categories[] = {
+    [CATEGORY_CALL] = "CUDA_API", [CATEGORY_KERNEL] = "CUDA_KERNEL", [CATEGORY_COPY] = "MEMORY_OPER"};
+NAI_STATS_CELL(category, nai_stats_put_text(out, categories[nai_stats_group_of(rows, row)->key[1]]))
 
 const struct nai_stats_column nai_stats_operation_columns[] = {
-    NAI_STATS_SUMS("Instances"), {"Category", 0, category}, {"Operation", 0, nai_stats_cell_name}, {0}};
+    NAI_STATS_SUMS("Instances"), {"Category", 0, category}, {"Operation", 0, nai_stats_group_name}, {0}};

@@ -21,27 +21,6 @@ static const char *name_column(const struct nai_column_def *column, struct nai_a
   return nai_arena_printf(arena, "%.*s", (int)(says_unit ? len - behind : len), column->name);
 }
 
-int nai_stats_make_table(struct nai_stats_rows *rows, const struct nai_stats_options *options, struct nai_err *err) {
-  struct nai_arena *arena = &rows->source->arena;
-  struct nai_stats_column *columns = NULL;
-  const struct nai_table *table = NULL;
-  NAI_TRY(nai_run_table(&table, rows->run, options->table, NULL, err));
-  const struct nai_schema *schema = table->schema;
-  if (table->rows >= UINT32_MAX)
-    return nai_err_set(err, NAI_ELIMIT, "table \"%s\" has more rows than a report can hold", schema->name);
-  NAI_TRY(NAI_NEW(columns, arena, (size_t)schema->column_count + 1, err));
-  for (uint32_t c = 0; c < schema->column_count; c++)
-    columns[c] = (struct nai_stats_column){
-        .name = name_column(&schema->columns[c], arena), .unit = units[schema->columns[c].unit].unit, .place = (int)c};
-  rows->note =
-      nai_arena_printf(arena, "the report is table %s of nsys-ai analyze: %s", schema->name, schema->description);
-  rows->columns = columns;
-  rows->table = table;
-  rows->count = (uint32_t)table->rows;
-  rows->absent = rows->count == 0;
-  return nai_arena_check(arena, err);
-}
-
 /* Somebody else may have made the run. */
 static const char *clean(struct nai_stats_rows *rows, const char *text) {
   nai_buf_clear(&rows->scratch);
@@ -49,8 +28,8 @@ static const char *clean(struct nai_stats_rows *rows, const char *text) {
   return nai_buf_str(&rows->scratch);
 }
 
-void nai_stats_table_cell(struct nai_stats_cell *out, struct nai_stats_rows *rows, int column, uint32_t row) {
-  const struct nai_value value = nai_table_value(rows->table, row, column);
+static void table_cell(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row, size_t column) {
+  const struct nai_value value = nai_table_value(rows->table, row, (int)column);
   const enum nai_unit unit = rows->table->schema->columns[column].unit;
   if (value.null)
     *out = (struct nai_stats_cell){NAI_STATS_MISSING};
@@ -62,4 +41,25 @@ void nai_stats_table_cell(struct nai_stats_cell *out, struct nai_stats_rows *row
     nai_stats_put_real(out, value.f * 1e9);
   else
     nai_stats_put_rounded(out, value.f);
+}
+
+int nai_stats_make_table(struct nai_stats_rows *rows, const struct nai_stats_options *options, struct nai_err *err) {
+  struct nai_arena *arena = &rows->source->arena;
+  struct nai_stats_column *columns = NULL;
+  const struct nai_table *table = NULL;
+  NAI_TRY(nai_run_table(&table, rows->run, options->table, NULL, err));
+  const struct nai_schema *schema = table->schema;
+  if (table->rows >= UINT32_MAX)
+    return nai_err_set(err, NAI_ELIMIT, "table \"%s\" has more rows than a report can hold", schema->name);
+  NAI_TRY(NAI_NEW(columns, arena, (size_t)schema->column_count + 1, err));
+  for (uint32_t c = 0; c < schema->column_count; c++)
+    columns[c] = (struct nai_stats_column){name_column(&schema->columns[c], arena), units[schema->columns[c].unit].unit,
+                                           table_cell, c, false};
+  rows->note =
+      nai_arena_printf(arena, "the report is table %s of nsys-ai analyze: %s", schema->name, schema->description);
+  rows->columns = columns;
+  rows->table = table;
+  rows->count = (uint32_t)table->rows;
+  rows->absent = rows->count == 0;
+  return nai_arena_check(arena, err);
 }

@@ -45,41 +45,51 @@ int nai_stats_text(int64_t *text, struct nai_stats_source *source, const char *w
   return nai_stats_add_text(text, source, words, strlen(words), err);
 }
 
-static int read_name(struct nai_stats_source *source, uint32_t slot, int64_t id, struct nai_err *err) {
-  struct nai_cell cell;
-  bool found;
-  NAI_TRY(NAI_ROOM(source->names, source->name_capacity, slot, &source->arena, err));
-  struct nai_stats_name *name = &source->names[slot];
-  *name = (struct nai_stats_name){NAI_NO_STRING, NAI_NO_STRING};
-  if (source->run) { /* its ids are numbers of texts */
-    const char *text = nai_stats_text_of(source, id);
-    text = text ? nai_arena_printf(&source->arena, "%s", text) : NULL;
-    NAI_TRY(nai_arena_check(&source->arena, err));
-    found = text != NULL;
-    cell = (struct nai_cell){.type = NAI_CELL_TEXT, .data = text, .len = text ? (uint32_t)strlen(text) : 0};
-  } else {
-    NAI_TRY(nai_string_get(&found, &cell, source->strings, id, err));
-  }
-  if (!found)
-    return NAI_OK;
-  bool versioned = cell.len >= 6 && strncmp(cell.data + cell.len - 6, "_v", 2) == 0;
-  NAI_TRY(nai_stats_add_text(&name->text, source, cell.data, cell.len, err));
-  return nai_stats_add_text(&name->function, source, cell.data, cell.len - (versioned ? 6 : 0), err);
+static int add_names(struct nai_stats_name *name, struct nai_stats_source *source, const char *text, size_t len,
+                     struct nai_err *err) {
+  const bool versioned = len >= 6 && strncmp(text + len - 6, "_v", 2) == 0;
+  NAI_TRY(nai_stats_add_text(&name->text, source, text, len, err));
+  return nai_stats_add_text(&name->function, source, text, len - (versioned ? 6 : 0), err);
 }
 
-static int find_name(const struct nai_stats_name **name, struct nai_stats_source *source, int64_t id,
+static int read_name(struct nai_stats_name *name, struct nai_stats_source *source, int64_t id, struct nai_err *err) {
+  struct nai_cell cell;
+  bool found = true;
+  *name = (struct nai_stats_name){NAI_NO_STRING, NAI_NO_STRING, true};
+  if (!source->run) {
+    NAI_TRY(nai_string_get(&found, &cell, source->strings, id, err));
+    return found ? add_names(name, source, cell.data, cell.len, err) : NAI_OK;
+  }
+  const char *text =
+      nai_arena_printf(&source->arena, "%s", nai_stats_text_of(source, id)); /* it moves while one is added */
+  NAI_TRY(nai_arena_check(&source->arena, err));
+  return add_names(name, source, text, strlen(text), err);
+}
+
+/* The texts of an id, which in a run is the text's number; NULL for no such. */
+static int find_name(const struct nai_stats_name **out, struct nai_stats_source *source, int64_t id,
                      struct nai_err *err) {
-  bool added;
-  uint32_t slot = nai_keyset_add(&source->name_ids, id, &added);
+  static const struct nai_stats_name none = {NAI_NO_STRING, NAI_NO_STRING, true};
+  uint32_t slot = (uint32_t)id;
+  bool added = false;
+  *out = &none;
+  if (source->run && (id < 0 || id >= source->texts.count))
+    return NAI_OK;
+  if (!source->run)
+    slot = nai_keyset_add(&source->name_ids, id, &added);
   NAI_TRY(nai_memory_check(!source->name_ids.oom, err));
-  if (added)
-    NAI_TRY(read_name(source, slot, id, err));
-  *name = &source->names[slot];
-  return NAI_OK;
+  NAI_TRY(NAI_ROOM(source->names, source->name_capacity, slot, &source->arena, err));
+  struct nai_stats_name *name = &source->names[slot];
+  *out = name;
+  return added || (source->run && !name->is_known) ? read_name(name, source, id, err) : NAI_OK;
 }
 
 int nai_stats_name(int64_t *text, struct nai_stats_source *source, int64_t id, struct nai_err *err) {
   const struct nai_stats_name *name = NULL;
+  if (source->run) {
+    *text = id >= 0 && id < source->texts.count ? id : NAI_NO_STRING;
+    return NAI_OK;
+  }
   NAI_TRY(find_name(&name, source, id, err));
   *text = name->text;
   return NAI_OK;

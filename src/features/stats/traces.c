@@ -61,54 +61,33 @@ int nai_stats_make_gpu_trace(struct nai_stats_rows *rows, const struct nai_stats
   return order_operations(trace, rows, err);
 }
 
-#define NUMBER(function, column)                                                                \
-  static void function(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) { \
-    uint32_t event;                                                                             \
-    const struct nai_stats_events *events = find(&event, rows, row);                            \
-    nai_stats_put_int(out, events->at[column][event]);                                          \
-  }
-NUMBER(op_start, NAI_STATS_OP_START)
-NUMBER(op_correlation, NAI_STATS_OP_CORRELATION)
-NUMBER(op_grid_x, NAI_STATS_OP_GRID)
-NUMBER(op_grid_y, NAI_STATS_OP_GRID + 1)
-NUMBER(op_grid_z, NAI_STATS_OP_GRID + 2)
-NUMBER(op_block_x, NAI_STATS_OP_BLOCK)
-NUMBER(op_block_y, NAI_STATS_OP_BLOCK + 1)
-NUMBER(op_block_z, NAI_STATS_OP_BLOCK + 2)
-NUMBER(op_registers, NAI_STATS_OP_REGISTERS)
-NUMBER(op_static, NAI_STATS_OP_STATIC)
-NUMBER(op_dynamic, NAI_STATS_OP_DYNAMIC)
-NUMBER(op_bytes, NAI_STATS_OP_BYTES)
-NUMBER(op_context, NAI_STATS_OP_CONTEXT)
-NUMBER(op_stream, NAI_STATS_OP_STREAM)
-
-static void op_duration(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
+static int64_t op_cell(const struct nai_stats_rows *rows, uint32_t row, size_t column) {
   uint32_t event;
   const struct nai_stats_events *events = find(&event, rows, row);
-  int64_t start = events->at[NAI_STATS_OP_START][event], end = events->at[NAI_STATS_OP_END][event];
-  nai_stats_put_int(out, nai_stats_has_times(start, end) ? end - start : NAI_STATS_NULL);
+  return events->at[column][event];
 }
+NAI_STATS_CELL(op_number, nai_stats_put_int(out, op_cell(rows, row, at)))
 
-static void op_throughput(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
-  uint32_t event;
-  const struct nai_stats_events *events = find(&event, rows, row);
-  int64_t start = events->at[NAI_STATS_OP_START][event], end = events->at[NAI_STATS_OP_END][event];
-  int64_t bytes = events->at[NAI_STATS_OP_BYTES][event];
+static int64_t op_ns(const struct nai_stats_rows *rows, uint32_t row) {
+  int64_t start = op_cell(rows, row, NAI_STATS_OP_START), end = op_cell(rows, row, NAI_STATS_OP_END);
+  return nai_stats_has_times(start, end) ? end - start : NAI_STATS_NULL;
+}
+NAI_STATS_CELL(op_duration, nai_stats_put_int(out, op_ns(rows, row)))
+
+static void op_throughput(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row, size_t at) {
+  int64_t ns = op_ns(rows, row), bytes = op_cell(rows, row, at);
   *out = (struct nai_stats_cell){.type = NAI_STATS_BLANK};
-  if (bytes != NAI_STATS_NULL && nai_stats_has_times(start, end) && end > start)
-    nai_stats_put_real(out, ((const struct gpu_trace *)rows->state)->exact ? (double)bytes * 1e9 / (double)(end - start)
-                                                                           : nai_stats_rate(bytes, end - start));
+  if (bytes != NAI_STATS_NULL && ns > 0)
+    nai_stats_put_real(out, ((const struct gpu_trace *)rows->state)->exact ? (double)bytes * 1e9 / (double)ns
+                                                                           : nai_stats_rate(bytes, ns));
 }
 
-static void put_memory(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row, int column) {
+static void op_memory(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row, size_t at) {
   const struct gpu_trace *trace = rows->state;
-  uint32_t event;
-  int64_t kind = find(&event, rows, row)->at[column][event];
+  int64_t kind = op_cell(rows, row, at);
   nai_stats_put_text(
       out, kind >= 0 && kind < NAI_STATS_MEMORY_KINDS ? nai_stats_text_of(rows->source, trace->kinds[kind]) : NULL);
 }
-NAI_STATS_CELL(op_from, put_memory(out, rows, row, NAI_STATS_OP_FROM))
-NAI_STATS_CELL(op_to, put_memory(out, rows, row, NAI_STATS_OP_TO))
 
 /* The GPU behind the number that a process calls it by. */
 static int64_t gpu_of(const struct gpu_trace *trace, int64_t process, int64_t device) {
@@ -119,12 +98,10 @@ static int64_t gpu_of(const struct gpu_trace *trace, int64_t process, int64_t de
   return device;
 }
 
-static void op_device(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
+static void op_device(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row, size_t at) {
   const struct gpu_trace *trace = rows->state;
-  uint32_t event, gpu = 0;
-  const struct nai_stats_events *events = find(&event, rows, row);
-  int64_t process = nai_stats_pid(events->at[NAI_STATS_OP_PROCESS][event]);
-  int64_t device = gpu_of(trace, process, events->at[NAI_STATS_OP_DEVICE][event]);
+  uint32_t gpu = 0;
+  int64_t device = gpu_of(trace, nai_stats_pid(op_cell(rows, row, NAI_STATS_OP_PROCESS)), op_cell(rows, row, at));
   while (gpu < trace->gpus.count && trace->gpus.at[0][gpu] != device)
     gpu++;
   const char *name = gpu < trace->gpus.count ? nai_stats_text_of(rows->source, trace->gpus.at[1][gpu]) : NULL;
@@ -133,31 +110,28 @@ static void op_device(struct nai_stats_cell *out, struct nai_stats_rows *rows, u
   nai_stats_put_text(out, device == NAI_STATS_NULL ? NULL : nai_buf_str(&rows->scratch));
 }
 
-static void op_green(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
-  uint32_t event;
-  int64_t green = find(&event, rows, row)->at[NAI_STATS_OP_GREEN][event];
-  nai_stats_put_int(out, green == 0 ? NAI_STATS_NULL : green);
-}
+NAI_STATS_CELL(op_green, int64_t green = op_cell(rows, row, at);
+               nai_stats_put_int(out, green == 0 ? NAI_STATS_NULL : green))
+NAI_STATS_CELL(op_name, const char *name = nai_stats_text_of(rows->source, op_cell(rows, row, at));
+               nai_stats_put_text(out, name ? name : ""))
 
-static void op_name(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
-  uint32_t event;
-  const char *name = nai_stats_text_of(rows->source, find(&event, rows, row)->at[NAI_STATS_OP_NAME][event]);
-  nai_stats_put_text(out, name ? name : "");
-}
-
-#define OPERATION                                                                                                     \
-  {"Start", NAI_STATS_STAMP, op_start}, {"Duration", NAI_STATS_TIME, op_duration}, {"CorrId", 0, op_correlation},     \
-      {"GrdX", 0, op_grid_x}, {"GrdY", 0, op_grid_y}, {"GrdZ", 0, op_grid_z}, {"BlkX", 0, op_block_x},                \
-      {"BlkY", 0, op_block_y}, {"BlkZ", 0, op_block_z}, {"Reg/Trd", 0, op_registers},                                 \
-      {"StcSMem", NAI_STATS_MEMORY, op_static}, {"DymSMem", NAI_STATS_MEMORY, op_dynamic},                            \
-      {"Bytes", NAI_STATS_MEMORY, op_bytes}, {"Throughput", NAI_STATS_RATE, op_throughput}, {"SrcMemKd", 0, op_from}, \
-      {"DstMemKd", 0, op_to}, {"Device", 0, op_device}, {                                                             \
-    "Ctx", 0, op_context                                                                                              \
+#define NUMBER(column) op_number, NAI_STATS_OP_##column
+#define OPERATION                                                                                                    \
+  {"Start", NAI_STATS_STAMP, NUMBER(START)}, {"Duration", NAI_STATS_TIME, op_duration},                              \
+      {"CorrId", 0, NUMBER(CORRELATION)}, {"GrdX", 0, NUMBER(GRID)}, {"GrdY", 0, NUMBER(GRID) + 1},                  \
+      {"GrdZ", 0, NUMBER(GRID) + 2}, {"BlkX", 0, NUMBER(BLOCK)}, {"BlkY", 0, NUMBER(BLOCK) + 1},                     \
+      {"BlkZ", 0, NUMBER(BLOCK) + 2}, {"Reg/Trd", 0, NUMBER(REGISTERS)},                                             \
+      {"StcSMem", NAI_STATS_MEMORY, NUMBER(STATIC)}, {"DymSMem", NAI_STATS_MEMORY, NUMBER(DYNAMIC)},                 \
+      {"Bytes", NAI_STATS_MEMORY, NUMBER(BYTES)}, {"Throughput", NAI_STATS_RATE, op_throughput, NAI_STATS_OP_BYTES}, \
+      {"SrcMemKd", 0, op_memory, NAI_STATS_OP_FROM}, {"DstMemKd", 0, op_memory, NAI_STATS_OP_TO},                    \
+      {"Device", 0, op_device, NAI_STATS_OP_DEVICE}, {                                                               \
+    "Ctx", 0, NUMBER(CONTEXT)                                                                                        \
   }
+#define LAST \
+  {"Strm", 0, NUMBER(STREAM)}, {"Name", 0, op_name, NAI_STATS_OP_NAME}, { 0 }
 const struct nai_stats_column nai_stats_gpu_trace_columns[] = {
-    OPERATION, {"GreenCtx", 0, op_green}, {"Strm", 0, op_stream}, {"Name", 0, op_name}, {0}};
-const struct nai_stats_column nai_stats_old_gpu_trace_columns[] = {
-    OPERATION, {"Strm", 0, op_stream}, {"Name", 0, op_name}, {0}};
+    OPERATION, {"GreenCtx", 0, op_green, NAI_STATS_OP_GREEN}, LAST};
+const struct nai_stats_column nai_stats_old_gpu_trace_columns[] = {OPERATION, LAST};
 
 /* --- calls ---------------------------------------------------------------------------------------------- */
 
@@ -199,13 +173,13 @@ int nai_stats_make_call_trace(struct nai_stats_rows *rows, const struct nai_stat
   return nai_sort_keys(trace->order, rows->count, err);
 }
 
-static int64_t call_cell(const struct nai_stats_rows *rows, uint32_t row, int column) {
+static int64_t call_cell(const struct nai_stats_rows *rows, uint32_t row, size_t column) {
   const struct call_trace *trace = rows->state;
   return trace->calls.at[column][trace->order[row].value];
 }
 
 /* A cell of the row that names the call's thread. */
-static int64_t thread_cell(const struct nai_stats_rows *rows, uint32_t row, int column) {
+static int64_t thread_cell(const struct nai_stats_rows *rows, uint32_t row, size_t column) {
   const struct call_trace *trace = rows->state;
   int64_t thread = call_cell(rows, row, NAI_STATS_CALL_THREAD);
   uint32_t slot =
@@ -213,27 +187,24 @@ static int64_t thread_cell(const struct nai_stats_rows *rows, uint32_t row, int 
   return slot == NAI_NO_STRING ? NAI_STATS_NULL : trace->threads.at[column][trace->named[slot]];
 }
 
-NAI_STATS_CELL(call_start, nai_stats_put_int(out, call_cell(rows, row, NAI_STATS_CALL_START)))
-static void call_duration(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
-  int64_t start = call_cell(rows, row, NAI_STATS_CALL_START), end = call_cell(rows, row, NAI_STATS_CALL_END);
-  nai_stats_put_int(out, nai_stats_has_times(start, end) ? end - start : NAI_STATS_NULL);
-}
-NAI_STATS_CELL(call_name,
-               nai_stats_put_text(out, nai_stats_text_of(rows->source, call_cell(rows, row, NAI_STATS_CALL_NAME))))
-NAI_STATS_CELL(call_result, nai_stats_put_int(out, call_cell(rows, row, NAI_STATS_CALL_RESULT)))
-NAI_STATS_CELL(call_correlation, nai_stats_put_int(out, call_cell(rows, row, NAI_STATS_CALL_CORRELATION)))
-NAI_STATS_CELL(call_pid, nai_stats_put_int(out, nai_stats_pid(call_cell(rows, row, NAI_STATS_CALL_THREAD))))
-NAI_STATS_CELL(call_tid, nai_stats_put_int(out, nai_stats_tid(call_cell(rows, row, NAI_STATS_CALL_THREAD))))
+NAI_STATS_CELL(call_number, nai_stats_put_int(out, call_cell(rows, row, at)))
+NAI_STATS_CELL(call_duration, int64_t start = call_cell(rows, row, NAI_STATS_CALL_START),
+               end = call_cell(rows, row, NAI_STATS_CALL_END);
+               nai_stats_put_int(out, nai_stats_has_times(start, end) ? end - start : NAI_STATS_NULL))
+NAI_STATS_CELL(call_name, nai_stats_put_text(out, nai_stats_text_of(rows->source, call_cell(rows, row, at))))
+NAI_STATS_CELL(call_pid, nai_stats_put_int(out, nai_stats_pid(call_cell(rows, row, at))))
+NAI_STATS_CELL(call_tid, nai_stats_put_int(out, nai_stats_tid(call_cell(rows, row, at))))
 NAI_STATS_CELL(call_priority, nai_stats_put_int(out, thread_cell(rows, row, 1)))
 NAI_STATS_CELL(call_thread, nai_stats_put_text(out, nai_stats_text_of(rows->source, thread_cell(rows, row, 2))))
 
-const struct nai_stats_column nai_stats_call_trace_columns[] = {{"Start", NAI_STATS_STAMP, call_start},
+const struct nai_stats_column nai_stats_call_trace_columns[] = {{"Start", NAI_STATS_STAMP, call_number,
+                                                                 NAI_STATS_CALL_START},
                                                                 {"Duration", NAI_STATS_TIME, call_duration},
-                                                                {"Name", 0, call_name},
-                                                                {"Result", 0, call_result},
-                                                                {"CorrID", 0, call_correlation},
-                                                                {"Pid", 0, call_pid},
-                                                                {"Tid", 0, call_tid},
+                                                                {"Name", 0, call_name, NAI_STATS_CALL_NAME},
+                                                                {"Result", 0, call_number, NAI_STATS_CALL_RESULT},
+                                                                {"CorrID", 0, call_number, NAI_STATS_CALL_CORRELATION},
+                                                                {"Pid", 0, call_pid, NAI_STATS_CALL_THREAD},
+                                                                {"Tid", 0, call_tid, NAI_STATS_CALL_THREAD},
                                                                 {"T-Pri", 0, call_priority},
                                                                 {"Thread Name", 0, call_thread},
                                                                 {0}};

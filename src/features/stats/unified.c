@@ -33,7 +33,7 @@ static void add(int64_t *sum, int64_t value) {
 /* Sums of one address, NAI_STATS_NULL where there is nothing. */
 struct place {
   int64_t address, to_device, to_host, cpu_faults, gpu_faults, ns;
-  double rate; /* bytes per second, -1: no migration */
+  double rate; /* bytes per second, not finite: no migration */
 };
 struct places {
   struct nai_strings known;
@@ -49,7 +49,7 @@ static int find(struct place **out, struct places *places, int64_t address, stru
   NAI_TRY(NAI_ROOM(places->at, places->capacity, slot, &source->arena, err));
   *out = &places->at[slot];
   if (slot == before)
-    **out = (struct place){address, NAI_STATS_NULL, NAI_STATS_NULL, NAI_STATS_NULL, NAI_STATS_NULL, NAI_STATS_NULL, -1};
+    **out = (struct place){address, NAI_STATS_NULL, NAI_STATS_NULL, NAI_STATS_NULL, NAI_STATS_NULL, NAI_STATS_NULL, 0};
   return NAI_OK;
 }
 
@@ -83,7 +83,7 @@ static int add_faults(struct places *places, const struct nai_stats_events *faul
 static double rate_of(const struct place *place) {
   int64_t bytes = 0;
   if (place->ns == NAI_STATS_NULL || place->ns <= 0)
-    return -1;
+    return -(double)INFINITY;
   add(&bytes, place->to_device);
   add(&bytes, place->to_host);
   return nai_stats_rate(bytes, place->ns);
@@ -118,35 +118,18 @@ int nai_stats_make_um(struct nai_stats_rows *rows, const struct nai_stats_option
     places->at[i].rate = rate_of(&places->at[i]);
   if (count)
     qsort(places->at, count, sizeof *places->at, by_rate);
-  rows->state = places->at;
-  rows->count = options->rows >= 0 && options->rows < count ? (uint32_t)options->rows : count;
+  nai_stats_show_records(rows, places->at, sizeof *places->at, count, options->rows);
   return NAI_OK;
 }
 
-#define NUMBER(function, member)                                                                \
-  static void function(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) { \
-    nai_stats_put_int(out, ((const struct place *)rows->state)[row].member);                    \
-  }
-NUMBER(address, address)
-NUMBER(to_device, to_device)
-NUMBER(to_host, to_host)
-NUMBER(cpu_faults, cpu_faults)
-NUMBER(gpu_faults, gpu_faults)
-
-static void rate(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
-  double rate = ((const struct place *)rows->state)[row].rate;
-  if (rate < 0)
-    nai_stats_put_text(out, NULL);
-  else
-    nai_stats_put_real(out, rate);
-}
-
 /* In 2022 a blank stood before GPU. */
-#define PLACE(gpu)                                                                                                  \
-  {"Virtual Address", NAI_STATS_ADDRESS, address}, {"HtoD Migration size", NAI_STATS_MEMORY, to_device},            \
-      {"DtoH Migration size", NAI_STATS_MEMORY, to_host}, {"CPU Page Faults", 0, cpu_faults}, {gpu, 0, gpu_faults}, \
-      {"Migration Throughput", NAI_STATS_RATE, rate}, {                                                             \
-    0                                                                                                               \
+#define PLACE(gpu)                                                                                                \
+  {"Virtual Address", NAI_STATS_ADDRESS, NAI_STATS_NUMBER(place, address)},                                       \
+      {"HtoD Migration size", NAI_STATS_MEMORY, NAI_STATS_NUMBER(place, to_device)},                              \
+      {"DtoH Migration size", NAI_STATS_MEMORY, NAI_STATS_NUMBER(place, to_host)},                                \
+      {"CPU Page Faults", 0, NAI_STATS_NUMBER(place, cpu_faults)}, {gpu, 0, NAI_STATS_NUMBER(place, gpu_faults)}, \
+      {"Migration Throughput", NAI_STATS_RATE, NAI_STATS_MEASURE(place, rate)}, {                                 \
+    0                                                                                                             \
   }
 const struct nai_stats_column nai_stats_um_columns[] = {PLACE("GPU Page Faults")};
 const struct nai_stats_column nai_stats_old_um_columns[] = {PLACE(" GPU Page Faults")};
@@ -191,30 +174,17 @@ int nai_stats_make_um_totals(struct nai_stats_rows *rows, const struct nai_stats
   if (totals->to_device == NAI_STATS_NULL || totals->to_host == NAI_STATS_NULL || !memory.cpu_faults.count ||
       !memory.gpu_faults.count)
     totals->least = totals->most = NAI_STATS_NULL;
-  rows->state = totals;
-  rows->count = 1;
+  nai_stats_show_records(rows, totals, sizeof *totals, 1, -1);
   return NAI_OK;
 }
 
-#define TOTAL(function, member)                                                                 \
-  static void function(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) { \
-    (void)row;                                                                                  \
-    nai_stats_put_int(out, ((const struct totals *)rows->state)->member);                       \
-  }
-TOTAL(all_to_device, to_device)
-TOTAL(all_to_host, to_host)
-TOTAL(all_cpu_faults, cpu_faults)
-TOTAL(all_gpu_faults, gpu_faults)
-TOTAL(least_address, least)
-TOTAL(most_address, most)
-
 const struct nai_stats_column nai_stats_um_total_columns[] = {
-    {"Total HtoD Migration Size", NAI_STATS_MEMORY, all_to_device},
-    {"Total DtoH Migration Size", NAI_STATS_MEMORY, all_to_host},
-    {"Total CPU Page Faults", 0, all_cpu_faults},
-    {"Total GPU PageFaults", 0, all_gpu_faults},
-    {"Minimum Virtual Address", NAI_STATS_ADDRESS, least_address},
-    {"Maximum Virtual Address", NAI_STATS_ADDRESS, most_address},
+    {"Total HtoD Migration Size", NAI_STATS_MEMORY, NAI_STATS_NUMBER(totals, to_device)},
+    {"Total DtoH Migration Size", NAI_STATS_MEMORY, NAI_STATS_NUMBER(totals, to_host)},
+    {"Total CPU Page Faults", 0, NAI_STATS_NUMBER(totals, cpu_faults)},
+    {"Total GPU PageFaults", 0, NAI_STATS_NUMBER(totals, gpu_faults)},
+    {"Minimum Virtual Address", NAI_STATS_ADDRESS, NAI_STATS_NUMBER(totals, least)},
+    {"Maximum Virtual Address", NAI_STATS_ADDRESS, NAI_STATS_NUMBER(totals, most)},
     {0}};
 
 /* --- by instruction -------------------------------------------------------------------------------------- */
@@ -237,4 +207,4 @@ int nai_stats_make_um_faults(struct nai_stats_rows *rows, const struct nai_stats
 }
 
 const struct nai_stats_column nai_stats_um_fault_columns[] = {
-    {"CPU Page Faults", 0, nai_stats_cell_count}, {"CPU Instruction Address", 0, nai_stats_cell_name}, {0}};
+    {"CPU Page Faults", 0, NAI_STATS_COUNT}, {"CPU Instruction Address", 0, nai_stats_group_name}, {0}};

@@ -5,7 +5,7 @@
 #include "base/keyset.h"
 #include "table/intervals.h"
 
-enum kind { KERNELS, NCCL, MPI };
+enum { KERNELS = NAI_STATS_KERNEL_MAP, NCCL = NAI_STATS_NCCL_MAP, MPI = NAI_STATS_MPI_MAP };
 enum { ALL, CLASS, REST, OVERLAP, TIMES }; /* CLASS: NCCL's kernels, or MPI calls; REST: the other kernels */
 
 /* Intervals in any order. */
@@ -18,12 +18,12 @@ struct user {
   struct list of_class, rest;
 };
 struct piece {
-  int64_t start, ns[TIMES];
-  uint32_t user;
+  int64_t process, device, start, ns;
+  double percent[TIMES];
 };
 struct map {
   struct nai_stats_source *source;
-  enum kind kind;
+  int kind;
   struct nai_keyset known; /* process and device */
   struct user *users;
   uint32_t user_capacity;
@@ -74,9 +74,10 @@ static int add_kernels(struct map *map, bool *found, struct nai_err *err) {
 static int add_mpi(struct map *map, struct nai_err *err) {
   enum { START, END, THREAD };
   static const char *const columns[] = {"start", "end", "globalTid", NULL};
-  for (int t = 0; nai_stats_mpi_tables[t]; t++) {
+  static const char *const tables[] = {NAI_STATS_MPI};
+  for (size_t t = 0; t < sizeof tables / sizeof *tables; t++) {
     struct nai_stats_events e;
-    NAI_TRY(nai_stats_load(&e, map->source, nai_stats_mpi_tables[t], columns, err));
+    NAI_TRY(nai_stats_load(&e, map->source, tables[t], columns, err));
     for (uint32_t i = 0; i < e.count; i++)
       for (uint32_t u = 0; u < map->known.count; u++)
         if (map->users[u].process == nai_stats_pid(e.at[THREAD][i]) &&
@@ -101,17 +102,18 @@ static int put_user(struct map *map, uint32_t number, int64_t pieces, struct nai
   NAI_TRY(nai_memory_check(!oom, err));
   for (int64_t i = 0; i < pieces; i++) {
     struct piece *piece = &map->pieces[number * pieces + i];
-    *piece = (struct piece){.start = map->first + i * map->length, .user = number};
+    *piece = (struct piece){user->process, user->device, map->first + i * map->length, map->length, {0}};
     for (int t = 0; t < TIMES; t++)
-      piece->ns[t] = nai_intervals_overlap_ns(&set[t], piece->start, piece->start + map->length);
+      piece->percent[t] = 100.0 * (double)nai_intervals_overlap_ns(&set[t], piece->start, piece->start + map->length) /
+                          (double)map->length;
   }
   return NAI_OK;
 }
 
-static int make(struct nai_stats_rows *rows, const struct nai_stats_options *options, enum kind kind,
-                struct nai_err *err) {
+int nai_stats_make_use_map(struct nai_stats_rows *rows, const struct nai_stats_options *options, struct nai_err *err) {
   struct map *map = NULL;
   const int64_t pieces = options->number[0];
+  const int kind = options->report->what;
   bool nccl = false;
   NAI_TRY(NAI_NEW(map, &rows->source->arena, 1, err));
   *map = (struct map){.source = rows->source,
@@ -123,65 +125,31 @@ static int make(struct nai_stats_rows *rows, const struct nai_stats_options *opt
   if (kind == MPI)
     NAI_TRY(add_mpi(map, err));
   rows->absent = kind == NCCL && !nccl;
-  rows->state = map;
+  rows->note = kind == NCCL ? "kernels of NCCL are those whose name begins with nccl" : NULL;
   if (map->last <= map->first)
     return NAI_OK;
   if ((uint64_t)map->known.count * (uint64_t)pieces >= UINT32_MAX)
     return nai_err_set(err, NAI_ELIMIT, "the report has more rows than it can hold");
   map->length = (map->last - map->first + pieces - 1) / pieces;
-  rows->count = map->known.count * (uint32_t)pieces;
-  NAI_TRY(NAI_NEW(map->pieces, &rows->source->arena, rows->count, err));
+  const uint32_t count = map->known.count * (uint32_t)pieces;
+  NAI_TRY(NAI_NEW(map->pieces, &rows->source->arena, count, err));
   for (uint32_t u = 0; u < map->known.count; u++)
     NAI_TRY(put_user(map, u, pieces, err));
+  nai_stats_show_records(rows, map->pieces, sizeof *map->pieces, count, -1);
   return NAI_OK;
-}
-
-int nai_stats_make_use_map(struct nai_stats_rows *rows, const struct nai_stats_options *options, struct nai_err *err) {
-  return make(rows, options, KERNELS, err);
-}
-int nai_stats_make_nccl_map(struct nai_stats_rows *rows, const struct nai_stats_options *options, struct nai_err *err) {
-  rows->note = "kernels of NCCL are those whose name begins with nccl";
-  return make(rows, options, NCCL, err);
-}
-int nai_stats_make_mpi_map(struct nai_stats_rows *rows, const struct nai_stats_options *options, struct nai_err *err) {
-  return make(rows, options, MPI, err);
 }
 
 /* --- columns ---------------------------------------------------------------------------------------------- */
 
-static const struct map *map_of(const struct nai_stats_rows *rows) { return rows->state; }
-static const struct piece *piece_of(const struct nai_stats_rows *rows, uint32_t row) {
-  return &map_of(rows)->pieces[row];
-}
-static const struct user *user_of(const struct nai_stats_rows *rows, uint32_t row) {
-  return &map_of(rows)->users[piece_of(rows, row)->user];
-}
-static void put_share(struct nai_stats_cell *out, const struct nai_stats_rows *rows, uint32_t row, int time) {
-  nai_stats_put_rounded(out, 100.0 * (double)piece_of(rows, row)->ns[time] / (double)map_of(rows)->length);
-}
-
-NAI_STATS_CELL(process, nai_stats_put_int(out, user_of(rows, row)->process))
-NAI_STATS_CELL(device, nai_stats_put_int(out, user_of(rows, row)->device))
-NAI_STATS_CELL(start, nai_stats_put_int(out, piece_of(rows, row)->start))
-NAI_STATS_CELL(duration, (void)row; nai_stats_put_int(out, map_of(rows)->length))
-NAI_STATS_CELL(all, put_share(out, rows, row, ALL))
-NAI_STATS_CELL(of_class, put_share(out, rows, row, CLASS))
-NAI_STATS_CELL(rest, put_share(out, rows, row, REST))
-NAI_STATS_CELL(overlap, put_share(out, rows, row, OVERLAP))
-
-#define PLACE                                                                         \
-  {"PID", 0, process}, {"Device ID", 0, device}, {"Start", NAI_STATS_STAMP, start}, { \
-    "Duration", NAI_STATS_TIME, duration                                              \
+#define PLACE                                                                                      \
+  {"PID", 0, NAI_STATS_NUMBER(piece, process)}, {"Device ID", 0, NAI_STATS_NUMBER(piece, device)}, \
+      {"Start", NAI_STATS_STAMP, NAI_STATS_NUMBER(piece, start)}, {                                \
+    "Duration", NAI_STATS_TIME, NAI_STATS_NUMBER(piece, ns)                                        \
   }
-const struct nai_stats_column nai_stats_use_map_columns[] = {PLACE, {"In-Use", NAI_STATS_PERCENT, all}, {0}};
-const struct nai_stats_column nai_stats_nccl_map_columns[] = {PLACE,
-                                                              {"All", NAI_STATS_PERCENT, all},
-                                                              {"NCCL", NAI_STATS_PERCENT, of_class},
-                                                              {"Compute", NAI_STATS_PERCENT, rest},
-                                                              {"Overlap", NAI_STATS_PERCENT, overlap},
-                                                              {0}};
-const struct nai_stats_column nai_stats_mpi_map_columns[] = {PLACE,
-                                                             {"Kernels", NAI_STATS_PERCENT, all},
-                                                             {"MPI", NAI_STATS_PERCENT, of_class},
-                                                             {"Overlap", NAI_STATS_PERCENT, overlap},
-                                                             {0}};
+#define PART(name, part) \
+  { name, NAI_STATS_PERCENT, NAI_STATS_ROUNDED(piece, percent[part]) }
+const struct nai_stats_column nai_stats_use_map_columns[] = {PLACE, PART("In-Use", ALL), {0}};
+const struct nai_stats_column nai_stats_nccl_map_columns[] = {
+    PLACE, PART("All", ALL), PART("NCCL", CLASS), PART("Compute", REST), PART("Overlap", OVERLAP), {0}};
+const struct nai_stats_column nai_stats_mpi_map_columns[] = {
+    PLACE, PART("Kernels", ALL), PART("MPI", CLASS), PART("Overlap", OVERLAP), {0}};

@@ -40,10 +40,7 @@ static bool is_number(const struct nai_stats_cell *cell) {
 static inline void make_cell(struct nai_stats_cell *out, const struct writer *w, const struct nai_stats_column *column,
                              uint32_t row) {
   out->type = NAI_STATS_MISSING;
-  if (column->cell)
-    column->cell(out, w->rows, row);
-  else
-    nai_stats_table_cell(out, w->rows, column->place, row);
+  column->cell(out, w->rows, row, column->at);
 }
 
 /* Of a cell that is no number. */

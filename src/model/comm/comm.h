@@ -26,6 +26,8 @@ struct nai_comm_item {
   int64_t self;           /* bytes sent to the own rank, which use no link; NAI_COMM_UNKNOWN */
   int64_t ranks;          /* in the communicator, NAI_COMM_UNKNOWN */
   int64_t root;           /* rank, NAI_COMM_UNKNOWN */
+  int64_t own, parent;    /* its rank in the communicator; the one that was split from, 0 none; NAI_COMM_UNKNOWN */
+  int64_t seq;            /* of the one operation behind it, as -t nccl counts; NAI_COMM_UNKNOWN */
   int64_t launched;       /* start of the call that launched it, NAI_NULL_I64 unknown */
   /* when the GPU did it, as nsys -t nccl records: empty and 0 unknown */
   struct nai_interval on_gpu;

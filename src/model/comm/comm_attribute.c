@@ -157,6 +157,8 @@ static void take_summary(struct nai_comm *c, struct nai_comm_item *item, const s
     item->redop = s->first->redop;
   if (s->count == 1 && nai_payload_has(&s->first->payload, NAI_PAYLOAD_ROOT))
     item->root = s->first->payload.value[NAI_PAYLOAD_ROOT];
+  if (s->count == 1 && nai_payload_has(&s->first->payload, NAI_PAYLOAD_SEQ))
+    item->seq = s->first->payload.value[NAI_PAYLOAD_SEQ];
   if (mine) {
     item->on_gpu = s->on_gpu;
     item->channels = s->channels;
@@ -207,59 +209,29 @@ static int take_records(struct nai_model *m, struct nai_comm_item *item, const s
 /* --- sizes of communicators ------------------------------------------------------------------- */
 
 /* Ranks of each communicator: as its initialisation says, else as many processes as use it here. */
-struct sizes {
-  struct nai_keyset comms;
-  int64_t *told;
+static int size_comms(struct nai_comm *c, const struct nai_comm_selves *selves, struct nai_arena *work,
+                      struct nai_err *err) {
+  struct nai_keyset comms = {.arena = work}, users = {.arena = work}; /* ids; communicator and rank */
   uint32_t *seen;
-};
-
-static int list_comms(struct sizes *s, const struct nai_comm *c, struct nai_arena *work, struct nai_err *err) {
   bool added;
-  s->comms.arena = work;
+  NAI_TRY(NAI_NEW(seen, work, c->count, err));
   for (uint32_t i = 0; i < c->count; i++)
-    if (c->items[i].known_comm)
-      nai_keyset_add(&s->comms, c->items[i].comm, &added);
-  NAI_TRY(nai_memory_check(!s->comms.oom, err));
-  NAI_TRY(NAI_NEW(s->told, work, s->comms.count, err));
-  return NAI_NEW(s->seen, work, s->comms.count, err);
-}
-
-static void ask_inits(struct sizes *s, const struct nai_comm *c) {
-  for (uint32_t i = 0; i < c->init_count; i++) {
-    const struct nai_payload *p = &c->inits[i].payload;
-    if (!nai_payload_has(p, NAI_PAYLOAD_COMM) || !nai_payload_has(p, NAI_PAYLOAD_RANKS) ||
-        p->value[NAI_PAYLOAD_RANKS] < 1)
-      continue;
-    uint32_t at = nai_keyset_find(&s->comms, p->value[NAI_PAYLOAD_COMM]);
-    if (at != UINT32_MAX)
-      s->told[at] = p->value[NAI_PAYLOAD_RANKS];
-  }
-}
-
-static int count_users(struct sizes *s, const struct nai_comm *c, struct nai_arena *work, struct nai_err *err) {
-  struct nai_keyset users = {.arena = work}; /* communicator and rank */
+    if (c->items[i].known_comm) {
+      uint32_t at = nai_keyset_add(&comms, c->items[i].comm, &added);
+      nai_keyset_add(&users, nai_key_pair(at, c->items[i].rank), &added);
+      seen[at] += added;
+    }
+  NAI_TRY(nai_memory_check(!comms.oom && !users.oom, err));
   for (uint32_t i = 0; i < c->count; i++) {
-    bool added = false;
-    if (!c->items[i].known_comm)
+    struct nai_comm_item *item = &c->items[i];
+    uint32_t users_here = item->known_comm ? seen[nai_keyset_find(&comms, item->comm)] : 0;
+    int64_t told = item->known_comm ? nai_comm_size(selves, item->comm) : 0;
+    if (told || users_here > 1)
+      item->ranks = told ? told : users_here;
+    if (!item->known_comm)
       continue;
-    uint32_t at = nai_keyset_find(&s->comms, c->items[i].comm);
-    nai_keyset_add(&users, nai_key_pair(at, c->items[i].rank), &added);
-    s->seen[at] += added;
-  }
-  return users.oom ? nai_err_nomem(err) : NAI_OK;
-}
-
-static int size_comms(struct nai_model *m, struct nai_err *err) {
-  struct nai_arena *work = &m->work->arenas[NAI_PART_COMM];
-  struct nai_comm *c = m->comm;
-  struct sizes s = {0};
-  NAI_TRY(list_comms(&s, c, work, err));
-  ask_inits(&s, c);
-  NAI_TRY(count_users(&s, c, work, err));
-  for (uint32_t i = 0; i < c->count; i++) {
-    uint32_t at = c->items[i].known_comm ? nai_keyset_find(&s.comms, c->items[i].comm) : UINT32_MAX;
-    if (at != UINT32_MAX && (s.told[at] || s.seen[at] > 1))
-      c->items[i].ranks = s.told[at] ? s.told[at] : s.seen[at];
+    item->own = nai_comm_self(selves, c->ranks[item->rank].process, item->comm);
+    item->parent = nai_comm_parent(selves, item->comm);
   }
   return NAI_OK;
 }
@@ -279,5 +251,5 @@ int nai_comm_attribute(struct nai_model *m, struct nai_err *err) {
   for (uint32_t i = 0; i < m->comm->count; i++)
     NAI_TRY(take_records(m, &m->comm->items[i], ranges[i], &last, err));
   name_senders(m->comm, &last.selves);
-  return size_comms(m, err);
+  return size_comms(m->comm, &last.selves, work, err);
 }

@@ -37,7 +37,7 @@ NAI_MUST_CHECK int nai_comm_attribute(struct nai_model *model, struct nai_err *e
 struct nai_comm_selves {
   struct nai_keyset comms, pairs; /* ids; process << 32 | number of the id */
   int64_t *ranks;                 /* by pair */
-  int64_t *sizes;                 /* by id; 0 where none tells */
+  int64_t *sizes, *parents;       /* by id; 0 where none tells */
 };
 NAI_MUST_CHECK int nai_comm_selves(struct nai_comm_selves *selves, const struct nai_comm *comm, struct nai_arena *arena,
                                    struct nai_err *err);
@@ -45,6 +45,8 @@ NAI_MUST_CHECK int nai_comm_selves(struct nai_comm_selves *selves, const struct 
 int64_t nai_comm_self(const struct nai_comm_selves *selves, int32_t process, int64_t comm);
 /* Ranks of a communicator; 0 where no initialisation tells. */
 int64_t nai_comm_size(const struct nai_comm_selves *selves, int64_t comm);
+/* What it was split from; 0 for none, or unknown. */
+int64_t nai_comm_parent(const struct nai_comm_selves *selves, int64_t comm);
 /* Adds the messages behind a kernel, of the calls first to last that count, to nai_comm.peers: sends, receives, and
  * what ncclAlltoAll sends each rank to each other one, where both the own rank and their number are known. */
 struct nai_comm_traffic {

@@ -44,6 +44,8 @@ static struct nai_comm_item item_of(const struct nai_model *m, uint32_t gpu, con
                                 .self = NAI_COMM_UNKNOWN,
                                 .ranks = NAI_COMM_UNKNOWN,
                                 .root = NAI_COMM_UNKNOWN,
+                                .own = NAI_COMM_UNKNOWN,
+                                .seq = NAI_COMM_UNKNOWN,
                                 .launched = api == NAI_NO_ROW ? NAI_NULL_I64 : nai_at(&m->apis.start_ns, api),
                                 .set = NAI_NO_ROW,
                                 .late = NAI_NO_ROW};

@@ -13,6 +13,7 @@ const struct nai_source *const nai_sources[] = {
     &nai_source_overhead,
     &nai_source_osrt,
     &nai_source_files,
+    &nai_source_syscalls,
     &nai_source_cuda_events,
     &nai_source_graph_nodes,
     &nai_source_graph_creations,

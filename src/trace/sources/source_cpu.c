@@ -5,6 +5,7 @@
 #include "tables/osrt_events.h"
 #include "tables/sample_events.h"
 #include "tables/sched_events.h"
+#include "tables/syscall_events.h"
 
 /* --- OS runtime ------------------------------------------------------------------------------- */
 
@@ -58,6 +59,18 @@ const struct nai_source nai_source_files = {.table = NAI_IN_FILES,
                                             .witness = true,
                                             .only_with = "OSRT_FILE_ACCESS_EVENTS",
                                             .feeds = {NAI_QUIET_FEED(files, file_row, 0, "OSRT_FILE_ACCESS_EVENTS")}};
+
+#define SYSCALL_FIELDS(F, L, T)                  \
+  TIMES(F, L, T)                                 \
+  F(L, T, thread, THREAD, OPTIONAL, "globalTid") \
+  F(L, T, name, NAME, REQUIRED, "nameId")
+NAI_FIELDS(syscall, SYSCALL_FIELDS, SYSCALL_EVENTS, put_times)
+
+const struct nai_source nai_source_syscalls = {.table = NAI_IN_SYSCALLS,
+                                               .capability = "system calls",
+                                               .disables = "system calls by name",
+                                               .only_with = "SYSCALL",
+                                               .feeds = {NAI_QUIET_FEED(syscall, put_syscall, 0, "SYSCALL")}};
 
 /* --- scheduling and samples ------------------------------------------------------------------- */
 

@@ -53,6 +53,7 @@ struct job {
   int64_t shift[RANKS]; /* of the GPU's clock */
   bool advanced;        /* as nsys -t nccl has it */
   int launcher[RANKS], progress[RANKS], group[RANKS], calls[RANKS];
+  int seq[RANKS][FUNCTIONS]; /* of each function, from 0 */
 };
 
 /* The ranks write their payloads with different headers. */
@@ -70,9 +71,11 @@ static void open_range(struct job *j, int rank, int name, const struct nai_gen_p
 
 /* nsys -t nccl: the calls of a group, each with its id and the group's. */
 static void advanced_call(struct job *j, int rank, int name, int64_t count, const char *type, int peer) {
-  char json[256], to[32] = "";
+  char json[256], to[32];
   if (peer >= 0) {
     snprintf(to, sizeof to, ",\"peer\":%d", peer);
+  } else { /* only collectives are counted */
+    snprintf(to, sizeof to, ",\"seqNumber\":%d", j->seq[rank][name]);
   }
   snprintf(json, sizeof json,
            "{\"commHash\":%" PRIu64 ",\"commRank\":%d,\"count\":%" PRId64
@@ -105,7 +108,7 @@ static void advanced_launch(struct job *j, int rank, const struct nai_gen_collec
   }
   nai_gen_pop(j->plan, j->thread[rank]);
   snprintf(json, sizeof json, "{\"commHash\":%" PRIu64 ",\"commRank\":%d,\"apiId\":%d,\"seqNumber\":%d}", communicator,
-           rank, j->calls[rank] - (name == N_SEND), j->group[rank]); /* a receive is the last call of a group */
+           rank, j->calls[rank] - (name == N_SEND), j->seq[rank][name]++); /* a receive is the last call of a group */
   nai_gen_wait_until(j->plan, progress, c.start[rank] + j->shift[rank]);
   for (int channel = 0; channel < 2; channel++) {
     nai_gen_push_id(j->plan, progress, j->names[N_ADVANCED + name], DOMAIN);

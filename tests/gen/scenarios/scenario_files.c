@@ -5,6 +5,7 @@
 #include "gen/truth/answers.h"
 
 #include <stdio.h>
+#include <string.h>
 
 enum { ROUNDS = 120, READS = 10, US = 1000, PID = 5981, WORKER = 5990 };
 enum { OPEN = 1, READ = 3, METADATA = 6 };
@@ -21,6 +22,18 @@ static void access_file(struct nai_gen_plan *plan, int file, int64_t tid, int ki
   nai_gen_row_int(&row, "endedAt", start + ns);
   nai_gen_row_int(&row, "eventType", kind);
   nai_gen_row_int(&row, "bytesProcessed", bytes);
+  nai_gen_evidence_row(plan, &row);
+}
+
+/* A call of the kernel in what the reading thread does. */
+static void call_kernel(struct nai_gen_plan *plan, int64_t global_tid, const char *name, int64_t start, int64_t ns) {
+  struct nai_gen_row row;
+  nai_gen_row_start(&row, "SYSCALL");
+  nai_gen_row_int(&row, "start", start);
+  nai_gen_row_int(&row, "end", start + ns);
+  nai_gen_row_int(&row, "eventClass", 107);
+  nai_gen_row_int(&row, "globalTid", global_tid);
+  nai_gen_row_int(&row, "nameId", nai_gen_string(plan, name, strlen(name)));
   nai_gen_evidence_row(plan, &row);
 }
 
@@ -43,6 +56,15 @@ static void fact(struct nai_gen_plan *plan, const char *file, const char *group,
                                             .count = reads,
                                             .exact_ns = busy_ns,
                                             .gain_ns = launcher_idle_ns});
+}
+
+/* Calls of equal length; while the launching thread is in those before the last round's the GPU idles. */
+static void syscall_fact(struct nai_gen_plan *plan, const char *name, int count, int64_t ns, bool idle) {
+  nai_gen_fact(plan, &(struct nai_gen_fact){.table = "syscalls",
+                                            .key = name,
+                                            .count = count,
+                                            .exact_ns = count * ns,
+                                            .gain_ns = idle ? count / ROUNDS * (ROUNDS - 1) * ns : 0});
 }
 
 /* A file of 64 MiB is read three times in parts by a thread of another process, the first time in 8 ms each. */
@@ -75,9 +97,12 @@ static void plan_files(struct nai_gen_plan *plan, bool ahead) {
     snprintf(path, sizeof path, "/home/alice/shard_%05d.bin", i);
     describe(plan, SHARD + i, PID, path);
     access_file(plan, INDEX, reader, OPEN, t + 600 * US, 1200 * US, 0);
+    call_kernel(plan, plan->threads[p.thread].global_tid + (ahead ? 1 : 0), "openat", t + 610 * US, 1000 * US);
     for (int r = 0; r < READS; r++) {
       bool failed = i == 0 && r == 0;
       access_file(plan, SHARD + i, reader, READ, t + (1900 + 12 * r) * US, 10 * US, failed ? -1 : 4096);
+      call_kernel(plan, plan->threads[p.thread].global_tid + (ahead ? 1 : 0), "pread64", t + (1901 + 12 * r) * US,
+                  8 * US);
     }
     access_file(plan, BATCH, WORKER, READ, t + 2100 * US, 200 * US, 1 << 20);
     access_file(plan, BATCH, WORKER + 1, READ, t + 2200 * US, 200 * US, 1 << 20);
@@ -95,6 +120,8 @@ static void plan_files(struct nai_gen_plan *plan, bool ahead) {
        ahead ? 0 : (ROUNDS - 1) * INT64_C(100) * US);
   fact(plan, "~/part-#.idx", "data", 0, ROUNDS * INT64_C(1200) * US, ahead ? 0 : (ROUNDS - 1) * INT64_C(1200) * US);
   fact(plan, "~/batch_#.tar", "data", 2 * ROUNDS, ROUNDS * INT64_C(300) * US, 0);
+  syscall_fact(plan, "openat", ROUNDS, 1000 * US, !ahead);
+  syscall_fact(plan, "pread64", ROUNDS * READS, 8 * US, !ahead);
   if (ahead) {
     nai_gen_expect_no_findings(plan, "small-reads slow-opens cold-files");
     return;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { communicatorsOf, knowsArrivals, linkPeak, trafficOf } from '../../../templates/viewer/src/communicators/data.js';
+import { communicatorsOf, knowsArrivals, linkPeak, purposeOf, trafficOf } from '../../../templates/viewer/src/communicators/data.js';
 import { bandsOf, collectiveAt } from '../../../templates/viewer/src/communicators/picture.js';
 
 const table = (names, ...rows) => ({ columns: names.split(' ').map((name) => ({ name })), rows });
@@ -42,4 +42,9 @@ test('links that differ have no one peak', () => {
 
 test('a place of the picture is a collective', () => {
   assert.deepEqual([collectiveAt(10, 158, 57), collectiveAt(10, 158, 58), collectiveAt(10, 158, 157), collectiveAt(10, 158, 158)], [-1, 0, 9, -1]);
+});
+
+test('a purpose is told with what tells it, and not where nothing does', () => {
+  const model = modelOf({ communicators: table('communicator purpose confidence evidence', ['0xa', null, 'unknown', null], ['0xb', 'tensor', 'named', 'stream TP']) });
+  assert.deepEqual([purposeOf(model, '0xa'), purposeOf(model, '0xb'), purposeOf(model, null)], ['', 'Parallelism: tensor (named; stream TP).', '']);
 });

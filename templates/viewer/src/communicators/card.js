@@ -3,7 +3,7 @@
 import { seriesColor } from '../colors.js';
 import { fitCanvas, h, name, replace } from '../dom.js';
 import { bytes, counted, duration, integer } from '../format.js';
-import { communicatorsOf, knowsArrivals, knowsRates, linkPeak, trafficOf } from './data.js';
+import { communicatorsOf, knowsArrivals, knowsRates, linkPeak, purposeOf, trafficOf } from './data.js';
 import { bandsOf, collectiveAt, paintCommunicator } from './picture.js';
 
 const PADDING_PX = 26;
@@ -89,7 +89,7 @@ export function communicatorSection(app) {
   };
   const choose = (/** @type {Communicator} */ communicator) => {
     shown = communicator;
-    words.textContent = describeCommunicator(shown);
+    words.textContent = `${describeCommunicator(shown)} ${purposeOf(app.model, shown.id)}`.trim();
     canvas.setAttribute('aria-label', `${labelOf(shown)}. ${words.textContent}`);
     const hidden = shown.devices.length - bandsOf(shown).rows.length;
     hint.textContent = `One column per collective, in order.${knowsArrivals(shown) ? ` Red: the later the GPU came, the stronger.${hidden > 0 ? ` ${counted(hidden, 'GPU')} late less often not shown.` : ''}` : ''}`;

@@ -93,6 +93,12 @@ export function linkPeak(model) {
   return peaks.size === 1 ? [...peaks][0] : null;
 }
 
+/** The parallelism a communicator serves, where the trace tells. @param {Model} model @param {string | null} id */
+export function purposeOf(model, id) {
+  const row = records(model.table('communicators')).find(({ communicator, purpose }) => communicator === id && purpose);
+  return row ? `Parallelism: ${row.purpose} (${row.confidence}; ${row.evidence}).` : '';
+}
+
 /**
  * Bytes from rank to rank of a communicator: as the sender says, else as the receiver does.
  * @param {Model} model @param {string | null} id @returns {{ranks: number[], bytes: Map<string, number>, largest: number} | null}  bytes: by "from>to"

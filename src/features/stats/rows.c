@@ -1,0 +1,215 @@
+/* Columns of an export's tables, as arrays or in blocks. */
+#include "features/stats/source.h"
+
+#include "base/threads.h"
+#include "trace/trace/trace.h"
+
+#include <strings.h>
+
+const char *const nai_load_filters[] = {"start", "end", "globalTid", "globalPid"};
+
+const char *nai_stats_table(const struct nai_stats_source *source, const char *name, int index) {
+  size_t len = strlen(name), begin = name[len - 1] == '*' ? len - 1 : len + 1;
+  if (source->run)
+    return nai_stats_run_has(source, name, begin, index);
+  for (int t = 0; t < source->trace->table_count; t++)
+    if (strncasecmp(source->trace->tables[t].name, name, begin) == 0 && index-- == 0)
+      return source->trace->tables[t].name;
+  return NULL;
+}
+
+int nai_stats_has_tables(bool *has, struct nai_stats_source *source, const struct nai_stats_report *report,
+                         struct nai_err *err) {
+  bool any = false;
+  for (const char *const *table = report->tables; *table; table++) {
+    any |= nai_stats_table(source, *table, 0) != NULL;
+    if (source->run)
+      NAI_TRY(nai_stats_run_tells(source->run, *table, err));
+  }
+  if (report->second && source->run)
+    NAI_TRY(nai_stats_run_tells(source->run, report->second, err));
+  *has = any && (!report->second || nai_stats_table(source, report->second, 0));
+  return NAI_OK;
+}
+
+/* --- blocks ---------------------------------------------------------------------------------------------------- */
+
+static bool is_other(const int64_t *cells, uint32_t row, int64_t wanted, int shift) {
+  return cells && wanted != NAI_STATS_NULL && cells[row] != NAI_STATS_NULL && cells[row] >> shift != wanted;
+}
+
+static bool passes(const struct nai_load_part *part, uint32_t row) {
+  const struct nai_stats_filter *filter = &part->load->source->filter;
+  int64_t *const *to = part->to;
+  const int64_t start = to[NAI_LOAD_START] ? to[NAI_LOAD_START][row] : NAI_STATS_NULL;
+  const int64_t end = to[NAI_LOAD_END] ? to[NAI_LOAD_END][row] : NAI_STATS_NULL;
+  if (to[NAI_LOAD_KIND] && to[NAI_LOAD_KIND][row] != part->load->kind)
+    return false;
+  return start == NAI_STATS_NULL || (nai_stats_passes(filter, start, end == NAI_STATS_NULL ? start : end) &&
+                                     !is_other(to[NAI_LOAD_THREAD], row, filter->thread, 0) &&
+                                     !is_other(to[NAI_LOAD_PROCESS], row, filter->process, NAI_STATS_PROCESS_SHIFT));
+}
+
+static uint32_t keep_passing(const struct nai_load_part *part) {
+  int64_t *at[NAI_STATS_MAX_COLUMNS];
+  uint32_t kept = 0;
+  int columns = 0;
+  for (int c = 0; c < NAI_STATS_MAX_COLUMNS; c++)
+    if (part->to[c])
+      at[columns++] = part->to[c];
+  for (uint32_t row = 0; row < part->rows; row++) {
+    if (!passes(part, row))
+      continue;
+    for (int c = 0; c < columns; c++)
+      at[c][kept] = at[c][row];
+    kept++;
+  }
+  return kept;
+}
+
+static void clear(int64_t *cells, int64_t count) {
+  for (int64_t i = 0; i < count; i++)
+    cells[i] = NAI_STATS_NULL;
+}
+
+int nai_load_flush(struct nai_load_part *part, struct nai_err *err) {
+  const struct nai_load *load = part->load;
+  const uint32_t kept = load->filtered || part->to[NAI_LOAD_KIND] ? keep_passing(part) : part->rows;
+  struct nai_stats_events block = {.count = kept};
+  part->rows = 0;
+  load->end[part->number] += kept;
+  for (int c = 0; c < NAI_STATS_MAX_COLUMNS && !load->block; c++)
+    part->to[c] += part->to[c] ? kept : 0;
+  if (!load->block)
+    return NAI_OK;
+  memcpy(block.at, part->to, sizeof block.at);
+  NAI_TRY(load->block(load->ctx, &block, part->number, (uint32_t)load->first[part->number], err));
+  for (int c = 0; c < NAI_STATS_MAX_COLUMNS; c++) /* what it wrote where nothing is read */
+    if (part->to[c] && !load->has[c])
+      clear(part->to[c], kept);
+  return NAI_OK;
+}
+
+int nai_load_text(int64_t *value, const struct nai_load_part *part, const char *text, size_t len, struct nai_err *err) {
+  if (!part->load->texts)
+    return nai_stats_add_text(value, part->load->source, text, len, err);
+  *value = nai_strings_add(&part->load->texts[part->number], text, len);
+  return nai_memory_check(*value != NAI_NO_STRING, err);
+}
+
+/* --- tables ---------------------------------------------------------------------------------------------------- */
+
+static const struct nai_load_reader *reader_of(const struct nai_load *load) {
+  return load->source->run ? &nai_run_reader : &nai_export_reader;
+}
+
+static bool is_wanted(const struct nai_load *load, int column, int columns) {
+  return column < NAI_STATS_MAX_COLUMNS ? column < columns && *load->names[column] : load->has[column];
+}
+
+static int columns_of(const struct nai_load *load) {
+  int columns = 0;
+  while (load->names[columns])
+    columns++;
+  return columns;
+}
+
+static int read_part(void *ctx, int number, struct nai_err *err) {
+  struct nai_load *load = ctx;
+  NAI_SCOPED(nai_arena) arena = NAI_ARENA(NULL);
+  struct nai_load_part part = {.load = load, .arena = &arena, .number = number};
+  const int columns = columns_of(load);
+  for (int c = 0; c < NAI_LOAD_COLUMNS; c++) {
+    if (!is_wanted(load, c, columns))
+      continue;
+    if (c < NAI_STATS_MAX_COLUMNS && !load->block) {
+      part.to[c] = load->out->at[c] + load->first[number];
+      continue;
+    }
+    NAI_TRY(NAI_NEW(part.to[c], &arena, NAI_LOAD_BLOCK, err));
+    if (!load->has[c])
+      clear(part.to[c], NAI_LOAD_BLOCK);
+  }
+  NAI_TRY(reader_of(load)->read(&part, err));
+  return nai_load_flush(&part, err);
+}
+
+/* Closes the gaps that parts with fewer rows than expected left. */
+static void close_gaps(struct nai_load *load) {
+  int64_t row = 0;
+  for (int p = 0; p < load->parts; p++) {
+    int64_t rows = load->end[p] - load->first[p];
+    for (int c = 0; c < NAI_STATS_MAX_COLUMNS && row != load->first[p]; c++)
+      if (load->out->at[c])
+        memmove(load->out->at[c] + row, load->out->at[c] + load->first[p], (size_t)rows * sizeof(int64_t));
+    row += rows;
+  }
+  load->out->count = (uint32_t)row;
+}
+
+static int read_parts(struct nai_load *load, struct nai_err *err) {
+  struct nai_arena *arena = &load->source->arena;
+  const int columns = columns_of(load);
+  int64_t rows = 0;
+  NAI_TRY(NAI_NEW(load->first, arena, (size_t)load->parts, err));
+  NAI_TRY(NAI_NEW(load->end, arena, (size_t)load->parts, err));
+  for (int p = 0; p < load->parts; p++) {
+    load->first[p] = load->end[p] = rows;
+    rows += load->part_rows[p];
+  }
+  if (rows >= UINT32_MAX)
+    return nai_err_set(err, NAI_ELIMIT, "table \"%s\" has more rows than a report can hold", load->table);
+  for (int c = 0; c < columns && !load->block; c++) {
+    if (!is_wanted(load, c, columns))
+      continue;
+    NAI_TRY(NAI_NEW(load->out->at[c], arena, (size_t)rows, err));
+    if (!load->has[c])
+      clear(load->out->at[c], rows);
+  }
+  if (load->block)
+    NAI_TRY(load->block(load->ctx, NULL, 0, (uint32_t)rows, err));
+  NAI_TRY(nai_parallel(load->parts, load->parts, read_part, load, err));
+  if (!load->block)
+    close_gaps(load);
+  return NAI_OK;
+}
+
+static int load_table(struct nai_load *load, struct nai_err *err) {
+  const struct nai_load_reader *reader = reader_of(load);
+  load->filtered = load->source->filter.on && strcasecmp(load->table, "NVTX_EVENTS") != 0; /* when ends are known */
+  int rc = reader->open(load, err);
+  if (!rc && load->parts)
+    rc = read_parts(load, err);
+  if (reader->close)
+    reader->close(load);
+  return rc;
+}
+
+int nai_stats_load(struct nai_stats_events *out, struct nai_stats_source *source, const char *table,
+                   const char *const *names, struct nai_err *err) {
+  struct nai_load load = {.source = source, .table = table, .names = names, .out = out, .parts = nai_cpu_count()};
+  *out = (struct nai_stats_events){0};
+  return load_table(&load, err);
+}
+
+/* Numbers of the source for those of a part, in the order of the file. */
+static int number_texts(int64_t **out, struct nai_stats_source *source, const struct nai_strings *texts,
+                        struct nai_err *err) {
+  NAI_TRY(NAI_NEW(*out, &source->arena, texts->count, err));
+  for (uint32_t i = 0; i < texts->count; i++)
+    NAI_TRY(nai_stats_add_text(&(*out)[i], source, nai_strings_get(texts, i), nai_strings_len(texts, i), err));
+  return NAI_OK;
+}
+
+int nai_stats_load_blocks(struct nai_stats_source *source, const char *table, const char *const *names,
+                          nai_stats_block_fn *block, void *ctx, int64_t **texts, int parts, struct nai_err *err) {
+  struct nai_load load = {.source = source, .table = table, .names = names, .block = block, .ctx = ctx, .parts = parts};
+  if (texts)
+    NAI_TRY(NAI_NEW(load.texts, &source->arena, (size_t)parts, err));
+  int rc = load_table(&load, err);
+  for (int p = 0; p < parts && texts; p++) {
+    rc = rc ? rc : number_texts(&texts[p], source, &load.texts[p], err);
+    nai_strings_free(&load.texts[p]);
+  }
+  return rc;
+}
