@@ -324,7 +324,7 @@ uint32_t nai_model_op_from(const struct nai_model *model, const struct nai_gpu *
 uint32_t nai_model_op_behind(const struct nai_model *model, const struct nai_gpu *gpu, uint32_t first, int64_t t);
 /* Whether the call waits for the GPU: a synchronisation function, or a blocking copy that owns a copy. */
 static inline bool nai_model_api_blocks(const struct nai_model *m, uint32_t api) {
-  enum nai_api_class c = m->api_class[nai_at_text(&m->apis.name, api)];
+  enum nai_api_class c = m->api_class[nai_filled_text(&m->apis.name, api)];
   return c == NAI_API_BLOCKING ||
          (c == NAI_API_BLOCKING_COPY && (!m->memops.n || m->api_owns[api] & (1 << NAI_OP_COPY | 1 << NAI_OP_SET)));
 }
@@ -356,7 +356,7 @@ const char *nai_model_direction(char room[NAI_KIND_NAME_MAX], const struct nai_m
 /* Node of the innermost NVTX range around the start of an API call, NULL when there is none. */
 static inline struct nai_nvtx_node *nai_model_call_node(const struct nai_model *m, uint32_t api) {
   uint32_t node = m->api_node[api];
-  return node == NAI_NO_ROW ? NULL : &m->nodes[m->first_node[nai_at_i32(&m->apis.thread, api)] + node];
+  return node == NAI_NO_ROW ? NULL : &m->nodes[m->first_node[nai_filled_i32(&m->apis.thread, api)] + node];
 }
 
 /* Whether work of any GPU is recorded. */

@@ -186,7 +186,7 @@ static int gather_calls(struct nai_intervals *out, const struct division *d, con
   uint32_t count = 0, capacity = 0;
   for (uint32_t i = 0; i < m->apis.n; i++) {
     struct nai_interval call = {nai_at_filled(&m->apis.start_ns, i), nai_at_filled(&m->apis.end_ns, i)};
-    if ((class >= 0 && class_of[nai_at_text(&m->apis.name, i)] != class) ||
+    if ((class >= 0 && class_of[nai_filled_text(&m->apis.name, i)] != class) ||
         !nai_intervals_overlap_ns(&d->left, call.start, call.end))
       continue;
     NAI_TRY(NAI_ROOM(v, capacity, count, &arena, err));

@@ -82,8 +82,8 @@ static struct call_name look_at_name(const char *name) {
 static int64_t last_async_copy(const struct nai_model *m, const struct call_name *names) {
   int64_t end = NAI_NULL_I64;
   for (uint32_t i = 0; i < m->memops.n; i++)
-    if (m->memop_api[i] != NAI_NO_ROW && names[nai_at_text(&m->apis.name, m->memop_api[i])].async &&
-        nai_at_i32(&m->memops.kind, i) == NAI_MEMOP_COPY)
+    if (m->memop_api[i] != NAI_NO_ROW && names[nai_filled_text(&m->apis.name, m->memop_api[i])].async &&
+        nai_filled_i32(&m->memops.kind, i) == NAI_MEMOP_COPY)
       later(&end, nai_at_filled(&m->apis.end_ns, m->memop_api[i]));
   return end;
 }
@@ -116,7 +116,7 @@ static int look_at_calls(struct nai_health *h, const struct nai_node_io *io, str
   h->no_release = true;
   h->copy_not_awaited = copy_end != NAI_NULL_I64;
   for (uint32_t i = 0; i < m->apis.n; i++) {
-    const struct call_name *name = &names[nai_at_text(&m->apis.name, i)];
+    const struct call_name *name = &names[nai_filled_text(&m->apis.name, i)];
     int64_t result = nai_at(&m->apis.return_value, i), end = nai_at_filled(&m->apis.end_ns, i);
     bool failed = result != NAI_NULL_I32 && result != 0 && result != CUDA_ERROR_NOT_READY;
     earlier(&h->first_call, nai_at_filled(&m->apis.start_ns, i));
@@ -149,11 +149,11 @@ static int look_at_operations(struct nai_health *h, const struct nai_node_io *io
     own[i] = nai_kernel_classes_trait(m->classes, nai_strings_get(names, i)) != NAI_TRAIT_RUNTIME;
   h->no_copy_back = true;
   for (uint32_t i = 0; i < m->kernels.n; i++) {
-    h->own_kernels += own[nai_at_text(&m->kernels.name, i)];
+    h->own_kernels += own[nai_filled_text(&m->kernels.name, i)];
     later(&h->last_operation_end, nai_at_filled(&m->kernels.end_ns, i));
   }
   for (uint32_t i = 0; i < m->memops.n; i++) {
-    h->copies += nai_at_i32(&m->memops.kind, i) == NAI_MEMOP_COPY;
+    h->copies += nai_filled_i32(&m->memops.kind, i) == NAI_MEMOP_COPY;
     h->no_copy_back = h->no_copy_back && nai_at_i32(&m->memops.copy_kind, i) != COPY_DTOH;
     later(&h->last_operation_end, nai_at_filled(&m->memops.end_ns, i));
   }

@@ -38,7 +38,7 @@ static void look_at_thread(struct nai_timed_sections *out, const struct nai_mode
   struct section section = {.begin = NAI_NO_ROW};
   for (uint32_t k = g->first[thread]; k < g->first[thread + 1]; k++) {
     uint32_t api = g->order[k];
-    enum role role = (enum role)roles[nai_at_text(&m->apis.name, api)];
+    enum role role = (enum role)roles[nai_filled_text(&m->apis.name, api)];
     if (role == RECORD && section.begin != NAI_NO_ROW && section.launches && !section.closed)
       section.closed = true;
     else if (role == RECORD)

@@ -16,7 +16,7 @@ struct call {
 static const char *class_of(const struct nai_model *m, uint32_t api) {
   if (nai_model_api_blocks(m, api))
     return "blocking";
-  switch (m->api_class[nai_at_text(&m->apis.name, api)]) {
+  switch (m->api_class[nai_filled_text(&m->apis.name, api)]) {
   case NAI_API_ORDERING:
     return "ordering";
   case NAI_API_POLL:
@@ -144,7 +144,7 @@ static struct SYNC_CALLS_row row_of(struct context *x, const struct call *calls,
   for (uint32_t i = 0; i < n; i++)
     x->thread_seen[calls[i].thread] = 0;
   struct nai_stats s = nai_stats_of(x->values, n);
-  int32_t thread = nai_at_i32(&m->apis.thread, longest);
+  int32_t thread = nai_filled_i32(&m->apis.thread, longest);
   struct SYNC_CALLS_row row =
       NAI_ROW(SYNC_CALLS, .api_name = nai_model_api_name(m, calls[0].api), .class = class_of(m, calls[0].api),
               .call_count = s.count, .total_time_ns = s.total, .avg_duration_ns = s.mean, .p50_duration_ns = s.p50,
@@ -199,9 +199,9 @@ static int collect(struct call **out, uint32_t *n, const struct nai_node_io *io,
   NAI_TRY(NAI_NEW(of_gpu, io->arena, m->gpu_count, err));
   for (uint32_t i = 0; i < m->apis.n; i++)
     if (class_of(m, i)) {
-      int32_t thread = nai_at_i32(&m->apis.thread, i);
+      int32_t thread = nai_filled_i32(&m->apis.thread, i);
       NAI_TRY(NAI_ROOM(*out, capacity, *n, io->arena, err));
-      (*out)[(*n)++] = (struct call){i, nai_at_text(&m->apis.name, i), m->thread_process[thread], thread, 0};
+      (*out)[(*n)++] = (struct call){i, nai_filled_text(&m->apis.name, i), m->thread_process[thread], thread, 0};
     }
   qsort(*out, *n, sizeof **out, process_order);
   for (uint32_t i = 0, j; i < *n; i = j) {

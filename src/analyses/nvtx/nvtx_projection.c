@@ -40,8 +40,8 @@ struct work {
 };
 
 static uint32_t name_and_style(const struct nai_model *m, uint32_t range) {
-  bool start_end = nai_at_i32(&m->nvtx.kind, range) != NAI_NVTX_PUSH_POP;
-  return 2 * nai_at_text(&m->nvtx.name, range) + start_end;
+  bool start_end = nai_filled_i32(&m->nvtx.kind, range) != NAI_NVTX_PUSH_POP;
+  return 2 * nai_filled_text(&m->nvtx.name, range) + start_end;
 }
 
 static int find_group(uint32_t *out, struct work *w, uint32_t name_style, uint32_t gpu, struct nai_err *err) {
@@ -98,7 +98,7 @@ static int add_span(struct work *w, const uint32_t numbers[KINDS], const struct 
                                             .lag_ns = p->start - range_start,
                                             .group = {numbers[ALL], numbers[ONE]},
                                             .range = p->range,
-                                            .process = w->m->thread_process[nai_at_i32(&ranges->thread, p->range)]};
+                                            .process = w->m->thread_process[nai_filled_i32(&ranges->thread, p->range)]};
   return NAI_OK;
 }
 

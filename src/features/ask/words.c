@@ -320,11 +320,14 @@ static bool is_in(const char *word, const char *const *list) {
 
 /* A number with its unit, and the words that bind it: "between 1 and 2 s", "the first 100 ms". */
 static void mark_numbers(struct marks *covered, const struct nai_question *q, const struct nai_intent *intent) {
-  static const char *const units[] = {"ns", "us", "µs", "ms", "s", "sec", "second", "seconds", "millisecond",
-                                      "milliseconds", "microsecond", "microseconds", "min", "minute", "minutes",
-                                      "percent", "b", "kb", "mb", "gb", "kib", "mib", "gib", "byte", "bytes", NULL};
+  static const char *const units[] = {"ns",     "us",      "µs",          "ms",           "s",           "sec",
+                                      "second", "seconds", "millisecond", "milliseconds", "microsecond", "microseconds",
+                                      "min",    "minute",  "minutes",     "percent",      "b",           "kb",
+                                      "mb",     "gb",      "kib",         "mib",          "gib",         "byte",
+                                      "bytes",  NULL};
   static const char *const links[] = {"between", "and", "from", "to", "than", "at", "first", "last", "top", "in", NULL};
-  bool time = q->time_count && nai_intent_takes(intent, ":from"), size = q->bytes != INT64_MIN && nai_intent_takes(intent, ":bytes"),
+  bool time = q->time_count && nai_intent_takes(intent, ":from"),
+       size = q->bytes != INT64_MIN && nai_intent_takes(intent, ":bytes"),
        plain = nai_intent_takes(intent, ":number") || nai_intent_takes(intent, "[0-9]");
   for (size_t i = 0; i < q->count; i++) {
     if (!isdigit((unsigned char)*q->words[i].text) || !(time || size || plain))
@@ -350,7 +353,8 @@ void nai_question_answered(struct nai_question *q, const struct nai_intents *int
 
 bool nai_question_is_left(const struct nai_question_word *w) {
   enum { SHORTEST = 3 };
-  bool says = w->qualifies || (w->known ? !w->ignored && strlen(w->text) >= SHORTEST : isdigit((unsigned char)*w->text));
+  bool says =
+      w->qualifies || (w->known ? !w->ignored && strlen(w->text) >= SHORTEST : isdigit((unsigned char)*w->text));
   return says && !w->answered && !w->quoted && !w->names && !w->of_gpu && !nai_question_has_mark(w->text);
 }
 
@@ -473,6 +477,6 @@ void nai_question_take_spelling(struct nai_question *q, const struct nai_intents
 
 bool nai_question_is_strange(const struct nai_question_word *w) {
   enum { SHORTEST = 3 };
-  return !w->known && !w->answered && !w->names && !w->quoted && !nai_question_has_mark(w->text) && strlen(w->text) >= SHORTEST &&
-         !strpbrk(w->text, "0123456789.");
+  return !w->known && !w->answered && !w->names && !w->quoted && !nai_question_has_mark(w->text) &&
+         strlen(w->text) >= SHORTEST && !strpbrk(w->text, "0123456789.");
 }

@@ -157,7 +157,7 @@ static int note_waits(struct nai_host_functions *h, const struct nai_model *m, s
 bool nai_host_scope_of_wait(struct nai_host_scope *scope, const struct nai_model *m, uint32_t call) {
   const struct nai_host_functions *h = m->evidence->host;
   const struct nai_table *syncs = m->tables[NAI_IN_SYNCS];
-  int32_t process = m->thread_process[nai_at_text(&m->apis.thread, call)];
+  int32_t process = m->thread_process[nai_filled_text(&m->apis.thread, call)];
   *scope = (struct nai_host_scope){
       .process = process,
       .ended_by = nai_at_filled(&m->apis.end_ns, call) + NAI_CLOCK_TOLERANCE_NS,

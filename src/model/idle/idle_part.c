@@ -18,7 +18,7 @@ struct walk {
 static bool is_behind_wait(const struct walk *w, const struct nai_idle_gap *gap) {
   const struct nai_model *m = w->m;
   return w->charge.wait != NAI_NO_ROW && gap->launch != NAI_NO_ROW &&
-         nai_at_text(&m->apis.thread, gap->launch) == w->charge.thread &&
+         nai_filled_text(&m->apis.thread, gap->launch) == w->charge.thread &&
          nai_at_filled(&m->apis.start_ns, gap->launch) <= w->charge.until &&
          nai_at_filled(&m->apis.end_ns, gap->launch) > gap->start;
 }

@@ -72,7 +72,7 @@ int nai_open_find(struct nai_open_cursor *c, const struct nai_model *m, uint32_t
   c->begun.depth = 0;
   c->begun.arena = &c->arena;
   for (; at < place; at++)
-    if (nai_at_i32(&m->nvtx.kind, ranges->order[at]) == NAI_NVTX_PUSH_POP)
+    if (nai_filled_i32(&m->nvtx.kind, ranges->order[at]) == NAI_NVTX_PUSH_POP)
       NAI_TRY(nai_open_begin(&parent, c, ranges->order[at], err));
   return NAI_OK;
 }

@@ -261,8 +261,8 @@ static int sum_up(struct work *w, int64_t end, struct nai_err *err) {
 
 static bool is_inside(struct work *w, uint32_t thread, uint32_t range, int64_t end) {
   const struct NVTX_EVENTS_columns *ranges = &w->m->nvtx;
-  bool start_end = nai_at_i32(&ranges->kind, range) != NAI_NVTX_PUSH_POP;
-  struct last_end *last = &w->ends[2 * (size_t)nai_at_text(&ranges->name, range) + start_end];
+  bool start_end = nai_filled_i32(&ranges->kind, range) != NAI_NVTX_PUSH_POP;
+  struct last_end *last = &w->ends[2 * (size_t)nai_filled_text(&ranges->name, range) + start_end];
   if (last->thread == thread + 1 && end <= last->end)
     return true;
   *last = (struct last_end){thread + 1, end};
@@ -448,12 +448,12 @@ int64_t nai_projection_node(const struct nai_model *m, const struct nai_projecti
   enum { TOO_DEEP = 255 };
   const struct nai_nvtx_node *node = nai_model_call_node(m, p->call);
   uint32_t depth = 0, wanted = m->nvtx_depth[p->range];
-  if (!node || wanted == TOO_DEEP || nai_at_i32(&m->nvtx.kind, p->range) != NAI_NVTX_PUSH_POP)
+  if (!node || wanted == TOO_DEEP || nai_filled_i32(&m->nvtx.kind, p->range) != NAI_NVTX_PUSH_POP)
     return NAI_NULL_I64;
   for (const struct nai_nvtx_node *n = node; n->parent != NAI_NO_ROW; n = &m->nodes[n->parent])
     depth++;
   for (; depth > wanted; depth--)
     node = &m->nodes[node->parent];
-  bool is_it = depth == wanted && node->name == nai_at_text(&m->nvtx.name, p->range);
+  bool is_it = depth == wanted && node->name == nai_filled_text(&m->nvtx.name, p->range);
   return is_it ? node - m->nodes : NAI_NULL_I64; /* ranges that cross have other nodes around them */
 }

@@ -72,7 +72,7 @@ static void add_start(struct nai_step_evidence *e, int64_t t) {
 
 static bool is_optimizer(const struct launched *l, uint32_t i) {
   const struct nai_op *op = &l->gpu->ops[l->ops[i].value];
-  return op->type == NAI_OP_KERNEL && l->optimizer[nai_at_text(&l->search->m->kernels.name, op->row)];
+  return op->type == NAI_OP_KERNEL && l->optimizer[nai_filled_text(&l->search->m->kernels.name, op->row)];
 }
 
 /* Whether four fifths of the repetitions have exactly one of these moments. */

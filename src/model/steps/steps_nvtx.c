@@ -125,7 +125,7 @@ static void collect(uint32_t *rows, const struct candidate *c, const struct nai_
   uint32_t n = 0;
   for (uint32_t i = g->first[c->thread]; i < g->first[c->thread + 1]; i++) {
     uint32_t row = g->order[i];
-    if (s->names->canonical[nai_at_text(&m->nvtx.name, row)] != c->name ||
+    if (s->names->canonical[nai_filled_text(&m->nvtx.name, row)] != c->name ||
         nai_at_i32(&m->nvtx.domain, row) != c->domain || nai_at_filled(&m->nvtx.start_ns, row) < until)
       continue;
     until = nai_at_filled(&m->nvtx.end_ns, row);

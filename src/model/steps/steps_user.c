@@ -22,7 +22,7 @@ uint32_t nai_step_ranges(uint32_t *rows, const struct nai_model *m, uint32_t thr
   int64_t until = INT64_MIN;
   for (uint32_t i = g->first[thread]; i < g->first[thread + 1]; i++) {
     uint32_t row = g->order[i];
-    if (!wanted[nai_at_text(&m->nvtx.name, row)] || nai_at_filled(&m->nvtx.start_ns, row) < until)
+    if (!wanted[nai_filled_text(&m->nvtx.name, row)] || nai_at_filled(&m->nvtx.start_ns, row) < until)
       continue;
     until = nai_at_filled(&m->nvtx.end_ns, row);
     rows[n++] = row;
