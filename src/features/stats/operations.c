@@ -5,26 +5,19 @@
 
 enum { LAST_OF_COPIES = 10, COPY_KINDS = 32 }; /* behind that one: unified memory */
 
-/* Copies of a kind that 2022 did not know are left out there. */
-static const char *old_copy_label(int64_t kind) {
-  static const char *const labels[] = {"Unknown", "HtoD", "DtoH", "HtoA", "AtoH", "AtoA", "AtoD",
-                                       "DtoA",    "DtoD", "HtoH", "PtoP", "HtoD", "DtoH", "DtoD"};
-  return kind >= 0 && kind < (int64_t)(sizeof labels / sizeof *labels) ? labels[kind] : NULL;
-}
-
-/* Since 2023 the export says how a kind is called; these are for one that does not. */
-static const char *new_copy_label(int64_t kind) {
-  static const char *const labels[] = {
-      "Unknown",        "Host-to-Device",         "Device-to-Host",         "Host-to-Array",           "Array-to-Host",
-      "Array-to-Array", "Array-to-Device",        "Device-to-Array",        "Device-to-Device",        "Host-to-Host",
-      "Peer-to-Peer",   "Unified Host-to-Device", "Unified Device-to-Host", "Unified Device-to-Device"};
-  return kind >= 0 && kind < (int64_t)(sizeof labels / sizeof *labels) ? labels[kind] : NULL;
-}
+/* In 2022, which left out copies of other kinds; since 2023 the export says what a kind is called, or else this. */
+static const char *const old_labels[] = {"Unknown", "HtoD", "DtoH", "HtoA", "AtoH", "AtoA", "AtoD",
+                                         "DtoA",    "DtoD", "HtoH", "PtoP", "HtoD", "DtoH", "DtoD"};
+static const char *const new_labels[] = {
+    "Unknown",        "Host-to-Device",         "Device-to-Host",         "Host-to-Array",           "Array-to-Host",
+    "Array-to-Array", "Array-to-Device",        "Device-to-Array",        "Device-to-Device",        "Host-to-Host",
+    "Peer-to-Peer",   "Unified Host-to-Device", "Unified Device-to-Host", "Unified Device-to-Device"};
+enum { LABELS = sizeof old_labels / sizeof *old_labels };
 
 /* NAI_NO_STRING: the copy is in no report. */
 static int name_copy(int64_t *text, struct nai_stats_source *source, int64_t kind, const char *label, bool old,
                      struct nai_err *err) {
-  const char *known = old ? old_copy_label(kind) : label ? label : new_copy_label(kind);
+  const char *known = !old && label ? label : kind >= LABELS ? NULL : old ? old_labels[kind] : new_labels[kind];
   const char *unified = old && kind > LAST_OF_COPIES ? "Unified Memory " : "";
   *text = NAI_NO_STRING;
   if (!known)

@@ -208,14 +208,19 @@ static int column_of(struct nai_column *out, const struct nai_table *table, cons
   return NAI_OK;
 }
 
+static const struct nai_kept_column *find_column(const struct nai_kept_table *from, const char *name) {
+  const struct nai_kept_column *kept = from->columns;
+  while (kept->name && strcmp(kept->name, name) != 0)
+    kept++;
+  return kept->name ? kept : NULL;
+}
+
 /* Column `name` of the export as that one of the load, if the table has it. */
 static int add_column(struct nai_load *load, const char *name, int place, struct nai_err *err) {
   struct kept_load *k = load->state;
   struct cells *column = &k->columns[k->count];
-  const struct nai_kept_column *kept = k->from->columns;
-  while (kept->name && strcmp(kept->name, name) != 0)
-    kept++;
-  if (!kept->name || kept->how == NAI_KEPT_NOTHING)
+  const struct nai_kept_column *kept = find_column(k->from, name);
+  if (!kept || kept->how == NAI_KEPT_NOTHING)
     return NAI_OK;
   *column = (struct cells){.kept = kept, .place = place};
   NAI_TRY(read_rows_of(column, load, err));
@@ -232,10 +237,7 @@ static int add_columns(struct nai_load *load, struct nai_err *err) {
   static const struct nai_kept_column kind = {"", "", NAI_KEPT_NUMBER};
   struct kept_load *k = load->state;
   for (int c = 0; load->names[c]; c++) {
-    const struct nai_kept_column *kept = k->from->columns;
-    while (kept->name && strcmp(kept->name, load->names[c]) != 0)
-      kept++;
-    if (!kept->name && *load->names[c] && strcmp(load->names[c], "-") != 0)
+    if (!find_column(k->from, load->names[c]) && *load->names[c] && strcmp(load->names[c], "-") != 0)
       return lacks(err, load->names[c] + (*load->names[c] == '$'), load->table);
     NAI_TRY(add_column(load, load->names[c], c, err));
   }
