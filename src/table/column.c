@@ -95,16 +95,12 @@ void nai_pack(void *cells, const struct nai_column *as, const int64_t *values, s
 static inline void unpack(int64_t *values, struct nai_column c, uint32_t width, uint64_t first, size_t count) {
   c.width = width;
   c.null_value = NAI_NULL_I64;
-  if (c.null == NO_NULL && width < 8) { /* nai_at without its comparison */
-    for (size_t i = 0; i < count; i++) {
-      uint64_t word;
-      memcpy(&word, c.cells + (first + i) * width, sizeof word);
-      values[i] = (int64_t)(((word & c.mask) ^ c.sign) + c.offset);
-    }
-  } else {
+  if (c.null == NO_NULL && width < 8)
+    for (size_t i = 0; i < count; i++)
+      values[i] = nai_at_filled(&c, first + i);
+  else
     for (size_t i = 0; i < count; i++)
       values[i] = nai_at(&c, first + i);
-  }
 }
 
 void nai_unpack(int64_t *values, const struct nai_column *column, uint64_t first, size_t count) {
@@ -120,13 +116,12 @@ void nai_unpack(int64_t *values, const struct nai_column *column, uint64_t first
  */
 static inline bool any_outside(const struct nai_column *column, uint32_t width, uint64_t rows, int64_t low,
                                int64_t high) {
-  const struct nai_column c = *column;
+  struct nai_column c = *column;
+  c.width = width;
   const uint64_t offset = c.offset - (uint64_t)low, span = (uint64_t)high - (uint64_t)low;
   uint64_t outside = 0;
   for (uint64_t i = 0; i < rows; i++) {
-    uint64_t word;
-    memcpy(&word, c.cells + i * width, sizeof word);
-    uint64_t cell = word & c.mask;
+    uint64_t cell = nai_cell_at(&c, i);
     outside += ((cell ^ c.sign) + offset > span) & (cell != c.null);
   }
   return outside != 0;

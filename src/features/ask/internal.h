@@ -31,7 +31,11 @@ const char *nai_intents_recording(const struct nai_intents *intents, const char 
 /* --- words.c --------------------------------------------------------------------------------------------------- */
 
 enum { NAI_QUESTION_MAX_WORDS = 128, NAI_QUESTION_MAX_NAMES = 8, NAI_QUESTION_WORD = 64, NAI_QUESTION_SQUEEZED = 256 };
-enum { NAI_QUESTION_MAX_MATCHES = 16, NAI_QUESTION_MAX_GPUS = 2, NAI_QUESTION_MAX_CHOICES = 16 }; /* of all files together; more are refused */
+enum {
+  NAI_QUESTION_MAX_MATCHES = 16,
+  NAI_QUESTION_MAX_GPUS = 2,
+  NAI_QUESTION_MAX_CHOICES = 16
+}; /* of all files together; more are refused */
 
 struct nai_question_word {
   char text[NAI_QUESTION_WORD]; /* lower case */

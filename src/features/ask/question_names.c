@@ -184,10 +184,11 @@ static const char *pair_of(const char *kind) { return strcmp(kind, "kernel") == 
  * others then. */
 static int find_range_of_words(const char **name, const struct nai_asking *asking, struct nai_question *q,
                                struct nai_err *err) {
-  static const char sql[] = "select lower(range_name) from nvtx_ranges where range_name glob '* *' and length(range_name) > 7 and not "
-                            "range_name glob '*[^a-zA-Z0-9 ]*' and "
-                            "instr(:question, replace(lower(range_name), ' ', '')) and not (:other is not null and "
-                            "lower(range_name) glob 'step [0-9]*') order by length(range_name) desc";
+  static const char sql[] =
+      "select lower(range_name) from nvtx_ranges where range_name glob '* *' and length(range_name) > 7 and not "
+      "range_name glob '*[^a-zA-Z0-9 ]*' and "
+      "instr(:question, replace(lower(range_name), ' ', '')) and not (:other is not null and "
+      "lower(range_name) glob 'step [0-9]*') order by length(range_name) desc";
   NAI_SCOPED(nai_query_rows) found = {0};
   *name = NULL;
   NAI_TRY(nai_facts_ask(&found, asking, sql, "names", err));

@@ -273,25 +273,49 @@ bool nai_intent_takes(const struct nai_intent *intent, const char *parameter) {
   return entry != NULL;
 }
 
-/* Values that its statements choose by. */
+/* Values that its statements choose by; not one that they do not tell from none, where they do so of others. */
 static void mark_choices(struct marks *covered, const struct nai_question *q, const struct nai_intents *intents,
                          const struct nai_intent *intent) {
-  char parameter[NAI_QUESTION_WORD];
+  enum { OF_CASES = 2 };
+  char parameter[NAI_QUESTION_WORD], literal[NAI_QUESTION_WORD], other[NAI_QUESTION_WORD];
   for (size_t i = 0; i < q->choice_count; i++) {
-    snprintf(parameter, sizeof parameter, ":%s", q->choices[i].key);
-    for (size_t d = 0; d < intents->doc_count && q->choices[i].value && nai_intent_takes(intent, parameter); d++)
-      mark_term(covered, q, intents->docs[d], q->choices[i].key);
+    const char *key = q->choices[i].key, *value = q->choices[i].value;
+    snprintf(parameter, sizeof parameter, ":%s", key);
+    if (!value || !nai_intent_takes(intent, parameter))
+      continue;
+    snprintf(literal, sizeof literal, "'%s'", value);
+    for (size_t d = 0; d < intents->doc_count; d++) {
+      const struct nai_yaml *doc = intents->docs[d];
+      const struct nai_yaml_node *choices = nai_yaml_get(doc, nai_yaml_root(doc), "choices"),
+                                 *of = choices ? nai_yaml_get(doc, choices, key) : NULL,
+                                 *node = of ? nai_yaml_first(doc, of) : NULL;
+      bool told = nai_intent_takes(intent, literal);
+      int others = 0;
+      for (; node; node = nai_yaml_next(doc, node)) {
+        snprintf(other, sizeof other, "'%s'", node->key);
+        others += nai_intent_takes(intent, other);
+      }
+      struct marks marks = {0};
+      mark_term(&marks, q, doc, key);
+      for (size_t w = 0; w < q->count; w++)
+        covered->at[w] = marks.at[w] ? told || others < OF_CASES : covered->at[w];
+    }
   }
 }
 
-/* Whether a text looks for a word in the question: it is in a literal behind ":question". */
-static bool looks_for(const char *text, const char *word) {
-  for (const char *at = text; (at = strstr(at, ":question"));) {
-    const char *literal = strchr(at, '\''), *end = literal ? strchr(literal + 1, '\'') : NULL;
-    const char *found = literal ? strstr(literal, word) : NULL;
-    if (found && end && found < end)
-      return true;
-    at += strlen(":question");
+/* Whether a text looks for a word in the question and finds it: a literal behind ":question" has it, alone or in words
+ * without space that the question has ("lessthan"). */
+static bool looks_for(const struct nai_question *q, const char *text, const char *word) {
+  for (const char *at = text; (at = strstr(at, ":question")); at++) {
+    const char *from = strchr(at, '\''), *end = from ? strchr(from + 1, '\'') : NULL;
+    for (size_t len; end && from < end; from += len + 1) {
+      char token[NAI_QUESTION_WORD];
+      for (len = 0; isalnum((unsigned char)from[len]);)
+        len++;
+      snprintf(token, sizeof token, "%.*s", (int)len, from);
+      if (strstr(token, word) && strstr(q->squeezed, token))
+        return true;
+    }
   }
   return false;
 }
@@ -305,9 +329,9 @@ static void mark_looked_for(struct marks *covered, const struct nai_question *q,
     for (n = nai_yaml_first(doc, entry); n; n = nai_yaml_next(doc, n))
       for (size_t i = 0; i < q->count; i++) {
         const char *word = q->words[i].text;
-        bool found = looks_for(n->text, word);
+        bool found = looks_for(q, n->text, word);
         for (with = nai_yaml_first(doc, n); with && !found; with = nai_yaml_next(doc, with))
-          found = looks_for(with->text, word);
+          found = looks_for(q, with->text, word);
         covered->at[i] |= found && strlen(word) >= SHORTEST;
       }
 }
@@ -320,11 +344,14 @@ static bool is_in(const char *word, const char *const *list) {
 
 /* A number with its unit, and the words that bind it: "between 1 and 2 s", "the first 100 ms". */
 static void mark_numbers(struct marks *covered, const struct nai_question *q, const struct nai_intent *intent) {
-  static const char *const units[] = {"ns", "us", "µs", "ms", "s", "sec", "second", "seconds", "millisecond",
-                                      "milliseconds", "microsecond", "microseconds", "min", "minute", "minutes",
-                                      "percent", "b", "kb", "mb", "gb", "kib", "mib", "gib", "byte", "bytes", NULL};
+  static const char *const units[] = {"ns",     "us",      "µs",          "ms",           "s",           "sec",
+                                      "second", "seconds", "millisecond", "milliseconds", "microsecond", "microseconds",
+                                      "min",    "minute",  "minutes",     "percent",      "b",           "kb",
+                                      "mb",     "gb",      "kib",         "mib",          "gib",         "byte",
+                                      "bytes",  NULL};
   static const char *const links[] = {"between", "and", "from", "to", "than", "at", "first", "last", "top", "in", NULL};
-  bool time = q->time_count && nai_intent_takes(intent, ":from"), size = q->bytes != INT64_MIN && nai_intent_takes(intent, ":bytes"),
+  bool time = q->time_count && nai_intent_takes(intent, ":from"),
+       size = q->bytes != INT64_MIN && nai_intent_takes(intent, ":bytes"),
        plain = nai_intent_takes(intent, ":number") || nai_intent_takes(intent, "[0-9]");
   for (size_t i = 0; i < q->count; i++) {
     if (!isdigit((unsigned char)*q->words[i].text) || !(time || size || plain))
@@ -340,17 +367,18 @@ static void mark_numbers(struct marks *covered, const struct nai_question *q, co
 void nai_question_answered(struct nai_question *q, const struct nai_intents *intents, const struct nai_intent *intent) {
   struct marks covered = {0};
   score_of(&covered, q, intents, intent);
-  mark_phrases(&covered, q, intent->doc, nai_yaml_get(intent->doc, intent->node, "takes"));
   mark_choices(&covered, q, intents, intent);
   mark_looked_for(&covered, q, intent);
   mark_numbers(&covered, q, intent);
+  mark_phrases(&covered, q, intent->doc, nai_yaml_get(intent->doc, intent->node, "takes"));
   for (size_t i = 0; i < q->count; i++)
     q->words[i].answered = covered.at[i];
 }
 
 bool nai_question_is_left(const struct nai_question_word *w) {
   enum { SHORTEST = 3 };
-  bool says = w->qualifies || (w->known ? !w->ignored && strlen(w->text) >= SHORTEST : isdigit((unsigned char)*w->text));
+  bool says =
+      w->qualifies || (w->known ? !w->ignored && strlen(w->text) >= SHORTEST : isdigit((unsigned char)*w->text));
   return says && !w->answered && !w->quoted && !w->names && !w->of_gpu && !nai_question_has_mark(w->text);
 }
 
@@ -473,6 +501,6 @@ void nai_question_take_spelling(struct nai_question *q, const struct nai_intents
 
 bool nai_question_is_strange(const struct nai_question_word *w) {
   enum { SHORTEST = 3 };
-  return !w->known && !w->answered && !w->names && !w->quoted && !nai_question_has_mark(w->text) && strlen(w->text) >= SHORTEST &&
-         !strpbrk(w->text, "0123456789.");
+  return !w->known && !w->answered && !w->names && !w->quoted && !nai_question_has_mark(w->text) &&
+         strlen(w->text) >= SHORTEST && !strpbrk(w->text, "0123456789.");
 }

@@ -75,7 +75,7 @@ enum { NAI_LAST_RECORDS = 16 };
 struct nai_part {
   /* what to read */
   const struct nai_intake *intake;
-  const struct nai_source *source; /* of the intake */
+  const struct nai_source *source;                       /* of the intake */
   const struct nai_cell *cells, *fields[NAI_MAX_FIELDS]; /* of the scan, which has one array for all rows; by field */
   struct nai_scan *scan;
   int scan_part;

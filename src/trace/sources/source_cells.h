@@ -9,9 +9,7 @@
 
 static inline const struct nai_cell *field(const struct nai_part *p, int f) { return p->fields[f]; }
 
-static inline bool is_int(const struct nai_part *p, int f) {
-  return field(p, f)->type == NAI_CELL_INT;
-}
+static inline bool is_int(const struct nai_part *p, int f) { return field(p, f)->type == NAI_CELL_INT; }
 
 static inline int64_t int_or(const struct nai_part *p, int f, int64_t otherwise) {
   const struct nai_cell *c = field(p, f);
@@ -167,17 +165,17 @@ static inline int put_time(struct nai_part *p) {
 #define NAI_FIELD_LACKS(L, T, column, how, need_of_it, ...) \
   || (NAI_##need_of_it == NAI_ABOUT && !is_int(p, L##_##column))
 #define NAI_FIELD_PUT(L, T, column, how, need_of_it, ...) NAI_PUT_##how(L, T, column)
-#define NAI_FIELDS(L, LIST, T, put_times_of)                                    \
-  enum { LIST(NAI_FIELD_NUMBER, L, T) L##_FIELD_COUNT };                        \
-  static const struct nai_field L##_fields[] = {LIST(NAI_FIELD_ENTRY, L, T)};   \
-  static inline int put_##L(struct nai_part *p) { \
-    if (false LIST(NAI_FIELD_LACKS, L, T))                                      \
-      return NAI_DROP_VALUE;                                                    \
-    int verdict = put_times_of(p);                                       \
-    if (verdict != NAI_KEEP)                                                    \
-      return verdict;                                                           \
-    LIST(NAI_FIELD_PUT, L, T)                                                   \
-    return NAI_KEEP;                                                            \
+#define NAI_FIELDS(L, LIST, T, put_times_of)                                  \
+  enum { LIST(NAI_FIELD_NUMBER, L, T) L##_FIELD_COUNT };                      \
+  static const struct nai_field L##_fields[] = {LIST(NAI_FIELD_ENTRY, L, T)}; \
+  static inline int put_##L(struct nai_part *p) {                             \
+    if (false LIST(NAI_FIELD_LACKS, L, T))                                    \
+      return NAI_DROP_VALUE;                                                  \
+    int verdict = put_times_of(p);                                            \
+    if (verdict != NAI_KEEP)                                                  \
+      return verdict;                                                         \
+    LIST(NAI_FIELD_PUT, L, T)                                                 \
+    return NAI_KEEP;                                                          \
   }
 
 #define TIMES(F, L, T)                   \

@@ -94,8 +94,7 @@ static int nvtx_row(struct nai_part *p) {
   enum { DOMAIN_CREATED = 75 };
   int kind = nvtx_kind(p);
   if (kind < 0 && int_or(p, nvtx_type, 0) == DOMAIN_CREATED)
-    nai_record_named(p, domain_of(p, nvtx_thread, nvtx_domain), field(p, nvtx_text_id),
-                     field(p, nvtx_text));
+    nai_record_named(p, domain_of(p, nvtx_thread, nvtx_domain), field(p, nvtx_text_id), field(p, nvtx_text));
   if (kind < 0)
     return NAI_SKIP;
   int verdict = put_nvtx(p);
@@ -176,8 +175,7 @@ static int payload_kind(const struct nai_part *p) {
     return NAI_PAYLOAD_JSON;
   if (integer_field(p) >= 0)
     return NAI_PAYLOAD_INTEGER;
-  bool real =
-      field(p, payload_double)->type == NAI_CELL_REAL || field(p, payload_float)->type == NAI_CELL_REAL;
+  bool real = field(p, payload_double)->type == NAI_CELL_REAL || field(p, payload_float)->type == NAI_CELL_REAL;
   return real ? NAI_PAYLOAD_REAL : -1;
 }
 
