@@ -6,8 +6,6 @@
 
 #include <strings.h>
 
-const char *const nai_load_filters[] = {"start", "end", "globalTid", "globalPid"};
-
 const char *nai_stats_table(const struct nai_stats_source *source, const char *name, int index) {
   size_t len = strlen(name), begin = name[len - 1] == '*' ? len - 1 : len + 1;
   if (source->run)
@@ -30,71 +28,6 @@ int nai_stats_has_tables(bool *has, struct nai_stats_source *source, const struc
     NAI_TRY(nai_stats_run_tells(source->run, report->second, err));
   *has = any && (!report->second || nai_stats_table(source, report->second, 0));
   return NAI_OK;
-}
-
-/* --- blocks ---------------------------------------------------------------------------------------------------- */
-
-static bool is_other(const int64_t *cells, uint32_t row, int64_t wanted, int shift) {
-  return cells && wanted != NAI_STATS_NULL && cells[row] != NAI_STATS_NULL && cells[row] >> shift != wanted;
-}
-
-static bool passes(const struct nai_load_part *part, uint32_t row) {
-  const struct nai_stats_filter *filter = &part->load->source->filter;
-  int64_t *const *to = part->to;
-  const int64_t start = to[NAI_LOAD_START] ? to[NAI_LOAD_START][row] : NAI_STATS_NULL;
-  const int64_t end = to[NAI_LOAD_END] ? to[NAI_LOAD_END][row] : NAI_STATS_NULL;
-  if (to[NAI_LOAD_KIND] && to[NAI_LOAD_KIND][row] != part->load->kind)
-    return false;
-  return start == NAI_STATS_NULL || (nai_stats_passes(filter, start, end == NAI_STATS_NULL ? start : end) &&
-                                     !is_other(to[NAI_LOAD_THREAD], row, filter->thread, 0) &&
-                                     !is_other(to[NAI_LOAD_PROCESS], row, filter->process, NAI_STATS_PROCESS_SHIFT));
-}
-
-static uint32_t keep_passing(const struct nai_load_part *part) {
-  int64_t *at[NAI_STATS_MAX_COLUMNS];
-  uint32_t kept = 0;
-  int columns = 0;
-  for (int c = 0; c < NAI_STATS_MAX_COLUMNS; c++)
-    if (part->to[c])
-      at[columns++] = part->to[c];
-  for (uint32_t row = 0; row < part->rows; row++) {
-    if (!passes(part, row))
-      continue;
-    for (int c = 0; c < columns; c++)
-      at[c][kept] = at[c][row];
-    kept++;
-  }
-  return kept;
-}
-
-static void clear(int64_t *cells, int64_t count) {
-  for (int64_t i = 0; i < count; i++)
-    cells[i] = NAI_STATS_NULL;
-}
-
-int nai_load_flush(struct nai_load_part *part, struct nai_err *err) {
-  const struct nai_load *load = part->load;
-  const uint32_t kept = load->filtered || part->to[NAI_LOAD_KIND] ? keep_passing(part) : part->rows;
-  struct nai_stats_events block = {.count = kept};
-  part->rows = 0;
-  load->end[part->number] += kept;
-  for (int c = 0; c < NAI_STATS_MAX_COLUMNS && !load->block; c++)
-    part->to[c] += part->to[c] ? kept : 0;
-  if (!load->block)
-    return NAI_OK;
-  memcpy(block.at, part->to, sizeof block.at);
-  NAI_TRY(load->block(load->ctx, &block, part->number, (uint32_t)load->first[part->number], err));
-  for (int c = 0; c < NAI_STATS_MAX_COLUMNS; c++) /* what it wrote where nothing is read */
-    if (part->to[c] && !load->has[c])
-      clear(part->to[c], kept);
-  return NAI_OK;
-}
-
-int nai_load_text(int64_t *value, const struct nai_load_part *part, const char *text, size_t len, struct nai_err *err) {
-  if (!part->load->texts)
-    return nai_stats_add_text(value, part->load->source, text, len, err);
-  *value = nai_strings_add(&part->load->texts[part->number], text, len);
-  return nai_memory_check(*value != NAI_NO_STRING, err);
 }
 
 /* --- tables ---------------------------------------------------------------------------------------------------- */
@@ -128,7 +61,7 @@ static int read_part(void *ctx, int number, struct nai_err *err) {
     }
     NAI_TRY(NAI_NEW(part.to[c], &arena, NAI_LOAD_BLOCK, err));
     if (!load->has[c])
-      clear(part.to[c], NAI_LOAD_BLOCK);
+      nai_load_clear(part.to[c], NAI_LOAD_BLOCK);
   }
   NAI_TRY(reader_of(load)->read(&part, err));
   return nai_load_flush(&part, err);
@@ -164,7 +97,7 @@ static int read_parts(struct nai_load *load, struct nai_err *err) {
       continue;
     NAI_TRY(NAI_NEW(load->out->at[c], arena, (size_t)rows, err));
     if (!load->has[c])
-      clear(load->out->at[c], rows);
+      nai_load_clear(load->out->at[c], rows);
   }
   if (load->block)
     NAI_TRY(load->block(load->ctx, NULL, 0, (uint32_t)rows, err));

@@ -1,5 +1,5 @@
-/* How rows of an export's tables are read: from the export (export_rows.c), or from what a run keeps of it
- * (run_rows.c). Internal to src/features/stats. */
+/* How rows of an export's tables (rows.c) are read, a block at a time (row_blocks.c): from the export
+ * (export_rows.c), or from what a run keeps of it (run_rows.c). Internal to src/features/stats. */
 #pragma once
 
 #include "features/stats/stats.h"
@@ -49,6 +49,8 @@ struct nai_load_reader {
   void (*close)(struct nai_load *load);
 };
 extern const struct nai_load_reader nai_export_reader, nai_run_reader;
+/* Says that cells hold nothing. */
+void nai_load_clear(int64_t *cells, int64_t count);
 /* Hands on the rows of the block. */
 NAI_MUST_CHECK int nai_load_flush(struct nai_load_part *part, struct nai_err *err);
 /* A text as a number. */

@@ -422,6 +422,7 @@ int nai_whatif_begin(struct nai_whatif *w, const struct nai_model *m, const stru
   NAI_TRY(nai_path_scopes(&all, &count, m, asked, arena, err));
   NAI_TRY(NAI_NEW(w->times, arena, m->dependencies->node_count, err));
   NAI_TRY(NAI_NEW(w->scopes, arena, count, err));
+  NAI_TRY(nai_whatif_find_fusable(&w->fusable, m, arena, err));
   if (!count)
     return NAI_OK;
   nai_path_sum_begin(&window, NULL);

@@ -44,6 +44,7 @@ struct nai_whatif {
       *calls; /* of them: operations per GPU, as it numbers them; calls per thread that makes any */
   uint32_t thread_count;
   uint32_t repetitions; /* of the slowest scope that times are the mean of */
+  bool *fusable;        /* per kernel name */
 };
 
 /* Needs the parts DEPENDENCIES, STEPS, NVTX_TREE and EVIDENCE, and what critical_path reads. The arena outlives it.

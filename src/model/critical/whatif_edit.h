@@ -27,7 +27,9 @@ NAI_MUST_CHECK int nai_edit_waits(struct edit *e, struct nai_err *err);
 NAI_MUST_CHECK int nai_whatif_choose(struct nai_whatif *w, uint32_t slowest, bool asked, uint32_t most,
                                      struct nai_err *err);
 
-/* whatif_launches.c */
+/* whatif_launches.c; the first makes w->fusable. */
+NAI_MUST_CHECK int nai_whatif_find_fusable(bool **out, const struct nai_model *m, struct nai_arena *arena,
+                                           struct nai_err *err);
 NAI_MUST_CHECK int nai_edit_fuse(struct edit *e, const struct nai_change *change, enum nai_case which,
                                  struct nai_err *err);
 NAI_MUST_CHECK int nai_edit_graphs(struct edit *e, enum nai_case which, struct nai_err *err);

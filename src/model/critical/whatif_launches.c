@@ -92,14 +92,11 @@ static int fuse_gpu(struct fusing *f, uint32_t g, const bool *fusable, struct na
   return NAI_OK;
 }
 
-/* As the loss "unfused" has them. */
-static int find_fusable(bool **out, const struct edit *e, const struct nai_change *change, struct nai_err *err) {
-  const struct nai_model *m = e->m;
+/* As the loss "unfused" has them, per kernel name. */
+int nai_whatif_find_fusable(bool **out, const struct nai_model *m, struct nai_arena *arena, struct nai_err *err) {
   const struct nai_strings *names = &m->tables[NAI_IN_KERNELS]->strings;
-  NAI_TRY(NAI_NEW(*out, e->arena, names->count, err));
+  NAI_TRY(NAI_NEW(*out, arena, names->count, err));
   for (uint32_t i = 0; i < names->count; i++) {
-    if (!nai_change_matches(change, nai_strings_get(names, i)))
-      continue;
     enum nai_kernel_trait trait = nai_kernel_classes_trait(m->classes, nai_strings_get(names, i));
     bool moves = trait == NAI_TRAIT_NONE && nai_kernel_classes_fusable(m->classes, m->kernel_category[i]);
     (*out)[i] = moves || trait == NAI_TRAIT_CAST;
@@ -110,8 +107,11 @@ static int find_fusable(bool **out, const struct edit *e, const struct nai_chang
 int nai_edit_fuse(struct edit *e, const struct nai_change *change, enum nai_case which, struct nai_err *err) {
   const struct nai_dependencies *d = e->m->dependencies;
   struct fusing f = {.e = e, .which = which};
+  const struct nai_strings *names = &e->m->tables[NAI_IN_KERNELS]->strings;
   bool *fusable;
-  NAI_TRY(find_fusable(&fusable, e, change, err));
+  NAI_TRY(NAI_NEW(fusable, e->arena, names->count, err));
+  for (uint32_t i = 0; i < names->count; i++)
+    fusable[i] = e->w->fusable[i] && nai_change_matches(change, nai_strings_get(names, i));
   NAI_TRY(nai_edit_factors(&e->op_factor, d->op_count, e, err));
   NAI_TRY(nai_edit_factors(&e->call_factor, d->call_count, e, err));
   NAI_TRY(nai_edit_cuts(e, err));
