@@ -12,6 +12,7 @@
   X(WORKLOAD, "workload patterns") /* rules/workload.yaml and the user's */                     \
   X(GPU_FACTS, "GPU facts")        /* rules/gpus.yaml and the user's */                         \
   X(MAP_NVTX, "NVTX attribution")  /* of GPU work to NVTX ranges */                             \
+  X(COMM_NAMES, "communicators")   /* --comm-names */                                           \
   X(STEP, "--step")                                                                             \
   X(PAGE_EVENTS, "--page-events")  /* that report.html holds in full */                         \
   X(FLOPS, "operations of a step") /* --flops-per-step, --model, --dtype, --peak-tflops, ... */ \

@@ -35,6 +35,7 @@ void nai_model_open(struct nai_model *m, struct nai_table *const tables[NAI_IN_C
                           .gpu_facts = options->gpu_facts,
                           .flops = options->flops,
                           .step = options->step,
+                          .comm_names = options->comm_names,
                           .map_nvtx = options->map_nvtx,
                           .page_events = options->page_events,
                           .worker_count = options->worker_count,

@@ -149,10 +149,11 @@ struct nai_model_options {
   bool phases_chosen;                /* by the program, not the user: used where it maps most of the work */
   const struct nai_workload_patterns *workload;
   const struct nai_gpu_facts *gpu_facts;
-  const struct nai_flops *flops;   /* what the user says a step computes, or NULL */
-  const struct nai_patterns *step; /* names of the ranges that the user calls steps; NULL: to be found out */
-  bool map_nvtx;                   /* attribute GPU work to NVTX ranges: without it their kernel sums stay 0 */
-  int page_events;                 /* events that report.html holds in full */
+  const struct nai_flops *flops;         /* what the user says a step computes, or NULL */
+  const struct nai_patterns *step;       /* names of the ranges that the user calls steps; NULL: to be found out */
+  const struct nai_patterns *comm_names; /* what the user says communicators are for, or NULL */
+  bool map_nvtx;                         /* attribute GPU work to NVTX ranges: without it their kernel sums stay 0 */
+  int page_events;                       /* events that report.html holds in full */
   int worker_count;
   const char *scratch_dir; /* for large arrays (base/spill_array.h); NULL: in memory */
 };
@@ -166,7 +167,7 @@ struct nai_model {
   const struct nai_workload_patterns *workload;
   const struct nai_gpu_facts *gpu_facts;
   const struct nai_flops *flops; /* what the user says a step computes, or NULL */
-  const struct nai_patterns *step;
+  const struct nai_patterns *step, *comm_names;
   bool map_nvtx;
   int page_events;
   int worker_count;

@@ -247,6 +247,7 @@ static void nai_state_free(struct nai_state *s) {
   nai_workload_patterns_free(s->workload);
   nai_gpu_facts_free(s->gpu_facts);
   nai_patterns_free(s->step);
+  nai_patterns_free(s->comm_names);
   nai_rules_free(s->rules);
   nai_metrics_free(s->metrics);
   nai_known_free(&s->known);

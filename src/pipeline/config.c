@@ -97,6 +97,8 @@ static int load(struct nai_state *s, struct nai_err *err) {
     NAI_TRY(nai_patterns_new(&s->step, err));
     NAI_TRY(nai_patterns_add_regex(s->step, "step", "--step", o->step, err));
   }
+  if (o->comm_names)
+    NAI_TRY(nai_patterns_load(&s->comm_names, &s->config[NAI_CONFIG_COMM_NAMES], o->comm_names, false, err));
   if (o->phase_map)
     NAI_TRY(nai_phase_map_load(&s->phases, &s->config[NAI_CONFIG_PHASE_MAP], o->phase_map, err));
   NAI_TRY(nai_rules_load_with(&s->rules, o->rules, o->rule_count, s->skills.rules, s->skills.rule_count, s->schemas,

@@ -186,6 +186,7 @@ static int open_model(struct nai_state *s, struct nai_err *err) {
                                             .phases = s->phases,
                                             .phases_chosen = !s->options->phase_map,
                                             .step = s->step,
+                                            .comm_names = s->comm_names,
                                             .map_nvtx = s->options->map_nvtx,
                                             .page_events = s->options->page_events,
                                             .worker_count = s->options->threads,

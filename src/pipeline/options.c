@@ -67,6 +67,7 @@ int nai_options_describe(struct nai_strings *out, const struct nai_options *o, s
   add_file(&d, "--kernel-classes", o->kernel_classes);
   add_file(&d, "--workload", o->workload);
   add_file(&d, "--gpu-facts", o->gpu_facts);
+  add_file(&d, "--comm-names", o->comm_names);
   add_flops(&d, &o->flops);
   add_text(&d, "--step", o->step);
   add_files(&d, "--rules", o->rules, o->rule_count);

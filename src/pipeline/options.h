@@ -29,6 +29,7 @@ struct nai_options {
   const char *kernel_classes;     /* file, or NULL */
   const char *workload;           /* file, or NULL */
   const char *gpu_facts;          /* file, or NULL */
+  const char *comm_names;         /* file, or NULL */
   struct nai_flops_options flops; /* what a step computes */
   const char *step;               /* PCRE2 expression: the NVTX ranges that are steps, or NULL */
   int64_t gpus[NAI_MAX_GPUS];

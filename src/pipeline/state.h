@@ -39,8 +39,9 @@ struct nai_state {
   struct nai_kernel_classes *classes;
   struct nai_workload_patterns *workload;
   struct nai_gpu_facts *gpu_facts;
-  struct nai_flops flops;    /* what a step computes, as the user says */
-  struct nai_patterns *step; /* --step, NULL for none */
+  struct nai_flops flops;          /* what a step computes, as the user says */
+  struct nai_patterns *step;       /* --step, NULL for none */
+  struct nai_patterns *comm_names; /* --comm-names, NULL for none */
   struct nai_rule_set *rules;
   struct nai_metric_set *metrics;
   struct nai_known known;

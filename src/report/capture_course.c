@@ -162,9 +162,9 @@ void nai_capture_course_line(struct nai_buf *out, const struct nai_report *repor
 void nai_capture_course_bar(struct nai_buf *out, const struct nai_report *report) {
   enum { WIDTH = 60 };
   static const char *const blocks[] = {
-      [NAI_CAPTURE_BEFORE] = "\u2591",  [NAI_CAPTURE_SET_UP] = "\u2592", [NAI_CAPTURE_GPU] = "\u2588",
-      [NAI_CAPTURE_BETWEEN] = "\u2591", [NAI_CAPTURE_CALLS] = "\u2592",  [NAI_CAPTURE_AFTER] = "\u2591",
-      [NAI_CAPTURE_HOST] = "\u2591"};
+      [NAI_CAPTURE_BEFORE] = "\u00b7",  [NAI_CAPTURE_SET_UP] = "\u2501", [NAI_CAPTURE_GPU] = "\u2588",
+      [NAI_CAPTURE_BETWEEN] = "\u00b7", [NAI_CAPTURE_CALLS] = "\u2501",  [NAI_CAPTURE_AFTER] = "\u00b7",
+      [NAI_CAPTURE_HOST] = "\u00b7"}; /* the bars of GPUs have ▓, ▒ and ░ for something else */
   struct nai_capture_course course;
   nai_capture_course_of(&course, report);
   double until = 0;

@@ -169,8 +169,8 @@ static int tell_apart(struct evaluation *e) {
 static int by_importance(const void *a, const void *b) {
   const struct finding *x = a, *y = b;
   const struct hit *p = x->hits[0], *q = y->hits[0];
-  int order = NAI_COMPARE({y->severity, x->severity}, {y->rule->first, x->rule->first}, {y->gain_ns, x->gain_ns},
-                          {y->saving.ns, x->saving.ns});
+  int order = NAI_COMPARE({y->severity, x->severity}, {y->rule->first, x->rule->first}, {x->rule->last, y->rule->last},
+                          {y->gain_ns, x->gain_ns}, {y->saving.ns, x->saving.ns});
   order = order ? order : strcmp(x->rule->id, y->rule->id);
   return order ? order : NAI_COMPARE({p->device_id, q->device_id}, {p->pid, q->pid}, {p->row, q->row});
 }

@@ -137,7 +137,7 @@ struct rule {
   const char *share_of;                          /* what `base` is called; NULL: no name */
   bool estimated;                                /* the saving is an estimate, no bound */
   bool has_ladder;                               /* no `severity`: the saving decides */
-  bool first;                                    /* comes before all others */
+  bool first, last;                              /* comes before, after all others of its severity */
   bool simulates_part;                           /* the change is not all that it asks for */
   enum loss explains;
   struct lowerings LIST_OF(struct lowering) lowerings;

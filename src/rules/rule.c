@@ -428,6 +428,7 @@ int nai_rule_compile(struct rule *rule, struct nai_rule_set *set, struct nai_err
   NAI_TRY(lowerings_compile(&b, node));
   if (first)
     NAI_TRY(nai_yaml_bool(&rule->first, doc, first, err));
+  rule->last = first && !rule->first;
   if (part)
     NAI_TRY(nai_yaml_bool(&rule->simulates_part, doc, part, err));
   NAI_TRY(scope_compile(&b, get(&b, node, "scope"), get(&b, node, "device")));

@@ -123,6 +123,20 @@ class Generated(unittest.TestCase):
             said = str(next(f for f in report(artifacts(support.edited("collectives", *edits))).json["findings"] if f["id"] == "exposed-communication"))
             self.assertEqual("parallelism" in said, wanted[1] in ("named", "called"), edits)
 
+    def test_purposes_that_the_user_tells(self):
+        """By size, members and streams, before any other evidence; what no pattern names stays as it is."""
+        file = support.fresh_dir("told") / "names.yaml"
+        path = trace("collectives")
+        for pattern, wanted in (("re:^size 2; 0: GPU 0, 1: GPU 1; stream \\\\d+$", ["expert"] * 2), ("; stream 28", ["", "expert"]), ("size 3", ["", ""])):
+            file.write_text(f'expert: ["{pattern}"]\n')
+            found = sorted(read_csv(support.analyze(path, "--comm-names", file), "communicators"), key=lambda r: r["device_id"])
+            self.assertEqual([r["purpose"] for r in found], wanted, pattern)
+            self.assertEqual({r["confidence"] for r in found if r["purpose"]} - {"told"}, set())
+        file.write_text('x: ["re:("]\n')
+        done = support.run("analyze", path, "--comm-names", file, "--out", file.parent / "out")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("names.yaml:1:10: bad regular expression", done.stderr)
+
     def test_losses_are_not_under_ranges_of_nccl(self):
         """They say what is called, not where: what encloses them is named."""
         around = ("INSERT INTO NVTX_EVENTS (start, end, eventType, text, domainId, globalTid) SELECT start - 100, end + 100, 59, 'backward', 0, globalTid FROM NVTX_EVENTS "

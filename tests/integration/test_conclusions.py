@@ -366,6 +366,8 @@ class Causes(unittest.TestCase):
     def test_a_pause_is_no_idle_time_of_the_work(self):
         for said in each(generated("pause"), real("windows_wddm_cc120"), real("mordred_2021")):
             self.assertIn("pause-dominates", said.findings)
+            like = [f["id"] for f in said.list if f["severity"] == said.findings["pause-dominates"]["severity"]]
+            self.assertEqual(like[-1], "pause-dominates", "nothing to fix comes after what is")
             self.assertNotRegex(said.verdict, r"9\d\.\d % idle")
             spans = [(s["device_id"], int(s["start_ns"]), int(s["end_ns"])) for s in said.rows("active_spans") if s["kind"] == "active"]
             gaps = [(g["device_id"], int(g["gap_start_ns"]), int(g["gap_end_ns"])) for g in said.rows("gpu_idle_gaps")]

@@ -316,6 +316,25 @@ class Answers(unittest.TestCase):
                 self.assertRegex(self.said(name, question).replace(",", ""), rf"^{re.escape(str(begin))}\b|^{re.escape(str(begin))}")
         self.assertIn("processes work on GPUs 0 to 1", self.said("training", "do the two ranks overlap on the gpu"))
 
+    def test_what_is_counted_for_each_of_another_and_what_lies_between(self):
+        """Two things counted, the time between two of them, and two kernels: against the export itself."""
+        truth = Truth(trace("copy-bound"))
+        kernels, copies = (truth.db.execute(f"select count(*), min(start), max(end) from CUPTI_ACTIVITY_KIND_{kind}").fetchone() for kind in ("KERNEL", "MEMCPY"))
+        self.assertTrue(self.said("copy-bound", "kernels per memcpy").startswith(f"{round(kernels[0] / copies[0], 2)} to one: {kernels[0]} kernels, {copies[0]} copies"))
+        for question, more in (("are there more kernels than copies", True), ("are there fewer kernels than copies", False)):
+            self.assertTrue(self.said("copy-bound", question).startswith("Yes: " if more == (kernels[0] > copies[0]) else "No: "), question)
+        for question, ns in (("time between the first and the last kernel", kernels[2] - kernels[1]), ("how long from the first copy to the first kernel", abs(kernels[1] - copies[1]))):
+            value, slack = first_number(self.said("copy-bound", question))
+            self.assertAlmostEqual(value, ns, delta=slack, msg=question)
+        truth = Truth(trace("host-bound"))
+        first, = truth.db.execute("select min(start) from CUPTI_ACTIVITY_KIND_KERNEL").fetchone()
+        means = dict(truth.db.execute("select substr(value, 1, 6), avg(end - start) from CUPTI_ACTIVITY_KIND_KERNEL join StringIds on id = shortName where value glob 'step_[ab]*' group by 1"))
+        for question, yes in (("is step_a faster than step_b", means["step_a"] < means["step_b"]), ("is step_b slower than step_a", means["step_b"] > means["step_a"])):
+            self.assertTrue(self.said("host-bound", question).startswith("Yes: " if yes else "No: "), question)
+        inside, = truth.db.execute("select count(*) from CUPTI_ACTIVITY_KIND_KERNEL join StringIds on id = shortName where value glob 'step_a*' and start >= ? and start < ? + 5000000", (first, first)).fetchone()
+        at = first / 1e9
+        self.assertIn(str(inside), self.said("host-bound", f"how many times does step_a run between {at:.9f} s and {at + 0.005:.9f} s").split()[0])
+
     def test_a_saving_names_what_it_is_a_share_of(self):
         saved = self.said("pause", "how much faster could it be")
         self.assertRegex(saved, r"^At most [\d.]+ % of the capture \(")
@@ -383,6 +402,18 @@ class Honesty(unittest.TestCase):
         self.assertEqual(answer["answer"][0]["text"], 'Not understood: "foo", "bar", "baz".')
         self.assertTrue(answer["answer"][1]["text"].startswith("What can be asked, for example: "))
         self.assertIn('Not understood: "frobnicated".', json.dumps(ask(artifacts("host-bound"), "how many kernels are frobnicated")["answer"]).replace("\\", ""))
+
+    def test_each_word_is_answered_or_none(self):
+        """A word that changes what is asked, and that no answer applies, leaves no answer: a number of something else is worse than none."""
+        for question, words in (("how much time do the copies take without the kernels", ("without",)), ("cudaStreamSynchronize time while the gpu was idle", ("idle",)),
+                                ("average time between two launches of step_a", ("between",)), ("mean h2d throughput excluding tiny copies", ("excluding",)),
+                                ("how many copies before the last kernel", ("before", "last")), ("is step_a slower in the second process", ("second",)),
+                                ("number of syncs longer than 20 us", ("longer",)), ("median kernel duration outside of step_a", ("outside",))):
+            answer = ask(artifacts("host-bound"), question)
+            self.assertEqual((answer["intents"], answer["facts"]), ([], []), question)
+            for word in words:
+                self.assertIn(f'"{word}"', answer["answer"][0]["text"], question)
+        self.assertEqual(ask(artifacts("host-bound"), "how much does it cost on GPU 0 between 1 s and 2 s per kernel")["facts"], [])
 
     def test_a_doubtful_answer_is_none(self):
         """More unknown words than known ones, or a word of other questions beside one that is used for much else."""

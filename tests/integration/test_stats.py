@@ -1195,7 +1195,7 @@ class Runs(unittest.TestCase):
                "apigpusum cuda_kern_exec_sum kernexectrace nvtx_sum nvtxsum nvtx_startend_sum nvtx_kern_sum nvtx_pushpop_trace nvtxpptrace nvtx_gpu_proj_trace "
                "nvtxgpuproj:graphs nvtx_gpu_proj_sum osrt_sum osrt_sum:outer openacc_sum openmp_sum um_sum um_total_sum um_cpu_page_faults_sum mpi_event_sum "
                "mpi_msg_size_sum cuda_memcpy_async cuda_memcpy_sync:rows=-1 cuda_memset_sync cuda_api_sync gpu_gaps:gap=0 gpu_time_util cuda_gpu_kern_hist "
-               "cuda_gpu_kern_sum:nvtx-name nvtx_pace:name=step cuda_gpu_time_util_map").split()
+               "cuda_gpu_kern_sum:nvtx-name nvtx_pace:name=step cuda_gpu_time_util_map gputrace gpu_metric_util_sum nvlink_sum file_access_sum").split()
 
     def alone(self, source, *options):
         """Reports of a run of that export, which is gone."""
@@ -1254,6 +1254,22 @@ class Runs(unittest.TestCase):
                 status, out, said = self.alone(source, "-q", "-f", "csv", "-r", f"{report},{kept}")
                 self.assertEqual((status, out), (3, stats(source, kept, "-f", "csv")))
                 self.assertIn(f"Report '{report}' needs the export: the run does not keep", said)
+
+    def test_tables_that_the_export_lacks(self):
+        """A run says that there was none; of one that was there it keeps no samples."""
+        reports = "gpu_metric_util_sum,nvlink_sum,file_access_sum"
+        self.assertEqual(self.alone(trace("training"), "-q", "-r", reports), (0, "", ""))
+        for scenario, report in (("evidence", "gpu_metric_util_sum"), ("files", "file_access_sum")):
+            status, out, said = self.alone(trace(scenario), "-q", "-r", report)
+            self.assertEqual((status, out), (3, ""))
+            self.assertIn(f"Report '{report}' needs the export: the run does not keep rows of table", said)
+
+    def test_streams_of_migrations(self):
+        """A run keeps none, where exports say 0."""
+        source = edited("training", "update CUPTI_ACTIVITY_KIND_MEMCPY set copyKind = 11, streamId = 0 where rowid = 1")
+        status, out, said = self.alone(source, "-q", "-f", "csv", "-r", "gputrace,gpumemtimesum")
+        self.assertEqual((status, out), (3, stats(source, "gpumemtimesum", "-f", "csv")))
+        self.assertIn("the run does not keep streamId", said)
 
     def test_a_part_of_the_capture(self):
         done = run("stats", "-r", "cuda_api_sum", support.analyze(trace("training"), "--trim", "1", "1.2"))

@@ -52,6 +52,7 @@ static struct nai_model_options only(const struct nai_model_options *all, uint32
   some.gpu_facts = HAS(GPU_FACTS) ? all->gpu_facts : NULL;
   some.flops = HAS(FLOPS) ? all->flops : NULL;
   some.step = HAS(STEP) ? all->step : NULL;
+  some.comm_names = HAS(COMM_NAMES) ? all->comm_names : NULL;
   some.map_nvtx = HAS(MAP_NVTX) && all->map_nvtx;
   some.page_events = HAS(PAGE_EVENTS) ? all->page_events : 0;
 #undef HAS

@@ -1,7 +1,9 @@
-/* What is a communicator for? By the names of its streams, and by the ranges around its calls; by nothing else: sizes
- * and counts are alike where purposes differ. */
+/* What is a communicator for? As the user says; else by the names of its streams, and by the ranges around its calls;
+ * by nothing else: sizes and counts are alike where purposes differ. */
 #include "analyses/comm/comm_purpose.h"
 
+#include "base/buf.h"
+#include "config/patterns.h"
 #include "model/calls/stream_info.h"
 
 enum { MIN_KERNELS = 8, SURE_PCT = 90, LIKELY_PCT = 60, PART_PCT = 30 };
@@ -99,12 +101,37 @@ struct tally {
 /* By how many kernels; ties by name. */
 NAI_ORDER(by_count, struct tally, {b->count, a->count}, {strcmp(a->purpose, b->purpose), 0})
 
+/* By a pattern of the user's for "size 2; 0: GPU 0, 1: GPU 1; stream 27 its name". */
+static bool is_told(struct nai_comm_purpose *out, const struct nai_model *m, const uint32_t *items, uint32_t count,
+                    const char *members, struct nai_arena *arena) {
+  struct nai_keyset streams = {.arena = arena};
+  NAI_SCOPED(nai_buf) text = {0};
+  bool added;
+  if (!m->comm_names)
+    return false;
+  nai_buf_printf(&text, "size %" PRId64 "; %s", m->comm->items[items[0]].ranks, members);
+  for (uint32_t i = 0; i < count; i++) {
+    const struct nai_comm_stream *on = &m->comm->streams[m->comm->items[items[i]].stream];
+    const char *name = nai_stream_info_of(m, on->process, on->context, on->id).name;
+    nai_keyset_add(&streams, m->comm->items[items[i]].stream, &added);
+    if (added)
+      nai_buf_printf(&text, "; stream %" PRId32 "%s%s", on->id, name ? " " : "", name ? name : "");
+  }
+  int class = nai_patterns_match(m->comm_names, nai_buf_str(&text));
+  if (class >= 0)
+    *out = (struct nai_comm_purpose){nai_patterns_class(m->comm_names, class), "told", "named in --comm-names"};
+  arena->oom |= text.oom || streams.oom;
+  return class >= 0;
+}
+
 void nai_comm_purpose_of(struct nai_comm_purpose *out, const struct nai_model *m, const uint32_t *items, uint32_t count,
-                         struct nai_arena *arena) {
+                         const char *members, struct nai_arena *arena) {
   struct tally tallies[2 * RANGES];
   uint32_t n = 0;
   const char *by_name = NULL, *stream = NULL;
   *out = (struct nai_comm_purpose){.confidence = "unknown"};
+  if (is_told(out, m, items, count, members, arena))
+    return;
   for (uint32_t i = 0; i < count; i++) {
     const struct nai_comm_item *item = &m->comm->items[items[i]];
     const struct nai_comm_stream *on = &m->comm->streams[item->stream];

@@ -8,8 +8,9 @@
 struct nai_comm_purpose {
   const char *purpose, *confidence, *evidence; /* purpose, evidence NULL: unknown */
 };
-/* Of kernels of one communicator on one GPU, by stream. Texts are the arena's, whose `oom` tells. */
+/* Of kernels of one communicator on one GPU, by stream, with its members as the table has them. Texts are the arena's,
+ * whose `oom` tells. */
 void nai_comm_purpose_of(struct nai_comm_purpose *out, const struct nai_model *m, const uint32_t *items, uint32_t count,
-                         struct nai_arena *arena);
+                         const char *members, struct nai_arena *arena);
 /* "nccl:all_to_all": what PyTorch calls the operation, NULL unknown. The arena's, too. */
 const char *nai_comm_framework_op(const struct nai_model *m, const struct nai_comm_item *item, struct nai_arena *arena);

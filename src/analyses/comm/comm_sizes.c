@@ -2,6 +2,7 @@
 #include "analyses/comm/comm_purpose.h"
 #include "base/buf.h"
 #include "base/sort.h"
+#include "config/patterns.h"
 #include "model/comm/comm.h"
 #include "table/stats.h"
 #include "tables/comm_sizes.h"
@@ -101,7 +102,7 @@ static int put_communicator(const struct rows *r, uint32_t first, const char *me
   while (end < r->count && same_communicator(r, first, end))
     end++;
   say_ops(&ops, r, first, end);
-  nai_comm_purpose_of(&is, r->m, r->items + first, end - first, r->io->arena);
+  nai_comm_purpose_of(&is, r->m, r->items + first, end - first, members, r->io->arena);
   struct COMMUNICATORS_row row =
       NAI_ROW(COMMUNICATORS, .device_id = nai_model_device(r->m, item->gpu),
               .pid = nai_model_pid(r->m, process_of(r->m, item)), .communicator = nai_comm_id(id, item->comm),
@@ -243,11 +244,11 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
   NAI_TRY(NAI_NEW(r.room, io->arena, io->model->comm->count, err));
   NAI_TRY(put_communicators(&r, err));
   put_sizes(&r);
-  return NAI_OK;
+  return r.m->comm_names ? nai_patterns_check(r.m->comm_names, err) : NAI_OK;
 }
 
 NAI_ANALYSIS(comm_sizes, .outputs = NAI_SCHEMAS(&nai_communicators_schema, &nai_comm_sizes_schema),
              .parts = NAI_PART(COMM) | NAI_PART(LAUNCHES) | NAI_PART(NVTX_TREE),
              .tables = NAI_IN(KERNELS) | NAI_IN(GPUS) | NAI_IN(PROCESSES) | NAI_IN(NVTX) | NAI_IN(STREAMS) |
                        NAI_IN(STREAM_NAMES),
-             .run = run)
+             .config = NAI_CONFIG(COMM_NAMES), .run = run)

@@ -1,19 +1,23 @@
 /* Which CUDA functions take the host's time? Table api_calls. */
 #include "analyses/analysis.h"
+#include "base/sort.h"
 #include "tables/api_calls.h"
 #include "tables/threads.h"
 
 /* What is not in the statistics of a function. */
 struct sum {
   int64_t returned, errors, longest_ns; /* returned: calls of which the result is known */
-  uint32_t longest;                     /* the earliest of equals */
+  uint32_t longest;
 };
 
 enum { NOT_READY = 600 }; /* of a query: no error */
 
+/* Of equals the earliest, on the first thread, counts: rows have no order. */
 static bool is_longer(const struct nai_model *m, int64_t ns, uint32_t call, const struct sum *sum) {
-  return ns > sum->longest_ns || (ns == sum->longest_ns && nai_at_filled(&m->apis.start_ns, call) <
-                                                               nai_at_filled(&m->apis.start_ns, sum->longest));
+  return ns != sum->longest_ns
+           ? ns > sum->longest_ns
+           : NAI_COMPARE({nai_at_filled(&m->apis.start_ns, call), nai_at_filled(&m->apis.start_ns, sum->longest)},
+                         {nai_at(&m->apis.thread, call), nai_at(&m->apis.thread, sum->longest)}) < 0;
 }
 
 static int sum_up(struct sum **out, const struct nai_node_io *io, uint32_t names, struct nai_err *err) {

@@ -67,6 +67,11 @@ static const struct nai_cli_option options[] = {
     NAI_CLI_OPTION(text, run.gpu_facts, "gpu-facts", "FILE",
                    "YAML limits, links and peaks of GPUs (as rules/gpus.yaml), used before the built-in ones",
                    NAI_CLI_FILES("yaml yml")),
+    NAI_CLI_OPTION(
+        text, run.comm_names, "comm-names", "FILE",
+        "YAML patterns that tell what communicators are for, tried on texts such as \"size 2; 0: GPU 0, 1: GPU 1; "
+        "stream 27\" (table communicators)",
+        NAI_CLI_FILES("yaml yml")),
     NAI_CLI_OPTION(text, run.step, "step", "RE",
                    "NVTX ranges whose name matches this regular expression (PCRE2) are the steps",
                    .otherwise = "found by name and contents, where the trace tells"),
@@ -148,7 +153,7 @@ static int check_redact(const struct analyze_args *args, struct nai_err *err) {
   char way[PATH_MAX];
   bool own_map = o->phase_map && nai_fs_exists(o->phase_map);
   if (o->rule_count || o->metric_count || o->skill_count || o->templates || own_map || o->kernel_classes ||
-      o->workload || o->gpu_facts || o->step || o->known)
+      o->workload || o->gpu_facts || o->comm_names || o->step || o->known)
     return nai_err_set(err, NAI_EUSAGE,
                        "--redact: files of your own and --step would bring their words into the run: leave them out");
   const char *const directories[] = {o->out, o->stages};

@@ -41,7 +41,6 @@ struct nai_question_word {
   char text[NAI_QUESTION_WORD]; /* lower case */
   char typed[NAI_QUESTION_WORD];
   bool quoted, known;            /* known: a word of some intent, or one to ignore */
-  bool qualifies;                /* it changes what is asked */
   bool ignored, answered;        /* it cannot change what is asked; what is answered takes it up */
   bool of_gpu;                   /* the number of a GPU */
   bool names;                    /* the whole name of something in the trace, and so no word of an intent */
@@ -83,6 +82,20 @@ size_t nai_question_match(const struct nai_intent **out, const struct nai_questi
 /* Finds for words that are not known the known ones that they look like (`meant`); takes those for what was asked. */
 void nai_question_spell(struct nai_question *question, const struct nai_intents *intents);
 void nai_question_take_spelling(struct nai_question *question, const struct nai_intents *intents);
+/* Words of a question, one flag each. */
+struct nai_question_marks {
+  bool at[NAI_QUESTION_MAX_WORDS];
+};
+/* Mark where phrases of a list stand, and those of a term of a file: of a key of its choices, all values, or of one
+ * value. */
+bool nai_question_mark_phrases(struct nai_question_marks *marks, const struct nai_question *q,
+                               const struct nai_yaml *doc, const struct nai_yaml_node *list);
+bool nai_question_mark_term(struct nai_question_marks *marks, const struct nai_question *q, const struct nai_yaml *doc,
+                            const char *name);
+/* The points of an intent: those of its best pattern, and a few for others, which are mostly other words for the same.
+ * Marks the words of all that match. */
+int nai_question_score(struct nai_question_marks *covered, const struct nai_question *q,
+                       const struct nai_intents *intents, const struct nai_intent *intent);
 /* Whether a fact's statement has a text, such as ":gpu". */
 bool nai_fact_has(const struct nai_yaml *doc, const struct nai_yaml_node *entry, const char *text);
 /* Whether a statement of an intent does. */

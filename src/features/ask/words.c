@@ -68,13 +68,9 @@ static size_t phrase_at(const struct nai_question *q, size_t at, const char *phr
   return n;
 }
 
-/* Words of a question, one flag each. */
-struct marks {
-  bool at[NAI_QUESTION_MAX_WORDS];
-};
-
 /* Marks where the phrase stands. Returns its words; 0: it is not there. */
-static size_t mark_phrase(struct marks *marks, const struct nai_question *q, const char *phrase, size_t size) {
+static size_t mark_phrase(struct nai_question_marks *marks, const struct nai_question *q, const char *phrase,
+                          size_t size) {
   size_t most = 0;
   for (size_t at = 0, len; at < q->count; at++)
     for (size_t i = len = phrase_at(q, at, phrase, size); i; i--, most = len)
@@ -106,30 +102,30 @@ static bool is_term(const struct part *part, const char *name) {
   return strlen(name) == part->size && strncmp(name, part->text, part->size) == 0;
 }
 
-static bool mark_phrases(struct marks *marks, const struct nai_question *q, const struct nai_yaml *doc,
-                         const struct nai_yaml_node *list) {
+bool nai_question_mark_phrases(struct nai_question_marks *marks, const struct nai_question *q,
+                               const struct nai_yaml *doc, const struct nai_yaml_node *list) {
   bool found = false;
   for (const struct nai_yaml_node *n = list ? nai_yaml_first(doc, list) : NULL; n; n = nai_yaml_next(doc, n))
     found |= mark_phrase(marks, q, n->text, strlen(n->text)) > 0;
   return found;
 }
 
-/* A term of a file; or a key of its choices, which stands for the words of all its values, or one of the values. */
-static bool mark_term(struct marks *marks, const struct nai_question *q, const struct nai_yaml *doc, const char *name) {
+bool nai_question_mark_term(struct nai_question_marks *marks, const struct nai_question *q, const struct nai_yaml *doc,
+                            const char *name) {
   const struct nai_yaml_node *root = nai_yaml_root(doc), *terms = nai_yaml_get(doc, root, "terms"),
                              *choices = nai_yaml_get(doc, root, "choices"),
                              *key = choices ? nai_yaml_first(doc, choices) : NULL, *value;
-  bool found = terms && mark_phrases(marks, q, doc, nai_yaml_get(doc, terms, name));
+  bool found = terms && nai_question_mark_phrases(marks, q, doc, nai_yaml_get(doc, terms, name));
   for (; key; key = nai_yaml_next(doc, key))
     for (value = nai_yaml_first(doc, key); value; value = nai_yaml_next(doc, value))
       if (strcmp(key->key, name) == 0 || strcmp(value->key, name) == 0)
-        found |= mark_phrases(marks, q, doc, value);
+        found |= nai_question_mark_phrases(marks, q, doc, value);
   return found;
 }
 
 /* As mark_phrase. A term counts as one word, however long its phrases are. */
-static size_t mark_part(struct marks *marks, const struct nai_question *q, const struct nai_intents *intents,
-                        const struct part *part) {
+static size_t mark_part(struct nai_question_marks *marks, const struct nai_question *q,
+                        const struct nai_intents *intents, const struct part *part) {
   enum { OF_TIMES = 4 };
   char name[NAI_QUESTION_WORD];
   bool found = false;
@@ -145,7 +141,7 @@ static size_t mark_part(struct marks *marks, const struct nai_question *q, const
     return q->time_count == 2 && !q->lengths ? OF_TIMES : 0;
   snprintf(name, sizeof name, "%.*s", (int)part->size, part->text);
   for (size_t i = 0; i < intents->doc_count; i++)
-    found |= mark_term(marks, q, intents->docs[i], name);
+    found |= nai_question_mark_term(marks, q, intents->docs[i], name);
   return found;
 }
 
@@ -153,13 +149,13 @@ static size_t mark_part(struct marks *marks, const struct nai_question *q, const
 enum { STRONG = 2, WEAK = 1, FURTHER = 3 };
 
 /* The points of a pattern, more for one of more words, which says more; 0: the question does not have it. */
-static int score_pattern(struct marks *covered, const struct nai_question *q, const struct nai_intents *intents,
-                         const char *pattern, int first) {
-  struct marks marks = {0};
+static int score_pattern(struct nai_question_marks *covered, const struct nai_question *q,
+                         const struct nai_intents *intents, const char *pattern, int first) {
+  struct nai_question_marks marks = {0};
   struct part part;
   size_t words = 0;
   while (next_part(&part, &pattern)) {
-    struct marks unwanted = {0};
+    struct nai_question_marks unwanted = {0};
     size_t n = mark_part(part.negated ? &unwanted : &marks, q, intents, &part);
     if ((n > 0) == part.negated)
       return 0;
@@ -170,10 +166,8 @@ static int score_pattern(struct marks *covered, const struct nai_question *q, co
   return words ? first + ((int)words - 1) * FURTHER : 0;
 }
 
-/* The points of an intent: those of its best pattern, and a few for others, which are mostly other words for the same.
- */
-static int score_of(struct marks *covered, const struct nai_question *q, const struct nai_intents *intents,
-                    const struct nai_intent *intent) {
+int nai_question_score(struct nai_question_marks *covered, const struct nai_question *q,
+                       const struct nai_intents *intents, const struct nai_intent *intent) {
   enum { MAX_OTHERS = 2 };
   static const struct {
     const char *key;
@@ -196,9 +190,9 @@ size_t nai_question_match(const struct nai_intent **out, const struct nai_questi
   int best[NAI_QUESTION_MAX_MATCHES] = {0};
   size_t count = 0;
   for (size_t i = 0; i < intents->count; i++) {
-    struct marks covered = {0};
+    struct nai_question_marks covered = {0};
     bool asked = !intents->list[i].replaced && !nai_intent_text(intents->list[i].doc, intents->list[i].node, "names");
-    int score = asked ? score_of(&covered, q, intents, &intents->list[i]) : 0;
+    int score = asked ? nai_question_score(&covered, q, intents, &intents->list[i]) : 0;
     size_t at = count;
     while (at && score > best[at - 1])
       at--;
@@ -221,9 +215,9 @@ bool nai_question_has_mark(const char *word) {
 
 /* --- reading -------------------------------------------------------------------------------------------- */
 
-static struct marks marks_of(const struct nai_question *q, const struct nai_intents *intents,
-                             const struct nai_yaml *doc, const struct nai_yaml_node *n) {
-  struct marks marks = {0};
+static struct nai_question_marks marks_of(const struct nai_question *q, const struct nai_intents *intents,
+                                          const struct nai_yaml *doc, const struct nai_yaml_node *n) {
+  struct nai_question_marks marks = {0};
   struct part part;
   for (; n; n = nai_yaml_next(doc, n))
     for (const char *pattern = n->text; next_part(&part, &pattern);)
@@ -234,127 +228,23 @@ static struct marks marks_of(const struct nai_question *q, const struct nai_inte
 
 static void mark_list(struct nai_question *q, const struct nai_intents *intents, const struct nai_yaml *doc,
                       const struct nai_yaml_node *n) {
-  struct marks marks = marks_of(q, intents, doc, n);
+  struct nai_question_marks marks = marks_of(q, intents, doc, n);
   for (size_t i = 0; i < q->count; i++)
     q->words[i].known |= marks.at[i];
 }
 
-/* Words that change what is asked, such as "longest", and those that ask for nothing. */
-static void mark_kinds(struct nai_question *q, const struct nai_intents *intents) {
+/* Words that cannot change what is asked. */
+static void mark_ignored(struct nai_question *q, const struct nai_intents *intents) {
   for (size_t d = 0; d < intents->doc_count; d++) {
     const struct nai_yaml *doc = intents->docs[d];
-    const struct nai_yaml_node *root = nai_yaml_root(doc);
-    struct marks left = marks_of(q, intents, doc, nai_intent_items(doc, root, "qualifiers"));
-    struct marks ignored = marks_of(q, intents, doc, nai_intent_items(doc, root, "ignore"));
+    struct nai_question_marks ignored = marks_of(q, intents, doc, nai_intent_items(doc, nai_yaml_root(doc), "ignore"));
     for (size_t i = 0; i < q->count; i++)
-      q->words[i].qualifies |= left.at[i], q->words[i].ignored |= ignored.at[i];
+      q->words[i].ignored |= ignored.at[i];
   }
-}
-
-/* --- what an answer takes up ---------------------------------------------------------------------------- */
-
-/* Whether a fact's statement has a text. */
-bool nai_fact_has(const struct nai_yaml *doc, const struct nai_yaml_node *entry, const char *text) {
-  const struct nai_yaml_node *n = nai_yaml_first(doc, entry), *with;
-  for (; n; n = nai_yaml_next(doc, n)) {
-    if (strstr(n->text, text))
-      return true;
-    for (with = nai_yaml_first(doc, n); with; with = nai_yaml_next(doc, with))
-      if (strstr(with->text, text))
-        return true;
-  }
-  return false;
-}
-
-bool nai_intent_takes(const struct nai_intent *intent, const char *parameter) {
-  const struct nai_yaml_node *entry = nai_intent_items(intent->doc, intent->node, "facts");
-  while (entry && !nai_fact_has(intent->doc, entry, parameter))
-    entry = nai_yaml_next(intent->doc, entry);
-  return entry != NULL;
-}
-
-/* Values that its statements choose by. */
-static void mark_choices(struct marks *covered, const struct nai_question *q, const struct nai_intents *intents,
-                         const struct nai_intent *intent) {
-  char parameter[NAI_QUESTION_WORD];
-  for (size_t i = 0; i < q->choice_count; i++) {
-    snprintf(parameter, sizeof parameter, ":%s", q->choices[i].key);
-    for (size_t d = 0; d < intents->doc_count && q->choices[i].value && nai_intent_takes(intent, parameter); d++)
-      mark_term(covered, q, intents->docs[d], q->choices[i].key);
-  }
-}
-
-/* Whether a text looks for a word in the question: it is in a literal behind ":question". */
-static bool looks_for(const char *text, const char *word) {
-  for (const char *at = text; (at = strstr(at, ":question"));) {
-    const char *literal = strchr(at, '\''), *end = literal ? strchr(literal + 1, '\'') : NULL;
-    const char *found = literal ? strstr(literal, word) : NULL;
-    if (found && end && found < end)
-      return true;
-    at += strlen(":question");
-  }
-  return false;
-}
-
-/* Words that its statements look for in the question. */
-static void mark_looked_for(struct marks *covered, const struct nai_question *q, const struct nai_intent *intent) {
-  enum { SHORTEST = 3 };
-  const struct nai_yaml *doc = intent->doc;
-  const struct nai_yaml_node *entry = nai_intent_items(doc, intent->node, "facts"), *n, *with;
-  for (; entry; entry = nai_yaml_next(doc, entry))
-    for (n = nai_yaml_first(doc, entry); n; n = nai_yaml_next(doc, n))
-      for (size_t i = 0; i < q->count; i++) {
-        const char *word = q->words[i].text;
-        bool found = looks_for(n->text, word);
-        for (with = nai_yaml_first(doc, n); with && !found; with = nai_yaml_next(doc, with))
-          found = looks_for(with->text, word);
-        covered->at[i] |= found && strlen(word) >= SHORTEST;
-      }
-}
-
-static bool is_in(const char *word, const char *const *list) {
-  while (*list && strcmp(*list, word) != 0)
-    list++;
-  return *list != NULL;
-}
-
-/* A number with its unit, and the words that bind it: "between 1 and 2 s", "the first 100 ms". */
-static void mark_numbers(struct marks *covered, const struct nai_question *q, const struct nai_intent *intent) {
-  static const char *const units[] = {"ns",     "us",      "µs",          "ms",           "s",           "sec",
-                                      "second", "seconds", "millisecond", "milliseconds", "microsecond", "microseconds",
-                                      "min",    "minute",  "minutes",     "percent",      "b",           "kb",
-                                      "mb",     "gb",      "kib",         "mib",          "gib",         "byte",
-                                      "bytes",  NULL};
-  static const char *const links[] = {"between", "and", "from", "to", "than", "at", "first", "last", "top", "in", NULL};
-  bool time = q->time_count && nai_intent_takes(intent, ":from"),
-       size = q->bytes != INT64_MIN && nai_intent_takes(intent, ":bytes"),
-       plain = nai_intent_takes(intent, ":number") || nai_intent_takes(intent, "[0-9]");
-  for (size_t i = 0; i < q->count; i++) {
-    if (!isdigit((unsigned char)*q->words[i].text) || !(time || size || plain))
-      continue;
-    covered->at[i] = true;
-    if (i + 1 < q->count && is_in(q->words[i + 1].text, units))
-      covered->at[i + 1] = true;
-    for (size_t j = i; j && is_in(q->words[j - 1].text, links); j--)
-      covered->at[j - 1] = true;
-  }
-}
-
-void nai_question_answered(struct nai_question *q, const struct nai_intents *intents, const struct nai_intent *intent) {
-  struct marks covered = {0};
-  score_of(&covered, q, intents, intent);
-  mark_phrases(&covered, q, intent->doc, nai_yaml_get(intent->doc, intent->node, "takes"));
-  mark_choices(&covered, q, intents, intent);
-  mark_looked_for(&covered, q, intent);
-  mark_numbers(&covered, q, intent);
-  for (size_t i = 0; i < q->count; i++)
-    q->words[i].answered = covered.at[i];
 }
 
 bool nai_question_is_left(const struct nai_question_word *w) {
-  enum { SHORTEST = 3 };
-  bool says =
-      w->qualifies || (w->known ? !w->ignored && strlen(w->text) >= SHORTEST : isdigit((unsigned char)*w->text));
+  bool says = w->known ? !w->ignored : isdigit((unsigned char)*w->text);
   return says && !w->answered && !w->quoted && !w->names && !w->of_gpu && !nai_question_has_mark(w->text);
 }
 
@@ -398,8 +288,8 @@ static void choose_values(struct nai_question *q, const struct nai_intents *inte
     const struct nai_yaml *doc = intents->docs[d];
     const struct nai_yaml_node *key = nai_intent_items(doc, nai_yaml_root(doc), "choices"), *value;
     for (; key; key = nai_yaml_next(doc, key)) { /* as many as q->choices holds, checked on loading */
-      struct marks marks = {0};
-      for (value = nai_yaml_first(doc, key); value && !mark_phrases(&marks, q, doc, value);)
+      struct nai_question_marks marks = {0};
+      for (value = nai_yaml_first(doc, key); value && !nai_question_mark_phrases(&marks, q, doc, value);)
         value = nai_yaml_next(doc, value);
       q->choices[q->choice_count++] = (struct nai_question_choice){key->key, value ? value->key : NULL};
     }
@@ -471,7 +361,7 @@ void nai_question_take_spelling(struct nai_question *q, const struct nai_intents
     if (q->words[i].meant[0] && !q->words[i].known)
       q->words[i].meant[0] = '\0', lower(&q->words[i]);
   squeeze(q);
-  mark_kinds(q, intents);
+  mark_ignored(q, intents);
   choose_values(q, intents);
 }
 

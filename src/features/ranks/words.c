@@ -260,17 +260,11 @@ static bool several_gpus(const struct nai_ranks *r) {
   return false;
 }
 
-static const struct nai_rank_line *broken(const struct nai_ranks *r) {
-  for (uint32_t l = 0; l < r->line_count; l++)
-    if (r->lines[l].group != NAI_NO_RANK && r->lines[l].how.broke)
-      return &r->lines[l];
-  return NULL;
-}
-
-static const struct nai_rank_line *began_late(const struct nai_ranks *r) {
-  for (uint32_t l = 0; l < r->line_count; l++)
-    if (r->lines[l].group != NAI_NO_RANK && r->lines[l].how.began_late)
-      return &r->lines[l];
+/* The first line that was matched from a later call on, or (`begins` false) only up to one. */
+static const struct nai_rank_line *cut_line(const struct nai_ranks *r, bool begins) {
+  for (const struct nai_rank_line *line = r->lines; line < r->lines + r->line_count; line++)
+    if (line->group != NAI_NO_RANK && (begins ? line->how.began_late : line->how.broke))
+      return line;
   return NULL;
 }
 
@@ -347,7 +341,7 @@ static int add_refused(const struct speech *s, struct nai_err *err) {
 
 static int say_caveats(const struct speech *s, struct nai_err *err) {
   const struct nai_ranks *r = s->r;
-  const struct nai_rank_line *line = broken(r);
+  const struct nai_rank_line *line = cut_line(r, false);
   int64_t calls = 0, matched = 0;
   for (uint32_t i = 0; i < r->rank_count; i++) {
     matched += r->ranks[i].matched;
@@ -361,7 +355,7 @@ static int say_caveats(const struct speech *s, struct nai_err *err) {
   nai_view_put_int(s->root, "broken_at", line ? line->how.begin_b + line->how.count : 0);
   nai_view_put_bool(s->root, "broken_by_ends", line && line->how.broke_by_ends);
   NAI_TRY(add_caveat(s, "broken", line != NULL, err));
-  line = began_late(r);
+  line = cut_line(r, true);
   nai_view_put_text(s->root, "begun_label", line ? r->ranks[line->rank].label : NULL);
   nai_view_put_int(s->root, "begun_at", line ? line->how.begin_b : 0);
   NAI_TRY(add_caveat(s, "began_late", line != NULL, err));

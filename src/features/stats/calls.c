@@ -52,3 +52,9 @@ uint32_t nai_stats_call_of(const struct nai_stats_calls *calls, int64_t process,
   uint32_t slot = has_key(&key, process, correlation) ? nai_keyset_find(&calls->known, key) : UINT32_MAX;
   return slot == UINT32_MAX ? UINT32_MAX : calls->row[slot];
 }
+
+struct nai_stats_item nai_stats_item_of(const struct nai_stats_calls *calls, uint32_t call) {
+  int64_t *const *at = calls->events.at;
+  return (struct nai_stats_item){at[NAI_STATS_CALL_START][call], at[NAI_STATS_CALL_END][call],
+                                 at[NAI_STATS_CALL_THREAD][call]};
+}

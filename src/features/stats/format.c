@@ -1,5 +1,5 @@
 /* Formats as they are typed: csv:nohdr:time=us. */
-#include "features/stats/stats.h"
+#include "features/stats/request.h"
 
 #include "base/text.h"
 

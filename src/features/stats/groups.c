@@ -24,13 +24,14 @@ uint32_t nai_stats_key_find(struct nai_stats_keys *keys, const int64_t *key, int
 }
 
 int nai_stats_groups_expect(struct nai_stats_groups *groups, uint64_t more, struct nai_err *err) {
-  uint32_t capacity = groups->capacity;
+  const uint32_t capacity = groups->capacity;
+  const uint64_t wanted = groups->rows + 2 * more; /* other tables may follow; what is not used takes no memory */
   if (groups->rows + more >= UINT32_MAX)
     return nai_err_set(err, NAI_ELIMIT, "the report has more events than it can hold");
   if (groups->rows + more <= capacity)
     return NAI_OK;
   struct nai_arena *arena = groups->of.known.arena;
-  groups->capacity = groups->rows + (uint32_t)more;
+  groups->capacity = wanted < UINT32_MAX ? (uint32_t)wanted : UINT32_MAX;
   NAI_TRY(nai_arena_resize(&groups->group, arena, capacity * sizeof *groups->group,
                            groups->capacity * sizeof *groups->group, err));
   return nai_arena_resize(&groups->value, arena, capacity * sizeof *groups->value,

@@ -1,6 +1,8 @@
 /* Which columns of an export's tables a run keeps, and where. Internal to src/features/stats. */
 #pragma once
 
+#include "features/stats/stats.h"
+
 enum nai_kept_how {
   NAI_KEPT_NUMBER,
   NAI_KEPT_MOMENT, /* without the capture's time_offset_ns */
@@ -15,6 +17,7 @@ enum nai_kept_how {
   NAI_KEPT_DOMAIN,
   NAI_KEPT_CLASS,  /* of calls of the OS runtime, which are all of one */
   NAI_KEPT_ROWID,  /* less the row's number */
+  NAI_KEPT_GIVEN,  /* NULL stands for what the export may say */
   NAI_KEPT_NOTHING /* the name is in another one */
 };
 
@@ -27,5 +30,6 @@ struct nai_kept_table {
     const char *name, *column;
     enum nai_kept_how how;
   } columns[NAI_KEPT_COLUMNS]; /* end with a NULL name */
+  bool unread;                 /* no table of events: the run does not say how its rows were read */
 };
 extern const struct nai_kept_table nai_kept_tables[]; /* end with a NULL name */

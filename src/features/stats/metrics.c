@@ -1,7 +1,6 @@
 /* Recipes about sampled metrics of GPUs: gpu_metric_util_sum, over the capture, under kernels or under ranges on the
  * GPU, and nvlink_sum. A sample counts whole for all that runs at its time. */
 #include "features/stats/operations.h"
-#include "features/stats/ranges.h"
 
 #include "base/sort.h"
 

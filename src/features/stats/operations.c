@@ -52,29 +52,11 @@ static int name_kinds(struct kinds *out, struct nai_stats_source *source, bool o
   return NAI_OK;
 }
 
-static int name_kernels(struct nai_stats_events *kernels, struct nai_stats_source *source, struct nai_err *err) {
+static int name_kernels(const struct nai_stats_events *kernels, struct nai_stats_source *source, struct nai_err *err) {
   int64_t *name = kernels->at[NAI_STATS_OP_NAME];
   for (uint32_t i = 0; i < kernels->count; i++)
     NAI_TRY(nai_stats_name(&name[i], source,
                            name[i] == NAI_STATS_NULL ? kernels->at[NAI_STATS_OP_DEMANGLED][i] : name[i], err));
-  return NAI_OK;
-}
-
-static int name_copies(struct nai_stats_events *copies, struct nai_stats_source *source, bool old,
-                       struct nai_err *err) {
-  struct kinds kinds;
-  int64_t *name = copies->at[NAI_STATS_OP_NAME];
-  NAI_TRY(name_kinds(&kinds, source, old, err));
-  for (uint32_t i = 0; i < copies->count; i++)
-    name[i] = name[i] >= 0 && name[i] < COPY_KINDS ? kinds.names[name[i]] : NAI_NO_STRING;
-  return NAI_OK;
-}
-
-static int name_sets(struct nai_stats_events *sets, struct nai_stats_source *source, struct nai_err *err) {
-  int64_t text;
-  NAI_TRY(nai_stats_text(&text, source, "[CUDA memset]", err));
-  for (uint32_t i = 0; i < sets->count; i++)
-    sets->at[NAI_STATS_OP_NAME][i] = text;
   return NAI_OK;
 }
 
@@ -108,31 +90,80 @@ static const char *const common[NAI_STATS_OP_COLUMNS] = {[NAI_STATS_OP_START] = 
                                                          [NAI_STATS_OP_STREAM] = "streamId",
                                                          [NAI_STATS_OP_PROCESS] = "globalPid"};
 
-int nai_stats_load_operations(struct nai_stats_events *out, struct nai_stats_source *source, enum nai_stats_what what,
-                              uint32_t wanted, const struct nai_stats_options *options, struct nai_err *err) {
+/* What a kind of operations is read and named with. */
+struct reading {
+  const char *columns[NAI_STATS_OP_COLUMNS + 1];
+  enum nai_stats_what what;
+  struct nai_stats_source *source;
+  struct kinds kinds; /* of copies */
+  int64_t set;        /* what memsets are called */
+  nai_stats_take_fn *take;
+  void *ctx;
+};
+
+static int begin_reading(struct reading *r, struct nai_stats_source *source, enum nai_stats_what what, uint32_t wanted,
+                         const struct nai_stats_options *options, struct nai_err *err) {
   static const char *const namings[] = {
       [NAI_STATS_DEMANGLED] = "demangledName", [NAI_STATS_BASE] = "shortName", [NAI_STATS_MANGLED] = "mangledName"};
-  const char *columns[NAI_STATS_OP_COLUMNS + 1] = {0};
-  bool by_range = options->nvtx_name && what == NAI_STATS_KERNELS;
+  const bool named = !(wanted & 1u << NAI_STATS_OP_UNNAMED);
+  *r = (struct reading){.what = what, .source = source};
   wanted |= 1u << NAI_STATS_OP_START | 1u << NAI_STATS_OP_END;
-  if (!(wanted & 1u << NAI_STATS_OP_UNNAMED))
+  if (named)
     wanted |= 1u << NAI_STATS_OP_NAME | 1u << NAI_STATS_OP_DEMANGLED;
-  wanted |= by_range ? 1u << NAI_STATS_OP_CORRELATION | 1u << NAI_STATS_OP_PROCESS : 0;
+  if (options->nvtx_name && what == NAI_STATS_KERNELS)
+    wanted |= 1u << NAI_STATS_OP_CORRELATION | 1u << NAI_STATS_OP_PROCESS;
   for (int c = 0; c < NAI_STATS_OP_COLUMNS; c++) {
     const char *column = tables[what].columns[c] ? tables[what].columns[c] : common[c];
-    columns[c] = wanted & 1u << c ? column ? column : "-" : "";
+    r->columns[c] = wanted & 1u << c ? column ? column : "-" : "";
   }
-  if (what == NAI_STATS_KERNELS && *columns[NAI_STATS_OP_NAME])
-    columns[NAI_STATS_OP_NAME] = namings[options->naming];
-  NAI_TRY(nai_stats_load(out, source, tables[what].table, columns, err));
-  if (wanted & 1u << NAI_STATS_OP_UNNAMED)
-    return NAI_OK;
-  if (what == NAI_STATS_COPIES)
-    return name_copies(out, source, options->old, err);
-  if (what == NAI_STATS_SETS)
-    return name_sets(out, source, err);
-  NAI_TRY(name_kernels(out, source, err));
+  if (what == NAI_STATS_KERNELS && named)
+    r->columns[NAI_STATS_OP_NAME] = namings[options->naming];
+  if (what == NAI_STATS_COPIES && named)
+    NAI_TRY(name_kinds(&r->kinds, source, options->old, err));
+  return what == NAI_STATS_SETS && named ? nai_stats_text(&r->set, source, "[CUDA memset]", err) : NAI_OK;
+}
+
+/* Copies of a kind that there is no name for have none. */
+static int name_operations(const struct nai_stats_events *events, const struct reading *r, struct nai_err *err) {
+  int64_t *name = events->at[NAI_STATS_OP_NAME];
+  if (r->what == NAI_STATS_KERNELS)
+    return name ? name_kernels(events, r->source, err) : NAI_OK;
+  for (uint32_t i = 0; i < events->count && name; i++)
+    name[i] = r->what == NAI_STATS_SETS            ? r->set
+            : name[i] >= 0 && name[i] < COPY_KINDS ? r->kinds.names[name[i]]
+                                                   : NAI_NO_STRING;
+  return NAI_OK;
+}
+
+int nai_stats_load_operations(struct nai_stats_events *out, struct nai_stats_source *source, enum nai_stats_what what,
+                              uint32_t wanted, const struct nai_stats_options *options, struct nai_err *err) {
+  struct reading r;
+  NAI_TRY(begin_reading(&r, source, what, wanted, options, err));
+  NAI_TRY(nai_stats_load(out, source, tables[what].table, r.columns, err));
+  NAI_TRY(name_operations(out, &r, err));
+  const bool by_range = options->nvtx_name && what == NAI_STATS_KERNELS && out->at[NAI_STATS_OP_NAME];
   return by_range ? nai_stats_name_by_range(out, source, err) : NAI_OK;
+}
+
+static int take_operations(void *ctx, const struct nai_stats_events *events, struct nai_err *err) {
+  const struct reading *r = ctx;
+  NAI_TRY(name_operations(events, r, err));
+  return r->take(r->ctx, events, err);
+}
+
+int nai_stats_each_operation(struct nai_stats_source *source, enum nai_stats_what what, uint32_t wanted,
+                             const struct nai_stats_options *options, nai_stats_take_fn *take, void *ctx,
+                             struct nai_err *err) {
+  struct reading r;
+  struct nai_stats_events all;
+  NAI_TRY(begin_reading(&r, source, what, wanted, options, err));
+  r.take = take;
+  r.ctx = ctx;
+  if (!options->nvtx_name || what != NAI_STATS_KERNELS)
+    return nai_stats_each(source, tables[what].table, r.columns, take_operations, &r, err);
+  NAI_TRY(nai_stats_load_operations(&all, source, what, wanted, options, err)); /* named when all are there */
+  NAI_TRY(take(ctx, &(struct nai_stats_events){.count = all.count}, err));
+  return take(ctx, &all, err);
 }
 
 int nai_stats_name_memory(int64_t kinds[NAI_STATS_MEMORY_KINDS], struct nai_stats_source *source, bool old,

@@ -1,7 +1,7 @@
 /* What ran on GPUs, and the calls that launched it. Internal to src/features/stats. */
 #pragma once
 
-#include "features/stats/stats.h"
+#include "features/stats/ranges.h"
 
 /* Columns of a struct nai_stats_events. Of memsets the kind of memory is the source's; what a kind has not is
  * NAI_STATS_NULL. */
@@ -34,6 +34,11 @@ NAI_MUST_CHECK int nai_stats_load_operations(struct nai_stats_events *out, struc
                                              enum nai_stats_what what, uint32_t wanted,
                                              const struct nai_stats_options *options, struct nai_err *err);
 
+/* The same for one who adds up (nai_stats_each). */
+NAI_MUST_CHECK int nai_stats_each_operation(struct nai_stats_source *source, enum nai_stats_what what, uint32_t wanted,
+                                            const struct nai_stats_options *options, nai_stats_take_fn *take, void *ctx,
+                                            struct nai_err *err);
+
 /* range_names.c: renames kernels, whose process and correlation are there, by the ranges around their launches. */
 NAI_MUST_CHECK int nai_stats_name_by_range(struct nai_stats_events *kernels, struct nai_stats_source *source,
                                            struct nai_err *err);
@@ -62,6 +67,8 @@ NAI_MUST_CHECK int nai_stats_index_calls(struct nai_stats_calls *out, struct nai
                                          struct nai_err *err);
 /* The call that launched an operation; UINT32_MAX for none. */
 uint32_t nai_stats_call_of(const struct nai_stats_calls *calls, int64_t process, int64_t correlation);
+/* As what lies in ranges. */
+struct nai_stats_item nai_stats_item_of(const struct nai_stats_calls *calls, uint32_t call);
 enum { NAI_STATS_MEMORY_KINDS = 8 };
 /* What kinds of memory are called, as numbers of source->texts. */
 NAI_MUST_CHECK int nai_stats_name_memory(int64_t kinds[NAI_STATS_MEMORY_KINDS], struct nai_stats_source *source,

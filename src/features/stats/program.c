@@ -1,5 +1,5 @@
 /* An output that is a program: -o @COMMAND. */
-#include "features/stats/stats.h"
+#include "features/stats/request.h"
 
 #include <fcntl.h>
 #include <poll.h>

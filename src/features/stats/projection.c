@@ -1,6 +1,5 @@
 /* When what NVTX ranges launched ran on GPUs. */
 #include "features/stats/operations.h"
-#include "features/stats/ranges.h"
 
 #include "base/keyset.h"
 
@@ -31,9 +30,7 @@ static void add_launched(struct nai_stats_launched *out, const struct nai_stats_
     out->times[out->count] = (struct nai_stats_extent){start, end, !counted[call]};
     counted[call] = true;
     out->device[out->count] = operations->at[NAI_STATS_OP_DEVICE][i];
-    out->items[out->count++] = (struct nai_stats_item){calls->events.at[NAI_STATS_CALL_START][call],
-                                                       calls->events.at[NAI_STATS_CALL_END][call],
-                                                       calls->events.at[NAI_STATS_CALL_THREAD][call]};
+    out->items[out->count++] = nai_stats_item_of(calls, call);
   }
 }
 

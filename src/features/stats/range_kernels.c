@@ -1,6 +1,5 @@
 /* nvtx_kern_sum: kernels by the ranges around their launching calls. */
 #include "features/stats/operations.h"
-#include "features/stats/ranges.h"
 
 #include "base/sort.h"
 
@@ -24,7 +23,7 @@ struct range_kernels {
 };
 
 static int find_items(struct range_kernels *all, struct nai_stats_source *source, struct nai_err *err) {
-  const struct nai_stats_events *kernels = &all->kernels, *calls = &all->calls.events;
+  const struct nai_stats_events *kernels = &all->kernels;
   NAI_TRY(NAI_NEW(all->items, &source->arena, kernels->count, err));
   NAI_TRY(NAI_NEW(all->item_kernel, &source->arena, kernels->count, err));
   NAI_TRY(NAI_NEW(all->item_kind, &source->arena, kernels->count, err));
@@ -39,9 +38,7 @@ static int find_items(struct range_kernels *all, struct nai_stats_source *source
     all->item_kernel[all->item_count] = i;
     all->item_kind[all->item_count] = nai_keyset_add(&all->kinds, kernels->at[NAI_STATS_OP_NAME][i], &added);
     NAI_TRY(nai_memory_check(!all->kinds.oom, err));
-    all->items[all->item_count++] =
-        (struct nai_stats_item){calls->at[NAI_STATS_CALL_START][call], calls->at[NAI_STATS_CALL_END][call],
-                                calls->at[NAI_STATS_CALL_THREAD][call]};
+    all->items[all->item_count++] = nai_stats_item_of(&all->calls, call);
   }
   return NAI_OK;
 }

@@ -1,6 +1,5 @@
 /* Argument nvtx-name: kernels are called RANGE/KERNEL, by the innermost range around the launching call. */
 #include "features/stats/operations.h"
-#include "features/stats/ranges.h"
 
 static int join_names(int64_t *out, struct nai_stats_source *source, const struct nai_stats_words *range,
                       int64_t kernel, struct nai_err *err) {
@@ -52,9 +51,7 @@ int nai_stats_name_by_range(struct nai_stats_events *kernels, struct nai_stats_s
     if (call == UINT32_MAX)
       continue;
     kernel[count] = i;
-    items[count++] =
-        (struct nai_stats_item){calls.events.at[NAI_STATS_CALL_START][call], calls.events.at[NAI_STATS_CALL_END][call],
-                                calls.events.at[NAI_STATS_CALL_THREAD][call]};
+    items[count++] = nai_stats_item_of(&calls, call);
   }
   NAI_TRY(nai_stats_find_innermost(&inner, &ranges, items, count, arena, err));
   return rename_kernels(kernels, source, &ranges, inner, kernel, count, err);

@@ -1,6 +1,5 @@
 /* Reports with a row per range: the tree of push/pop ranges, and the projection of ranges to the GPU. */
 #include "features/stats/operations.h"
-#include "features/stats/ranges.h"
 
 #include "base/keyset.h"
 #include "base/sort.h"

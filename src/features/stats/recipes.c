@@ -1,7 +1,6 @@
 /* What recipes of nsys say of one capture: histograms of kernels' durations, and the pace at which something repeats.
  */
 #include "features/stats/operations.h"
-#include "features/stats/ranges.h"
 
 #include "base/sort.h"
 #include "base/text.h"

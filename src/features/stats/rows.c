@@ -26,7 +26,7 @@ int nai_stats_has_tables(bool *has, struct nai_stats_source *source, const struc
     if (source->run)
       NAI_TRY(nai_stats_run_tells(source->run, *table, err));
   }
-  if (report->second && source->run)
+  if (any && report->second && source->run)
     NAI_TRY(nai_stats_run_tells(source->run, report->second, err));
   *has = any && (!report->second || nai_stats_table(source, report->second, 0));
   return NAI_OK;
@@ -212,4 +212,26 @@ int nai_stats_load_blocks(struct nai_stats_source *source, const char *table, co
     nai_strings_free(&load.texts[p]);
   }
   return rc;
+}
+
+struct taking {
+  nai_stats_take_fn *take;
+  void *ctx;
+};
+
+static int take_block(void *ctx, const struct nai_stats_events *block, int part, uint32_t first, struct nai_err *err) {
+  const struct taking *taking = ctx;
+  (void)part;
+  return taking->take(taking->ctx, block ? block : &(struct nai_stats_events){.count = first}, err);
+}
+
+int nai_stats_each(struct nai_stats_source *source, const char *table, const char *const *names,
+                   nai_stats_take_fn *take, void *ctx, struct nai_err *err) {
+  struct taking taking = {take, ctx};
+  struct nai_stats_events all;
+  if (source->run)
+    return nai_stats_load_blocks(source, table, names, take_block, &taking, NULL, 1, err);
+  NAI_TRY(nai_stats_load(&all, source, table, names, err));
+  NAI_TRY(take_block(&taking, NULL, 0, all.count, err));
+  return take_block(&taking, &all, 0, 0, err);
 }

@@ -21,8 +21,9 @@ struct kept_load {
   const struct nai_table *table;
   struct cells columns[NAI_LOAD_COLUMNS];
   int count;
-  int64_t offset;     /* of all times */
-  int64_t *part_rows; /* as many in each part but the last */
+  struct nai_column kinds; /* where only rows of one are of the table */
+  int64_t offset;          /* of all times */
+  int64_t *part_rows;      /* as many in each part but the last */
 };
 
 /* What a text of the table was last, with this suffix. */
@@ -67,6 +68,18 @@ static int check_rows(const struct nai_load *load, const struct nai_table *reade
   return NAI_OK;
 }
 
+/* Whether the run says that the export had no such table. Of file accesses it says nothing then. */
+static bool is_absent(struct nai_run *run, const char *table) {
+  const struct nai_table *told;
+  struct nai_err ignored;
+  if (nai_run_table(&told, run, "capabilities", NULL, &ignored))
+    return false;
+  for (int64_t i = 0; i < told->rows; i++)
+    if (strcmp(nai_cell_str(told, i, "source"), table) == 0)
+      return nai_cell(told, i, "available").i == 0 && strstr(nai_cell_str(told, i, "detail"), "is absent");
+  return strcmp(table, "OSRT_FILE_ACCESS_EVENTS") == 0;
+}
+
 int nai_stats_run_tells(struct nai_run *run, const char *table, struct nai_err *err) {
   static const char *const changes[] = {"--trim", "--gpu"};
   const struct nai_strings *options = &nai_run_manifest(run)->options;
@@ -76,7 +89,7 @@ int nai_stats_run_tells(struct nai_run *run, const char *table, struct nai_err *
     for (size_t c = 0; c < sizeof changes / sizeof *changes; c++)
       if (strncmp(nai_strings_get(options, i), changes[c], strlen(changes[c])) == 0)
         return nai_err_set(err, NAI_ESTALE, "the run is of a part of the capture (%s)", changes[c]);
-  return kept && nai_run_has(run, kept->table) ? NAI_OK : lacks(err, "rows", table);
+  return (kept && nai_run_has(run, kept->table)) || is_absent(run, table) ? NAI_OK : lacks(err, "rows", table);
 }
 
 const char *nai_stats_run_has(const struct nai_stats_source *source, const char *name, size_t len, int index) {
@@ -134,6 +147,17 @@ static int read_devices(int64_t **out, int64_t *count, const struct nai_load *lo
     if (ordinals[first] != ordinals[i])
       return lacks(err, "numbers of GPUs", load->table);
   }
+  return NAI_OK;
+}
+
+/* Names of GPUs by the number that processes have for them, as in the export: of those that ran something. */
+static int check_gpus(const struct nai_load *load, struct nai_err *err) {
+  int64_t *ids, *ordinals, count;
+  NAI_TRY(read_small(&ids, &count, load, "gpus", "gpu_id", err));
+  NAI_TRY(read_small(&ordinals, &count, load, "gpus", "cuda_device", err));
+  for (int64_t i = 0; i < count; i++)
+    if (ids[i] != ordinals[i] && !is_absent(load->source->run, load->table))
+      return lacks(err, "names of GPUs", load->table);
   return NAI_OK;
 }
 
@@ -222,7 +246,9 @@ static int add_columns(struct nai_load *load, struct nai_err *err) {
   k->columns[k->count] = (struct cells){.kept = &kind, .place = NAI_LOAD_KIND};
   load->has[NAI_LOAD_KIND] = true;
   load->kind = k->from->kind;
-  return column_of(&k->columns[k->count++].cells, k->table, k->from->of, err);
+  NAI_TRY(column_of(&k->kinds, k->table, k->from->of, err));
+  k->columns[k->count++].cells = k->kinds;
+  return NAI_OK;
 }
 
 static int open_kept(struct nai_load *load, struct nai_err *err) {
@@ -236,12 +262,14 @@ static int open_kept(struct nai_load *load, struct nai_err *err) {
   const int64_t row = column < 0 ? -1 : nai_find_str(readers, column, load->table);
   load->state = k;
   load->parts = 0;
-  if (row < 0 && strncmp(load->table, "ENUM_", 5) != 0) /* the export had no such table */
-    return nai_stats_run_tells(load->source->run, load->table, err);
   k->from = find_kept(load->table, strlen(load->table) + 1);
+  if (row < 0 && !(k->from && k->from->unread)) /* the export had no such table */
+    return nai_stats_run_tells(load->source->run, load->table, err);
   if (!k->from)
     return lacks(err, "rows", load->table);
   NAI_TRY(check_rows(load, readers, row, err));
+  if (strcmp(load->table, "TARGET_INFO_GPU") == 0)
+    NAI_TRY(check_gpus(load, err));
   NAI_TRY(open_table(&k->table, load->source, k->from->table, err));
   NAI_TRY(read_small(&offset, &one, load, "capture", "time_offset_ns", err));
   k->offset = one == 1 ? *offset : 0;
@@ -328,6 +356,11 @@ static int fill(int64_t *values, size_t count, const struct cells *column, int64
   case NAI_KEPT_TEXT:
   case NAI_KEPT_CALL:
     return fill_texts(values, count, column, first, part, known, err);
+  case NAI_KEPT_GIVEN:
+    for (size_t i = 0; i < count; i++)
+      if (values[i] == NAI_NULL_I64 && (!k->from->of || nai_at(&k->kinds, (uint64_t)first + i) == k->from->kind))
+        return lacks(err, column->kept->name, part->load->table);
+    return NAI_OK;
   case NAI_KEPT_ROWID:
     for (size_t i = 0; i < count; i++)
       values[i] += values[i] == NAI_NULL_I64 ? 0 : first + (int64_t)i;

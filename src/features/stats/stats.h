@@ -12,7 +12,6 @@
 #include "trace/reader.h"
 
 #include <regex.h>
-#include <sys/types.h>
 
 #define NAI_STATS_NULL INT64_MIN /* a cell of an export that holds no number */
 
@@ -76,6 +75,11 @@ typedef int nai_stats_block_fn(void *ctx, const struct nai_stats_events *block, 
 NAI_MUST_CHECK int nai_stats_load_blocks(struct nai_stats_source *source, const char *table, const char *const *names,
                                          nai_stats_block_fn *block, void *ctx, int64_t **texts, int parts,
                                          struct nai_err *err);
+/* The same for one who adds up: `take` gets all rows at once from an export, block by block from a run. Before them
+ * comes a call with how many rows there are at most, without columns. */
+typedef int nai_stats_take_fn(void *ctx, const struct nai_stats_events *rows, struct nai_err *err);
+NAI_MUST_CHECK int nai_stats_each(struct nai_stats_source *source, const char *table, const char *const *names,
+                                  nai_stats_take_fn *take, void *ctx, struct nai_err *err);
 /* The text of an id of StringIds as a number of source->texts; NAI_NO_STRING for no such row. */
 NAI_MUST_CHECK int nai_stats_name(int64_t *text, struct nai_stats_source *source, int64_t id, struct nai_err *err);
 /* The same of a CUDA call, without the version: cudaLaunchKernel_v7000 -> cudaLaunchKernel. A version of five digits
@@ -391,54 +395,6 @@ static inline void nai_stats_add(int64_t *sum, int64_t value) {
     *sum = value < 0 ? INT64_MIN + 1 : INT64_MAX;
 }
 
-/* --- write.c: formats ---------------------------------------------------------------------------------- */
-
-enum nai_stats_kind {
-  NAI_STATS_COLUMN,
-  NAI_STATS_TABLE,
-  NAI_STATS_CSV,
-  NAI_STATS_TSV,
-  NAI_STATS_JSON,
-  NAI_STATS_HDOC,
-  NAI_STATS_HTABLE,
-  NAI_STATS_KINDS
-};
-enum { NAI_STATS_MAX_SHOWN = 64 }; /* columns of a report */
-const char *nai_stats_kind_extension(enum nai_stats_kind kind);
-
-struct nai_stats_scale; /* units.c */
-struct nai_stats_format {
-  enum nai_stats_kind kind;
-  bool no_header, no_header_unit, no_conversion;
-  int auto_lines, max_width;                   /* 0: all; no limit */
-  int width[NAI_STATS_MAX_SHOWN], width_count; /* of the first columns; -1: by its texts; 0: not shown */
-  const char *title, *css;
-  const struct nai_stats_scale *scale[NAI_STATS_UNITS]; /* NULL: as the report has it */
-};
-/* format.c: a format as it is typed, NAME:ARGUMENT:..., "." for `otherwise`, and a unit of time, or NULL. Texts are of
- * the arena. */
-NAI_MUST_CHECK int nai_stats_format_read(struct nai_stats_format *format, const char *text,
-                                         enum nai_stats_kind otherwise, const char *time_unit, struct nai_arena *arena,
-                                         struct nai_err *err);
-/* Prints a report, and an empty line behind it. */
-NAI_MUST_CHECK int nai_stats_write(struct nai_buf *out, const struct nai_stats_report *report,
-                                   const struct nai_stats_options *options, struct nai_stats_rows *rows,
-                                   const struct nai_stats_format *format, struct nai_err *err);
-
-/* --- program.c: an output that is a program ------------------------------------------------------------- */
-
-struct nai_stats_program {
-  pid_t pid; /* 0: none */
-  int fd;    /* what is written here it reads */
-};
-/* Prepares a command as programs[number], behind those that are there: it begins once it is given something. To be
- * called before threads are started and rights given up. `give` waits for its end; NAI_EIO where that was a failure. */
-NAI_MUST_CHECK int nai_stats_program_start(struct nai_stats_program *programs, size_t number, const char *words,
-                                           struct nai_err *err);
-NAI_MUST_CHECK int nai_stats_program_give(struct nai_stats_program *program, const struct nai_buf *text,
-                                          const char *words, struct nai_err *err);
-void nai_stats_program_free(struct nai_stats_program *program);
-
 /* rows.c: whether the source has the tables that the report needs. */
 NAI_MUST_CHECK int nai_stats_has_tables(bool *has, struct nai_stats_source *source,
                                         const struct nai_stats_report *report, struct nai_err *err);
@@ -449,6 +405,7 @@ NAI_MUST_CHECK int nai_stats_run_export(char path[PATH_MAX], const struct nai_ru
 
 /* --- units.c --------------------------------------------------------------------------------------------- */
 
+struct nai_stats_scale;
 /* One decimal, half away from zero, of the shortest decimal number that is `value`. */
 double nai_stats_round(double value);
 /* A unit of that kind by one of its names; NULL. */

@@ -1,6 +1,5 @@
 /* Reports that add up events by what they are: calls, kernels, copies, OS runtime. */
 #include "features/stats/operations.h"
-#include "features/stats/ranges.h"
 
 #include "base/fmt.h"
 #include "base/sort.h"
@@ -10,7 +9,7 @@
 enum { CALL_START, CALL_END, CALL_NAME, CALL_CLASS, CALL_THREAD };
 
 /* Leaves out calls that another one of their thread is around: of these the class is none. */
-static int drop_inner(struct nai_stats_events *calls, struct nai_arena *arena, struct nai_err *err) {
+static int drop_inner(const struct nai_stats_events *calls, struct nai_arena *arena, struct nai_err *err) {
   struct nai_stats_ranges ranges = {0};
   struct nai_stats_place *places = NULL;
   NAI_TRY(NAI_NEW(ranges.at, arena, calls->count, err));
@@ -30,23 +29,53 @@ static int drop_inner(struct nai_stats_events *calls, struct nai_arena *arena, s
   return NAI_OK;
 }
 
+struct call_sum {
+  struct nai_stats_groups *groups;
+  struct nai_stats_source *source;
+  bool by_class, outer;
+  bool cut; /* by name without the version, not by its id */
+};
+
+static int add_calls(void *ctx, const struct nai_stats_events *calls, struct nai_err *err) {
+  const struct call_sum *sum = ctx;
+  const int64_t *start = calls->at[CALL_START], *end = calls->at[CALL_END];
+  if (!start)
+    return nai_stats_groups_expect(sum->groups, calls->count, err);
+  if (sum->outer)
+    NAI_TRY(drop_inner(calls, &sum->source->arena, err));
+  for (uint32_t i = 0; i < calls->count; i++) {
+    int64_t name = calls->at[CALL_NAME][i];
+    if (!nai_stats_has_times(start[i], end[i]) || (sum->by_class && calls->at[CALL_CLASS][i] != NAI_STATS_OSRT_CLASS))
+      continue;
+    if (sum->cut)
+      NAI_TRY(nai_stats_function(&name, sum->source, name, err));
+    NAI_TRY(nai_stats_groups_add(sum->groups, &name, end[i] - start[i], err));
+  }
+  return NAI_OK;
+}
+
+static int sum_calls(const struct call_sum *sum, const char *table, struct nai_err *err) {
+  const char *columns[] = {"start", "end", "nameId", sum->by_class ? "eventClass" : "", sum->outer ? "globalTid" : "",
+                           NULL};
+  struct nai_stats_events all;
+  struct call_sum own = *sum;
+  if (!sum->outer)
+    return nai_stats_each(sum->source, table, columns, add_calls, &own, err);
+  NAI_TRY(nai_stats_load(&all, sum->source, table, columns, err)); /* which is known when all are there */
+  return add_calls(&own, &all, err);
+}
+
 /* Calls by the id of their name: two versions of a function are two rows. */
 int nai_stats_make_calls(struct nai_stats_rows *rows, const struct nai_stats_options *options, struct nai_err *err) {
   const int what = options->report->what;
-  const bool by_class = what == NAI_STATS_OSRT_CALLS, outer = by_class && options->flag[0];
-  const char *columns[] = {"start", "end", "nameId", by_class ? "eventClass" : "", outer ? "globalTid" : "", NULL};
-  struct nai_stats_events calls;
   struct nai_stats_groups *groups = NULL;
-  NAI_TRY(nai_stats_load(&calls, rows->source, options->report->tables[0], columns, err));
-  if (outer)
-    NAI_TRY(drop_inner(&calls, &rows->source->arena, err));
   NAI_TRY(NAI_NEW(groups, &rows->source->arena, 1, err));
-  NAI_TRY(nai_stats_groups_begin(groups, rows->source, 1, calls.count, err));
-  for (uint32_t i = 0; i < calls.count; i++) {
-    int64_t start = calls.at[CALL_START][i], end = calls.at[CALL_END][i];
-    if (nai_stats_has_times(start, end) && (!by_class || calls.at[CALL_CLASS][i] == NAI_STATS_OSRT_CLASS))
-      NAI_TRY(nai_stats_groups_add(groups, &calls.at[CALL_NAME][i], end - start, err));
-  }
+  NAI_TRY(nai_stats_groups_begin(groups, rows->source, 1, 0, err));
+  const struct call_sum sum = {.groups = groups,
+                               .source = rows->source,
+                               .by_class = what == NAI_STATS_OSRT_CALLS,
+                               .outer = what == NAI_STATS_OSRT_CALLS && options->flag[0]};
+  NAI_TRY(sum_calls(&sum, options->report->tables[0], err));
   NAI_TRY(nai_stats_show_groups(rows, groups, -1, NAI_STATS_BY_KEY, err));
   NAI_TRY(nai_stats_check_ties(rows, groups, err));
   for (uint32_t g = 0; g < groups->count; g++) {
@@ -118,23 +147,29 @@ static int note_graphs(struct nai_stats_rows *rows, struct nai_err *err) {
   return nai_buf_check(&note, err);
 }
 
+static int add_kernels(void *ctx, const struct nai_stats_events *kernels, struct nai_err *err) {
+  struct nai_stats_groups *groups = ctx;
+  const int64_t *start = kernels->at[NAI_STATS_OP_START], *end = kernels->at[NAI_STATS_OP_END];
+  if (!start)
+    return nai_stats_groups_expect(groups, kernels->count, err);
+  for (uint32_t i = 0; i < kernels->count; i++) {
+    int64_t key[GRID_KEYS] = {kernels->at[NAI_STATS_OP_NAME][i]};
+    for (int k = 1; k < groups->keys; k++)
+      key[k] = kernels->at[NAI_STATS_OP_GRID + k - 1][i];
+    if (nai_stats_has_times(start[i], end[i]))
+      NAI_TRY(nai_stats_groups_add(groups, key, end[i] - start[i], err));
+  }
+  return NAI_OK;
+}
+
 /* In 2022 by name, grid and block. */
 int nai_stats_make_kernels(struct nai_stats_rows *rows, const struct nai_stats_options *options, struct nai_err *err) {
-  struct nai_stats_events kernels;
   struct nai_stats_groups *groups = NULL;
   const int keys = options->old || options->report->what == NAI_STATS_BY_GRID ? GRID_KEYS : 1;
-  const uint32_t sizes = 0x3f << NAI_STATS_OP_GRID;
-  NAI_TRY(nai_stats_load_operations(&kernels, rows->source, NAI_STATS_KERNELS, keys > 1 ? sizes : 0, options, err));
+  const uint32_t wanted = keys > 1 ? 0x3f << NAI_STATS_OP_GRID : 0;
   NAI_TRY(NAI_NEW(groups, &rows->source->arena, 1, err));
-  NAI_TRY(nai_stats_groups_begin(groups, rows->source, keys, kernels.count, err));
-  for (uint32_t i = 0; i < kernels.count; i++) {
-    int64_t start = kernels.at[NAI_STATS_OP_START][i], end = kernels.at[NAI_STATS_OP_END][i];
-    int64_t key[GRID_KEYS] = {kernels.at[NAI_STATS_OP_NAME][i]};
-    for (int k = 1; k < keys; k++)
-      key[k] = kernels.at[NAI_STATS_OP_GRID + k - 1][i];
-    if (nai_stats_has_times(start, end))
-      NAI_TRY(nai_stats_groups_add(groups, key, end - start, err));
-  }
+  NAI_TRY(nai_stats_groups_begin(groups, rows->source, keys, 0, err));
+  NAI_TRY(nai_stats_each_operation(rows->source, NAI_STATS_KERNELS, wanted, options, add_kernels, groups, err));
   NAI_TRY(nai_stats_show_groups(rows, groups, KEY_NAME, NAI_STATS_BY_COUNT, err));
   NAI_TRY(note_graphs(rows, err));
   return options->old ? order_by_ids(rows, groups, err) : NAI_OK;
@@ -153,29 +188,27 @@ const struct nai_stats_column nai_stats_grid_columns[] = {NAI_STATS_SUMS("Instan
 
 /* --- copies and memsets -------------------------------------------------------------------------------- */
 
-/* Adds operations by name: times or bytes. */
-static int add_operations(struct nai_stats_groups *groups, const struct nai_stats_events *events, bool bytes,
-                          struct nai_err *err) {
+/* Adds operations by name: bytes where they were read, else times. */
+static int add_operations(void *ctx, const struct nai_stats_events *events, struct nai_err *err) {
+  const int64_t *start = events->at[NAI_STATS_OP_START], *end = events->at[NAI_STATS_OP_END],
+                *bytes = events->at[NAI_STATS_OP_BYTES];
+  if (!start)
+    return nai_stats_groups_expect(ctx, events->count, err);
   for (uint32_t i = 0; i < events->count; i++) {
-    int64_t start = events->at[NAI_STATS_OP_START][i], end = events->at[NAI_STATS_OP_END][i];
-    int64_t size = bytes ? events->at[NAI_STATS_OP_BYTES][i] : end - start, text = events->at[NAI_STATS_OP_NAME][i];
-    if (text != NAI_NO_STRING && nai_stats_has_times(start, end))
-      NAI_TRY(nai_stats_groups_add(groups, &text, size == NAI_STATS_NULL ? 0 : size, err));
+    const int64_t size = bytes ? bytes[i] : end[i] - start[i], text = events->at[NAI_STATS_OP_NAME][i];
+    if (text != NAI_NO_STRING && nai_stats_has_times(start[i], end[i]))
+      NAI_TRY(nai_stats_groups_add(ctx, &text, size == NAI_STATS_NULL ? 0 : size, err));
   }
   return NAI_OK;
 }
 
 int nai_stats_make_copies(struct nai_stats_rows *rows, const struct nai_stats_options *options, struct nai_err *err) {
-  const bool bytes = options->report->what == NAI_STATS_COPY_SIZES;
   struct nai_stats_groups *groups = NULL;
-  struct nai_stats_events copies, sets;
-  const uint32_t wanted = bytes ? 1u << NAI_STATS_OP_BYTES : 0;
-  NAI_TRY(nai_stats_load_operations(&copies, rows->source, NAI_STATS_COPIES, wanted, options, err));
-  NAI_TRY(nai_stats_load_operations(&sets, rows->source, NAI_STATS_SETS, wanted, options, err));
+  const uint32_t wanted = options->report->what == NAI_STATS_COPY_SIZES ? 1u << NAI_STATS_OP_BYTES : 0;
   NAI_TRY(NAI_NEW(groups, &rows->source->arena, 1, err));
-  NAI_TRY(nai_stats_groups_begin(groups, rows->source, 1, (uint64_t)copies.count + sets.count, err));
-  NAI_TRY(add_operations(groups, &copies, bytes, err));
-  NAI_TRY(add_operations(groups, &sets, bytes, err));
+  NAI_TRY(nai_stats_groups_begin(groups, rows->source, 1, 0, err));
+  NAI_TRY(nai_stats_each_operation(rows->source, NAI_STATS_COPIES, wanted, options, add_operations, groups, err));
+  NAI_TRY(nai_stats_each_operation(rows->source, NAI_STATS_SETS, wanted, options, add_operations, groups, err));
   return nai_stats_show_groups(rows, groups, 0, NAI_STATS_BY_NAME, err);
 }
 
@@ -189,59 +222,26 @@ const struct nai_stats_column nai_stats_copy_size_columns[] = {{"Total", NAI_STA
 
 /* --- calls, kernels, copies in one list ---------------------------------------------------------------- */
 
-enum category { CATEGORY_NONE, CATEGORY_CALL, CATEGORY_KERNEL, CATEGORY_COPY };
-
-struct operations {
-  struct nai_stats_groups groups;
-  uint32_t *category; /* by text: of the first event of that name */
-  uint32_t capacity;
-};
-
-static int set_category(struct operations *all, struct nai_stats_source *source, const int64_t *text, uint32_t count,
-                        enum category category, struct nai_err *err) {
-  for (uint32_t i = 0; i < count; i++) {
-    if (text[i] == NAI_NO_STRING)
-      continue;
-    NAI_TRY(NAI_ROOM(all->category, all->capacity, (uint32_t)text[i], &source->arena, err));
-    if (all->category[text[i]] == CATEGORY_NONE)
-      all->category[text[i]] = category;
-  }
-  return NAI_OK;
-}
-
-static int add_calls(struct nai_stats_groups *groups, const struct nai_stats_events *calls, struct nai_err *err) {
-  for (uint32_t i = 0; i < calls->count; i++) {
-    int64_t start = calls->at[NAI_STATS_CALL_START][i], end = calls->at[NAI_STATS_CALL_END][i];
-    if (nai_stats_has_times(start, end))
-      NAI_TRY(nai_stats_groups_add(groups, &calls->at[NAI_STATS_CALL_NAME][i], end - start, err));
-  }
-  return NAI_OK;
-}
+enum { CATEGORY_CALL, CATEGORY_KERNEL, CATEGORY_COPY, CATEGORIES };
 
 int nai_stats_make_operations(struct nai_stats_rows *rows, const struct nai_stats_options *options,
                               struct nai_err *err) {
   struct nai_stats_source *source = rows->source;
-  struct nai_stats_events calls = {0}, operations[3];
-  struct operations *all = NULL;
-  uint64_t count = 0;
-  NAI_TRY(NAI_NEW(all, &source->arena, 1, err));
+  struct nai_stats_groups *groups = NULL;
+  uint32_t behind[CATEGORIES]; /* the groups of each category: those of an event that has the name first */
+  NAI_TRY(NAI_NEW(groups, &source->arena, 1, err));
+  NAI_TRY(nai_stats_groups_begin(groups, source, 1, 0, err));
   if (options->report->what == NAI_STATS_WITH_CALLS)
-    NAI_TRY(nai_stats_load_calls(&calls, source, 1u << NAI_STATS_CALL_NAME, err));
-  NAI_TRY(set_category(all, source, calls.at[NAI_STATS_CALL_NAME], calls.count, CATEGORY_CALL, err));
+    NAI_TRY(sum_calls(&(struct call_sum){groups, source, .cut = true}, options->report->tables[0], err));
+  behind[CATEGORY_CALL] = groups->of.known.count;
   for (int what = NAI_STATS_KERNELS; what <= NAI_STATS_SETS; what++) {
-    struct nai_stats_events *events = &operations[what];
-    NAI_TRY(nai_stats_load_operations(events, source, (enum nai_stats_what)what, 0, options, err));
-    NAI_TRY(set_category(all, source, events->at[NAI_STATS_OP_NAME], events->count,
-                         what == NAI_STATS_KERNELS ? CATEGORY_KERNEL : CATEGORY_COPY, err));
-    count += events->count;
+    NAI_TRY(nai_stats_each_operation(source, (enum nai_stats_what)what, 0, options, add_operations, groups, err));
+    behind[what == NAI_STATS_KERNELS ? CATEGORY_KERNEL : CATEGORY_COPY] = groups->of.known.count;
   }
-  NAI_TRY(nai_stats_groups_begin(&all->groups, source, 1, count + calls.count, err));
-  NAI_TRY(add_calls(&all->groups, &calls, err));
-  for (int what = NAI_STATS_KERNELS; what <= NAI_STATS_SETS; what++)
-    NAI_TRY(add_operations(&all->groups, &operations[what], false, err));
-  NAI_TRY(nai_stats_show_groups(rows, &all->groups, 0, NAI_STATS_BY_NAME, err));
+  NAI_TRY(nai_stats_show_groups(rows, groups, 0, NAI_STATS_BY_NAME, err));
   for (uint32_t g = 0; g < rows->count; g++)
-    all->groups.sorted[g].key[1] = all->category[all->groups.sorted[g].key[0]];
+    for (groups->sorted[g].key[1] = 0; groups->sorted[g].id >= behind[groups->sorted[g].key[1]];)
+      groups->sorted[g].key[1]++;
   return NAI_OK;
 }
 

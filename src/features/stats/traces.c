@@ -48,10 +48,11 @@ int nai_stats_make_gpu_trace(struct nai_stats_rows *rows, const struct nai_stats
   static const char *const columns[] = {"id", "$name", NULL}, *const device_columns[] = {"pid", "cudaId", "gpuId",
                                                                                          NULL};
   struct gpu_trace *trace = NULL;
+  const uint32_t all = (1u << NAI_STATS_OP_COLUMNS) - 1, unshown = options->old ? 1u << NAI_STATS_OP_GREEN : 0;
   NAI_TRY(NAI_NEW(trace, &rows->source->arena, 1, err));
   for (int what = 0; what < 3; what++)
-    NAI_TRY(nai_stats_load_operations(&trace->events[what], rows->source, (enum nai_stats_what)what,
-                                      (1u << NAI_STATS_OP_COLUMNS) - 1, options, err));
+    NAI_TRY(nai_stats_load_operations(&trace->events[what], rows->source, (enum nai_stats_what)what, all & ~unshown,
+                                      options, err));
   NAI_TRY(nai_stats_load(&trace->gpus, rows->source, "TARGET_INFO_GPU", columns, err));
   NAI_TRY(nai_stats_name_memory(trace->kinds, rows->source, options->old, err));
   if (options->flag[1])

@@ -1,5 +1,5 @@
 /* Reports in each format. */
-#include "features/stats/stats.h"
+#include "features/stats/request.h"
 
 #include "base/escape.h"
 #include "base/text.h"
