@@ -85,7 +85,8 @@ static void say_members(struct nai_buf *out, const struct rows *r, const struct 
   for (uint32_t i = 0; i < count && i < MAX_MEMBERS; i++) {
     const struct nai_comm_item *item = item_at(r, firsts[i].value);
     nai_buf_puts(out, i ? ", " : "");
-    nai_buf_printf(out, item->own >= 0 ? "%" PRId64 ": " : "", item->own);
+    if (item->own >= 0)
+      nai_buf_printf(out, "%" PRId64 ": ", item->own);
     nai_buf_printf(out, "GPU %d", nai_model_device(r->m, item->gpu));
   }
   if (count > MAX_MEMBERS)
