@@ -53,9 +53,12 @@ static int gunzip(struct nai_buf *text, const char *path, struct nai_err *err) {
     n = room ? gzread(file, room, BLOCK) : 0;
     text->len += n > 0 ? (size_t)n : 0;
   }
+  int why = errno;
   gzerror(file, &cause);
   bool whole = gzclose_r(file) == Z_OK && n == 0; /* Z_BUF_ERROR: it ends in the middle */
   NAI_TRY(nai_memory_check(cause != Z_MEM_ERROR, err));
+  if (cause == Z_ERRNO)
+    return nai_err_sys(err, NAI_EINPUT, why, "cannot read \"%s\"", path);
   return whole ? NAI_OK : nai_err_damaged(err, "\"%s\" is damaged: it cannot be decompressed", path);
 }
 

@@ -34,7 +34,8 @@ bool nai_cmd_color(void) {
 void nai_cmd_note(const char *line) {
   NAI_SCOPED(nai_buf) clean = {0};
   nai_escape_terminal(&clean, line, strlen(line));
-  fprintf(stderr, "nsys-ai: %s\n", nai_buf_str(&clean));
+  if (!clean.oom)
+    fprintf(stderr, "nsys-ai: %s\n", nai_buf_str(&clean));
 }
 
 void nai_cmd_put_quoted(struct nai_buf *out, const char *word) {

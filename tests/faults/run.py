@@ -50,12 +50,13 @@ class Case:
     which what a failed run left must be what an undisturbed one leaves (without it: nothing changes unless all does). `said`: what
     the command reads on standard input; its answers may be refusals then. `seen`: the files that are compared. `unread`: how outputs say that
     something could not be read, which is then right, too. `few`: one number of each
-    fault is a sample. `all`: faults that every call has to have. `last`: so many of the last allocations fail one by one, too."""
+    fault is a sample. `all`: faults that every call has to have. `last`: so many of the last allocations fail one by one, too; `first`: all from
+    one of the first on."""
 
-    def __init__(self, name, trace, words, earlier=None, statuses=(), mend=None, said=b"", seen=lambda name: True, unread=(), few=False, all=(), last=0):
+    def __init__(self, name, trace, words, earlier=None, statuses=(), mend=None, said=b"", seen=lambda name: True, unread=(), few=False, all=(), last=0, first=0):
         self.name, self.trace, self.words, self.earlier = name, trace, words, earlier
         self.statuses, self.mend, self.said, self.seen, self.unread = set(statuses), mend, said, seen, unread
-        self.few, self.all, self.last = few, all, last
+        self.few, self.all, self.last, self.first = few, all, last, first
 
     def command(self, base, words=None):
         return [support.PROGRAM, *(str(w).replace("OUT", str(base / "out")) for w in words or self.words)]
@@ -212,8 +213,8 @@ def cases():
         Case("probe", minimal, ["probe", minimal]),
         Case("exported", minimal, ["probe", "-q", stand_in(minimal)]),
         Case("wal", minimal, ["probe", live_wal(minimal)]),
-        Case("folder", minimal, ["probe", folder()], few=True),
-        Case("compressed", minimal, ["probe", "-q", compressed(minimal)], few=True),
+        Case("folder", minimal, ["probe", folder()], few=True, first=12),
+        Case("compressed", minimal, ["probe", "-q", compressed(minimal)], few=True, all=["read on"]),
         Case("table", minimal, ["table", same / "stages" / "analyze.ntab", "kernels"]),
         Case("compare", minimal, ["compare", same, other, "-q", "--out", "OUT"]),
         Case("check", minimal, ["check", same, "--baseline", same, "--allow", "same_content", "--budgets", budgets, "-q", "--out", "OUT"], few=True, statuses={7}),
@@ -407,7 +408,8 @@ def sample(case, fault, total, every):
     step = max(1, total * 2 // 3) if case.few and not every else step
     step = step * 2 if support.SANITIZED and not every else step  # a release build tries the rest
     numbers = range(1 + (step * 7 // 11), total + 1, step) if step > 1 else range(1, total + 1)
-    return sorted({*numbers, *range(max(1, total - case.last), total + 1)}) if str(fault) == "alloc once" else numbers
+    more = {"alloc once": range(max(1, total - case.last), total + 1), "alloc on": range(1, case.first + 1)}.get(str(fault), ())
+    return sorted({*numbers, *more})
 
 
 class Tried:
