@@ -137,7 +137,7 @@ TEST(test_choices) {
 TEST(test_whole_names) {
   struct nai_question *q = calloc(1, sizeof *q);
   const char *names[NAI_QUESTION_MAX_NAMES];
-  const struct nai_intent *found[NAI_QUESTION_MAX_INTENTS];
+  const struct nai_intent *found[NAI_QUESTION_MAX_MATCHES];
   assert_non_null(q);
   nai_question_read(q, intents, "is hot1 idle");
   assert_int_equal(nai_question_whole_names(names, q), 1);

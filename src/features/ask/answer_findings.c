@@ -126,18 +126,14 @@ static int add_evidence(const struct nai_asking *asking, int64_t finding, struct
   return NAI_OK;
 }
 
-int nai_findings_add(const struct nai_asking *asking, const struct nai_intent *const *intents, size_t count, bool known,
+int nai_findings_add(const struct nai_asking *asking, const struct nai_intent *intent, bool known,
                      struct nai_err *err) {
   NAI_SCOPED(nai_buf) sql = {0};
   NAI_SCOPED(nai_query_rows) found = {0};
-  size_t patterns = 0;
-  bool any_rule = false;
+  const struct nai_yaml_node *rule = nai_intent_items(intent->doc, intent->node, "rules");
+  bool any_rule = rule && strcmp(rule->text, "*") == 0;
   nai_buf_puts(&sql, findings);
-  for (size_t i = 0; i < count; i++) {
-    const struct nai_yaml_node *rule = nai_intent_items(intents[i]->doc, intents[i]->node, "rules");
-    any_rule |= rule && strcmp(rule->text, "*") == 0;
-    patterns = put_patterns(&sql, intents[i]->doc, rule, patterns);
-  }
+  size_t patterns = put_patterns(&sql, intent->doc, rule, 0);
   known &= patterns > 0;
   if (*asking->name) /* what the question names is where the finding is */
     nai_buf_printf(&sql, "%s(:name <> '' and instr(lower(place), :name))", patterns++ ? " or " : "");

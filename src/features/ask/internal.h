@@ -146,10 +146,10 @@ const char *nai_answer_text(const struct nai_asking *asking, const struct nai_bu
 void nai_answer_say(const struct nai_asking *asking, struct nai_sentences *where, const struct nai_fact *fact,
                     const char *text);
 
-/* Adds the findings of rules that match the intents' patterns, evidence of the first, and advice. `known`: that there
+/* Adds the findings of rules that match the intent's patterns, evidence of the first, and advice. `known`: that there
  * are none can be said. */
-NAI_MUST_CHECK int nai_findings_add(const struct nai_asking *asking, const struct nai_intent *const *intents,
-                                    size_t count, bool known, struct nai_err *err);
+NAI_MUST_CHECK int nai_findings_add(const struct nai_asking *asking, const struct nai_intent *intent, bool known,
+                                    struct nai_err *err);
 /* Adds findings about the capture as a whole to what the run cannot tell. */
 NAI_MUST_CHECK int nai_caveats_add(const struct nai_asking *asking, struct nai_err *err);
 

@@ -42,8 +42,10 @@ void nai_question_read_gpus(struct nai_question *q) {
     q->words[at].of_gpu = true;
     ranks |= w >= RANK && w < sizeof words / sizeof *words;
     add_gpu(q, digits);
-    if (goes_on(q, at))
-      add_gpu(q, q->words[at + 2].text), q->words[at + 2].of_gpu = true;
+    if (goes_on(q, at)) {
+      q->words[at + 2].of_gpu = true;
+      add_gpu(q, q->words[at + 2].text);
+    }
   }
   if (ranks && q->gpu_count < 2) /* a rank alone need not be that GPU */
     q->gpu_count = 0;

@@ -99,8 +99,8 @@ static bool knows_name(const struct nai_intent *intent) {
 }
 
 /* An intent about names: of each. */
-static int answer_chosen(bool *known, struct nai_asking *asking, const struct nai_intent *intent,
-                         const struct nai_query_rows *caps, struct nai_err *err) {
+static int answer_each(bool *known, struct nai_asking *asking, const struct nai_intent *intent,
+                       const struct nai_query_rows *caps, struct nai_err *err) {
   const char *name = asking->name;
   size_t others = asking->other_count;
   NAI_TRY(answer_intent(known, asking, intent, caps, err));
@@ -110,6 +110,28 @@ static int answer_chosen(bool *known, struct nai_asking *asking, const struct na
     NAI_TRY(answer_intent(known, asking, intent, caps, err));
   }
   asking->name = name;
+  return NAI_OK;
+}
+
+/* Facts; findings, what limits whatever is said of the run, and commands, unless no fact is of the GPU or the stretch
+ * of time that the question names. */
+static int answer(struct nai_asking *asking, const struct nai_intent *intent, struct nai_err *err) {
+  NAI_SCOPED(nai_query_rows) caps = {0};
+  struct nai_answer *out = asking->answer;
+  size_t before = out->said.count;
+  bool known = false;
+  NAI_TRY(nai_facts_ask(&caps, asking, capabilities, "capabilities", err));
+  NAI_TRY(answer_each(&known, asking, intent, &caps, err));
+  if (out->said.count == before && (asking->gpu != INT64_MIN || asking->question->time_count == 2)) {
+    nai_answer_say(asking, &out->said, NULL, "Not known for one GPU or a stretch of time: ask without it.");
+    return NAI_OK;
+  }
+  out->intent = intent->name;
+  NAI_TRY(nai_findings_add(asking, intent, known, err));
+  NAI_TRY(nai_caveats_add(asking, err));
+  say_list(asking, intent, "next", &out->next);
+  if (!out->said.count)
+    nai_answer_say(asking, &out->said, NULL, "Nothing recorded answers that.");
   return NAI_OK;
 }
 
@@ -273,24 +295,13 @@ static int choose(const struct nai_intent **chosen, bool *nothing, struct nai_as
   return NAI_OK;
 }
 
-/* What follows the facts: findings, what limits whatever is said of the run, and commands. */
-static int add_rest(const struct nai_asking *asking, const struct nai_intent *const *chosen, size_t count, bool known,
-                    struct nai_err *err) {
-  NAI_TRY(nai_findings_add(asking, chosen, count, known, err));
-  NAI_TRY(nai_caveats_add(asking, err));
-  for (size_t i = 0; i < count; i++)
-    say_list(asking, chosen[i], "next", &asking->answer->next);
-  return NAI_OK;
-}
-
 int nai_question_ask(struct nai_answer *out, const struct nai_intents *intents, struct nai_run *run,
                      const char *question, const char *source, struct nai_arena *arena, struct nai_err *err) {
   struct nai_asking asking = {
       .answer = out, .arena = arena, .intents = intents, .run = run, .source = source, .name = ""};
   const struct nai_intent *chosen;
   struct nai_question *q;
-  NAI_SCOPED(nai_query_rows) caps = {0};
-  bool known = false, nothing;
+  bool nothing;
   *out = (struct nai_answer){0};
   NAI_TRY(NAI_NEW(q, arena, 1, err));
   nai_question_read(q, intents, question);
@@ -298,20 +309,10 @@ int nai_question_ask(struct nai_answer *out, const struct nai_intents *intents, 
   NAI_TRY(check_gpus(&asking, q, err));
   NAI_TRY(place_window(&asking, q, err));
   NAI_TRY(choose(&chosen, &nothing, &asking, q, err));
-  size_t before = out->said.count;
-  NAI_TRY(nai_facts_ask(&caps, &asking, capabilities, "capabilities", err));
   if (chosen)
-    NAI_TRY(answer_chosen(&known, &asking, chosen, &caps, err));
-  if (chosen && out->said.count == before && (asking.gpu != INT64_MIN || q->time_count == 2))
-    nai_answer_say(&asking, &out->said, NULL, "Not known for one GPU or a stretch of time: ask without it.");
-  else if (chosen) {
-    out->intents[out->intent_count++] = chosen->name;
-    NAI_TRY(add_rest(&asking, &chosen, 1, known, err));
-    if (!out->said.count)
-      nai_answer_say(&asking, &out->said, NULL, "Nothing recorded answers that.");
-  }
+    NAI_TRY(answer(&asking, chosen, err));
   say_corrections(&asking);
-  if (!out->intent_count && !nothing)
+  if (!out->intent && !nothing)
     say_examples(&asking);
   return nai_arena_check(arena, err);
 }

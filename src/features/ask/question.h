@@ -7,7 +7,7 @@
 #include "config/yaml.h"
 #include "query/query.h"
 
-enum { NAI_QUESTION_MAX_BYTES = 2000, NAI_QUESTION_MAX_INTENTS = 1, NAI_QUESTION_MAX_FACTS = 8 };
+enum { NAI_QUESTION_MAX_BYTES = 2000, NAI_QUESTION_MAX_FACTS = 8 };
 enum { NAI_FACT_MAX_VALUES = 24, NAI_QUESTION_MAX_LINES = 16 };
 
 /* What can be asked: the built-in file and the user's. */
@@ -45,8 +45,7 @@ struct nai_sentences {
 
 /* An answer. Texts are plain but for names from the trace: escape them for where they go. */
 struct nai_answer {
-  const char *intents[NAI_QUESTION_MAX_INTENTS]; /* of what is answered; borrowed from the intents */
-  size_t intent_count;                           /* 0: no word of the question was understood */
+  const char *intent; /* what is answered, borrowed from the intents; NULL: nothing takes up the question */
   struct nai_fact facts[NAI_QUESTION_MAX_FACTS];
   size_t fact_count;
   struct nai_sentences said, limits, next; /* the answer; what the run cannot tell; commands to go on with */

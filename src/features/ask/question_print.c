@@ -168,8 +168,8 @@ void nai_cmd_put_answer_json(struct nai_buf *out, const char *question, const st
   nai_json_open(&json, out, NAI_JSON_LINES);
   nai_json_put_text(&json, "question", question);
   nai_json_put_array(&json, "intents", NAI_JSON_INLINE);
-  for (size_t i = 0; i < answer->intent_count; i++)
-    nai_json_text(&json, answer->intents[i]);
+  if (answer->intent)
+    nai_json_text(&json, answer->intent);
   nai_json_end(&json);
   put_sentences_json(&json, "answer", &answer->said);
   nai_json_key(&json, "wording");
