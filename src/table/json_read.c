@@ -33,7 +33,7 @@ static void *take(size_t bytes) {
   return memory;
 }
 
-/* What goes is among the last that came, or holds what came since. */
+/* Looked for from the last on: what goes while a text is read has mostly just come. */
 static void give_back(void *memory) {
   size_t at = reading.count;
   while (at && reading.blocks[at - 1] != memory)
