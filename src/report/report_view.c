@@ -405,6 +405,7 @@ static void put_serving(struct nai_view *root, const struct nai_report *report) 
   for (int64_t i = 0; i < engines->rows && i < FEW_ENGINES; i++) {
     struct nai_view *engine = nai_view_add_map(list);
     nai_report_put_row(engine, report, engines, i);
+    nai_view_put_bool(engine, "several", strchr(nai_get_str(engines, i, SERVING_ENGINES_device_ids), ','));
     for (int64_t k = 0; k < sums->rows; k++) {
       struct SERVING_SUMMARY_row row = SERVING_SUMMARY_at(sums, k);
       bool all = strcmp(row.kind, "all") == 0;

@@ -417,6 +417,8 @@ class Said(unittest.TestCase):
             for file, end in (("report.md", "Details, timeline"), ("report.html", "<h2>Findings</h2>")):
                 line, = (row for row in (artifacts(trace(name)) / file).read_text(encoding="utf-8").partition(end)[0].splitlines() if "Serving, " in row)
                 self.assertIn(said, line)
+                device_ids = read_csv(artifacts(trace(name)), "serving_engines")[0]["device_ids"]
+                self.assertIn(f"GPUs {device_ids}" if "," in device_ids else f"GPU {device_ids}", line)
                 self.assertEqual("node by node" in line, "node by node" in read_csv(artifacts(trace(name)), "serving_engines")[0]["note"], file)
 
     def test_answers(self):
