@@ -161,8 +161,9 @@ NAI_MUST_CHECK int nai_caveats_add(const struct nai_asking *asking, struct nai_e
 
 /* Words that may be the whole name of something, whatever else begins like them: "Fan2", "sampling". Borrowed. */
 size_t nai_question_whole_names(const char **out, const struct nai_question *question);
-/* Says which names of the question nothing has; *any: there are such. */
-NAI_MUST_CHECK int nai_names_say_unknown(bool *any, const struct nai_asking *asking, struct nai_err *err);
+/* Says which names of the question nothing has, and takes them as answered; *any: there are such. */
+NAI_MUST_CHECK int nai_names_say_unknown(bool *any, const struct nai_asking *asking, struct nai_question *q,
+                                         struct nai_err *err);
 /* Takes misspelt words for the known ones that they look like, but for those that something in the trace is called. */
 NAI_MUST_CHECK int nai_names_correct_spelling(const struct nai_asking *asking, struct nai_question *q,
                                               struct nai_err *err);

@@ -309,7 +309,7 @@ static int choose(const struct nai_intent **chosen, bool *nothing, struct nai_as
   NAI_TRY(nai_names_correct_spelling(asking, q, err));
   NAI_TRY(nai_names_choose(&about, asking, q, err));
   q->named = about ? nai_intent_text(about->doc, about->node, "names") : NULL;
-  NAI_TRY(nai_names_say_unknown(nothing, asking, err));
+  NAI_TRY(nai_names_say_unknown(nothing, asking, q, err));
   *nothing &= !about;
   if (*nothing)
     return NAI_OK; /* that is all there is to say */

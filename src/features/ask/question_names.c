@@ -133,8 +133,7 @@ static int find_name(const char **word, const char **kind, const struct nai_aski
   return NAI_OK;
 }
 
-int nai_names_say_unknown(bool *any, const struct nai_asking *asking, struct nai_err *err) {
-  const struct nai_question *q = asking->question;
+int nai_names_say_unknown(bool *any, const struct nai_asking *asking, struct nai_question *q, struct nai_err *err) {
   const char *text, *word, *kind;
   *any = false;
   for (size_t i = 0; i < q->count; i++) {
@@ -144,7 +143,7 @@ int nai_names_say_unknown(bool *any, const struct nai_asking *asking, struct nai
     NAI_TRY(find_name(&word, &kind, asking, &text, 1, PART, err));
     if (word)
       continue;
-    *any = true;
+    q->words[i].names = *any = true;
     nai_answer_say(asking, &asking->answer->said, NULL,
                    nai_arena_printf(asking->arena,
                                     "Nothing in the trace is called \"%s\": no kernel, NVTX range or CUDA call.",

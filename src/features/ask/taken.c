@@ -24,7 +24,7 @@ bool nai_intent_takes(const struct nai_intent *intent, const char *parameter) {
 /* Values that its statements choose by; not one that they do not tell from none, where they do so of others. */
 static void mark_choices(struct nai_question_marks *covered, const struct nai_question *q,
                          const struct nai_intents *intents, const struct nai_intent *intent) {
-  enum { OF_CASES = 1 };
+  enum { OF_CASES = 2 };
   char parameter[NAI_QUESTION_WORD], literal[NAI_QUESTION_WORD], other[NAI_QUESTION_WORD];
   for (size_t i = 0; i < q->choice_count; i++) {
     const char *key = q->choices[i].key, *value = q->choices[i].value;
