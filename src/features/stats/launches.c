@@ -17,17 +17,14 @@ static int join(struct launches *out, struct nai_stats_rows *rows, const struct 
   wanted |= 1u << NAI_STATS_OP_CORRELATION | 1u << NAI_STATS_OP_PROCESS | 1u << NAI_STATS_OP_DEVICE;
   NAI_TRY(nai_stats_index_calls(&out->calls, rows->source, 1u << NAI_STATS_CALL_NAME, err));
   NAI_TRY(nai_stats_load_operations(&out->kernels, rows->source, NAI_STATS_KERNELS, wanted, options, err));
-  NAI_TRY(NAI_NEW(out->call, arena, out->kernels.count, err));
+  NAI_TRY(nai_stats_find_calls(&out->call, &out->calls, &out->kernels, NAI_STATS_OP_PROCESS, NAI_STATS_OP_CORRELATION,
+                               arena, err));
   NAI_TRY(NAI_NEW(out->order, arena, out->kernels.count, err));
-  for (uint32_t i = 0; i < out->kernels.count; i++) {
-    uint32_t call = nai_stats_call_of(&out->calls, out->kernels.at[NAI_STATS_OP_PROCESS][i],
-                                      out->kernels.at[NAI_STATS_OP_CORRELATION][i]);
-    out->call[i] = call;
-    if (call != UINT32_MAX &&
+  for (uint32_t i = 0; i < out->kernels.count; i++)
+    if (out->call[i] != UINT32_MAX &&
         nai_stats_has_times(out->kernels.at[NAI_STATS_OP_START][i], out->kernels.at[NAI_STATS_OP_END][i]))
       out->order[out->count++] =
-          (struct nai_key){nai_key_from_i64(out->calls.events.at[NAI_STATS_CALL_START][call]), i};
-  }
+          (struct nai_key){nai_key_from_i64(out->calls.events.at[NAI_STATS_CALL_START][out->call[i]]), i};
   if (out->count < out->kernels.count)
     rows->note = nai_arena_printf(arena, "%u of %u kernels have no launching call and are left out",
                                   out->kernels.count - out->count, out->kernels.count);
