@@ -16,7 +16,7 @@ static int category_of(const struct nai_model *m, const struct nai_path_segment 
   if (segment->cause != NAI_PATH_KERNEL)
     return -1;
   const struct nai_op *op = nai_dep_op(m, nai_node_op(m->dependencies, segment->node));
-  return m->kernel_category[nai_filled_text(&m->kernels.name, op->row)];
+  return m->kernel_category[nai_val_text(&m->kernels.name, op->row)];
 }
 
 static const char *subject_of(char room[NAI_KIND_NAME_MAX], const struct nai_model *m,
@@ -56,7 +56,7 @@ static int64_t asleep_ns(const struct nai_model *m, const struct nai_path_segmen
   uint32_t api = known ? nai_path_call(m, segment) : NAI_NO_ROW;
   if (api != NAI_NO_ROW)
     nai_cpu_time_add(&time, m,
-                     nai_get_i64(m->tables[NAI_IN_THREADS], nai_filled_i32(&m->apis.thread, api), THREADS_global_tid),
+                     nai_get_i64(m->tables[NAI_IN_THREADS], nai_val_i32(&m->apis.thread, api), THREADS_global_tid),
                      segment->start, segment->end);
   return time.off_ns - time.preempted_ns;
 }
