@@ -60,7 +60,7 @@ static bool copy_blocks(const struct dep_builder *b, uint32_t call, const struct
   const struct nai_model *m = b->m;
   if (op->type != NAI_OP_COPY)
     return false;
-  return m->api_class[nai_filled_text(&m->apis.name, b->d->call_api[call])] == NAI_API_BLOCKING_COPY ||
+  return m->api_class[nai_val_text(&m->apis.name, b->d->call_api[call])] == NAI_API_BLOCKING_COPY ||
          nai_at_i32(&m->memops.src_kind, op->row) == PAGEABLE || nai_at_i32(&m->memops.dst_kind, op->row) == PAGEABLE;
 }
 
@@ -79,7 +79,7 @@ static int add_copy(struct call_end *c, uint32_t op, struct nai_err *err) {
 static int add_queue(struct call_end *c, uint32_t op, struct nai_err *err) {
   const struct dep_builder *b = c->b;
   const struct nai_dependencies *d = b->d;
-  double median = b->call_median[nai_filled_text(&b->m->apis.name, d->call_api[c->call])];
+  double median = b->call_median[nai_val_text(&b->m->apis.name, d->call_api[c->call])];
   int64_t ns = c->end - c->start;
   if (b->stream_of_op[op] == NAI_NO_ROW)
     return NAI_OK;

@@ -32,7 +32,7 @@ static enum nai_path_cause operation_cause(const struct nai_model *m, uint32_t o
 
 static enum nai_path_cause call_cause(const struct nai_model *m, uint32_t call) {
   uint32_t api = m->dependencies->call_api[call];
-  switch ((enum nai_api_class)m->api_class[nai_filled_text(&m->apis.name, api)]) {
+  switch ((enum nai_api_class)m->api_class[nai_val_text(&m->apis.name, api)]) {
   case NAI_API_ALLOCATION:
     return NAI_PATH_ALLOCATION;
   case NAI_API_MODULE:
