@@ -102,7 +102,7 @@ static void *resize_plain(void *memory, size_t bytes) {
   return header + 1;
 }
 
-int nai_spill_array_new(void **out, const char *directory, size_t bytes, struct nai_err *err) {
+int nai_spill_array_new(void **out, const char *directory, size_t bytes, size_t unset, struct nai_err *err) {
   *out = NULL;
   if (!directory || bytes < MIN_FILE_BYTES) {
     struct header *header = calloc(1, sizeof *header + bytes);
@@ -114,7 +114,7 @@ int nai_spill_array_new(void **out, const char *directory, size_t bytes, struct 
   if (failed)
     return nai_err_sys(err, NAI_EIO, failed, "cannot reserve %zu bytes in \"%s\"", bytes, directory);
   if (!cleared)
-    memset(*out, 0, bytes);
+    memset((char *)*out + unset, 0, bytes - unset);
   return NAI_OK;
 }
 

@@ -151,11 +151,11 @@ int nai_group_stats(struct nai_stats *stats, uint32_t groups, const struct nai_v
            most = 0; /* behind: of each group's values, those of none before */
   int64_t *told_value = NULL, *collected = NULL, *by_group;
   struct buckets *b = NULL; /* of a large group */
-  NAI_TRY(NAI_NEW(by_group, &arena, rows, err));
+  NAI_TRY(NAI_NEW_UNSET(by_group, &arena, rows, err));
   NAI_TRY(NAI_NEW(behind, &arena, (size_t)groups + 2, err));
   if (!group) {
-    NAI_TRY(NAI_NEW(told_group, &arena, rows, err));
-    NAI_TRY(NAI_NEW(told_value, &arena, rows, err));
+    NAI_TRY(NAI_NEW_UNSET(told_group, &arena, rows, err));
+    NAI_TRY(NAI_NEW_UNSET(told_value, &arena, rows, err));
     group = bucket = told_group; /* used again when they are by group */
     value = collected = told_value;
   }
