@@ -786,6 +786,19 @@ class Commands(unittest.TestCase):
         self.assertGreater(row["not_recorded_pct"], 50)
         self.assertIn("more than half of the window", row["reason"])
 
+    def test_a_free_waits(self):
+        """cudaFree returns behind the kernels before it: they are on the path, as with a synchronization, until it is gone."""
+        path = fresh_dir("whatif") / "trace.sqlite"
+        shutil.copy(trace("loop"), path)
+        with contextlib.closing(sqlite3.connect(path)) as db, db:
+            db.execute("update StringIds set value = 'cudaFree_v3020' where value like 'cuda%Synchronize%'")
+        kernels = [sum(row["duration_ms"] for row in report(analyze(one)).rows("critical_path_causes") if (row["scope"], row["cause"]) == ("window", "kernel"))
+                   for one in (trace("loop"), path)]
+        self.assertGreater(kernels[0], 0)
+        self.assertAlmostEqual(kernels[1] / kernels[0], 1, delta=0.02)
+        row, = report(analyze(path)).rows("dependency_graph")
+        self.assertEqual(row["replay_error_ns"], 0)
+
     def test_factors(self):
         """1.25x is 0.8, and a range is read at its middle."""
         answers = [json.loads(run("whatif", "--quiet", trace("loop"), "--kernel", f".*={factor}", "--format", "json").stdout)["together"]
