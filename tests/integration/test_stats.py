@@ -1271,6 +1271,12 @@ class Runs(unittest.TestCase):
         self.assertEqual((status, out), (3, stats(source, "gpumemtimesum", "-f", "csv")))
         self.assertIn("the run does not keep streamId", said)
 
+    def test_pages_at_address_0(self):
+        source = edited("training", "update CUPTI_ACTIVITY_KIND_MEMCPY set copyKind = 11 + rowid % 2, virtualAddress = rowid % 3 * 4096 where rowid < 40")
+        want = stats(source, "um_sum,um_total_sum", "-f", "csv")
+        self.assertIn("\n0x0,", want)
+        self.assertEqual(self.alone(source, "-q", "-f", "csv", "-r", "um_sum,um_total_sum"), (0, want, ""))
+
     def test_a_part_of_the_capture(self):
         done = run("stats", "-r", "cuda_api_sum", support.analyze(trace("training"), "--trim", "1", "1.2"))
         self.assertEqual(done.returncode, 3)
@@ -1677,7 +1683,7 @@ class Tables(unittest.TestCase):
         self.assertEqual(found, {("OpenMP", k) if k < 18 else ("OpenACC", k - 18): k + 1 for k in range(21)})
 
     def test_unified_memory_by_address(self):
-        source = edited("copy-bound", "update CUPTI_ACTIVITY_KIND_MEMCPY set copyKind = 11 + rowid % 2, virtualAddress = 4096 * (1 + rowid % 5) where rowid % 3 < 2")
+        source = edited("copy-bound", "update CUPTI_ACTIVITY_KIND_MEMCPY set copyKind = 11 + rowid % 2, virtualAddress = 4096 * (rowid % 5) where rowid % 3 < 2")
         with sqlite3.connect(source) as db:
             want = [tuple(map(str, row)) for row in db.execute(
                 "select globalPid >> 24 & 0xffffff, virtualAddress, sum(bytes), count(*), sum(bytes * (copyKind = 11)), sum(bytes * (copyKind = 12)), "

@@ -83,9 +83,77 @@ static void take_point(struct nai_question *q, const char *text, const char *num
 }
 
 /* "between 10 and 20 us": nobody asks for such a stretch of a capture by its times since the start. */
-static bool are_lengths(const struct nai_question *q) {
+static void take_lengths(struct nai_question *q) {
   enum { SHORT_NS = 1000000 };
-  return q->time_count == 2 && !q->from_start && !q->from_end && q->time_ns[0] < SHORT_NS && q->time_ns[1] < SHORT_NS;
+  if (q->time_count != 2 || q->from_start || q->from_end || q->time_ns[0] >= SHORT_NS || q->time_ns[1] >= SHORT_NS)
+    return;
+  q->least_ns = q->time_ns[0] < q->time_ns[1] ? q->time_ns[0] : q->time_ns[1];
+  q->most_ns = q->time_ns[0] + q->time_ns[1] - q->least_ns;
+  q->time_count = 0;
+}
+
+/* "in the first second" */
+static void take_first_unit(struct nai_question *q) {
+  for (size_t i = 1; i < q->count && !q->time_count; i++) {
+    q->from_start = strcmp(q->words[i - 1].text, "first") == 0;
+    q->from_end = strcmp(q->words[i - 1].text, "last") == 0;
+    double ns = strcmp(q->words[i].text, "second") == 0 ? 1e9 : strcmp(q->words[i].text, "millisecond") == 0 ? 1e6 : 0;
+    if (ns > 0 && (q->from_start || q->from_end)) {
+      q->time_ns[0] = (int64_t)ns;
+      q->time_ns[1] = 0;
+      q->time_count = 2;
+      return;
+    }
+  }
+  if (!q->time_count)
+    q->from_start = q->from_end = false;
+}
+
+static const struct {
+  const char *word;
+  bool above;
+} comparisons[] = {{"over", true},     {"above", true},  {"exceed", true},  {"exceeding", true}, {"beyond", true},
+                   {"longer", true},   {"more", true},   {"greater", true}, {"larger", true},    {"bigger", true},
+                   {"slower", true},   {"higher", true}, {"least", true},   {"under", false},    {"below", false},
+                   {"shorter", false}, {"less", false},  {"fewer", false},  {"smaller", false},  {"faster", false},
+                   {"quicker", false}, {"lower", false}, {"most", false},   {"within", false}};
+enum { COMPARISONS = sizeof comparisons / sizeof *comparisons };
+
+bool nai_question_is_comparison(const char *word, size_t len, bool *above) {
+  for (size_t i = 0; i < COMPARISONS; i++)
+    if (strlen(comparisons[i].word) == len && strncasecmp(comparisons[i].word, word, len) == 0) {
+      *above = comparisons[i].above;
+      return true;
+    }
+  return false;
+}
+
+/* "longer than 5 ms", "> 5 ms", "under 5 ms": that the number is a limit, and of which side. */
+static bool is_limit(bool *above, const char *text, const char *number) {
+  const char *end = number, *at;
+  for (int back = 0; back < 2; back++, end = at) {
+    while (end > text && strchr(" =", end[-1]))
+      end--;
+    if (end > text && strchr("<>", end[-1])) {
+      *above = end[-1] == '>';
+      return true;
+    }
+    for (at = end; at > text && isalpha((unsigned char)at[-1]);)
+      at--;
+    if (nai_question_is_comparison(at, (size_t)(end - at), above))
+      return true;
+    if ((end - at != 4 || strncasecmp(at, "than", 4) != 0) && (end - at != 1 || *at != 'a'))
+      return false;
+  }
+  return false;
+}
+
+static bool take_limit(struct nai_question *q, const char *text, const struct nai_number *number) {
+  bool above, bytes = number->kind == NAI_NUMBER_BYTES;
+  if (!is_limit(&above, text, number->text) || number->value >= 1e18)
+    return false;
+  *(bytes ? above ? &q->least_bytes : &q->most_bytes : above ? &q->least_ns : &q->most_ns) = (int64_t)number->value;
+  return true;
 }
 
 /* "the three slowest". One is mostly no number: "is it the slow one". */
@@ -99,25 +167,23 @@ static int64_t of_word(const char *word) {
 
 /* Durations and points of time: "5 us", "between 0.2 and 0.3 s"; and the first number that is none of those. */
 void nai_question_read_numbers(struct nai_question *q, const char *text) {
-  enum { MAX_JOIN = 5, MAX_PLAIN = 1000000 }; /* " and " */
-  static const double MAX_BYTES = 1e15;
+  enum { MAX_JOIN = 5, MAX_PLAIN = 1000000000 }; /* " and "; a process id */
   struct nai_number plain = {0}, number;
   const char *end = text + strlen(text);
-  q->number = q->other = q->bytes = INT64_MIN;
+  q->number = q->other = q->least_ns = q->most_ns = q->least_bytes = q->most_bytes = INT64_MIN;
   for (const char *at = text; nai_number_next(&number, text, &at, end);) {
     bool joined = plain.text && number.text - (plain.text + plain.len) <= MAX_JOIN;
     double written = strtod(number.text, NULL);
-    if (number.kind == NAI_NUMBER_TIME && joined && written > 0)
-      take_time(q, plain.value * number.value / written);
-    if (number.kind == NAI_NUMBER_TIME)
+    bool limit =
+        number.kind == NAI_NUMBER_BYTES || number.kind == NAI_NUMBER_TIME ? take_limit(q, text, &number) : false;
+    if (number.kind == NAI_NUMBER_TIME && !limit) {
+      if (joined && written > 0)
+        take_time(q, plain.value * number.value / written);
       take_time(q, number.value);
-    if (number.kind == NAI_NUMBER_TIME)
       take_end(q, text, number.text);
-    if (number.kind == NAI_NUMBER_TIME)
       take_point(q, text, number.text);
+    }
     plain = number.kind == NAI_NUMBER_PLAIN ? number : (struct nai_number){0};
-    if (number.kind == NAI_NUMBER_BYTES && number.value < MAX_BYTES)
-      q->bytes = (int64_t)number.value;
     bool plain_or_share = plain.text || number.kind == NAI_NUMBER_PERCENT;
     int64_t *place = q->number == INT64_MIN ? &q->number : q->other == INT64_MIN ? &q->other : NULL;
     if (plain_or_share && place && number.value < MAX_PLAIN)
@@ -125,5 +191,6 @@ void nai_question_read_numbers(struct nai_question *q, const char *text) {
   }
   for (size_t i = 0; i < q->count && q->number == INT64_MIN; i++)
     q->number = of_word(q->words[i].text);
-  q->lengths = are_lengths(q);
+  take_lengths(q);
+  take_first_unit(q);
 }

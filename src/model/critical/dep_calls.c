@@ -54,6 +54,28 @@ static int add_waits(struct call_end *c, struct nai_err *err) {
   return NAI_OK;
 }
 
+/* A free returns behind all work that was launched before it: the rest of its time is its own. */
+static int add_free(struct call_end *c, struct nai_err *err) {
+  const struct nai_dependencies *d = c->b->d;
+  uint32_t ops[DEP_MAX_AWAITED], last = NAI_NO_ROW;
+  int64_t until = c->start;
+  for (uint32_t i = 0, n = nai_dep_awaited_by_free(c->b, c->call, ops); i < n; i++) {
+    uint32_t node = nai_node_of_op(d, ops[i]) + 1;
+    if (d->time[node] > c->end + NAI_CLOCK_TOLERANCE_NS)
+      return NAI_OK; /* it did not wait */
+    if (d->time[node] > until) {
+      last = node;
+      until = d->time[node];
+    }
+  }
+  if (last == NAI_NO_ROW)
+    return NAI_OK;
+  c->own = dep_least(c->own, until < c->end ? c->end - until : 0);
+  NAI_TRY(nai_dep_add(c->b, last, c->end - until, NAI_DEP_WAIT, err));
+  c->b->d->v[c->b->count - 1].inferred = true;
+  return NAI_OK;
+}
+
 /* Whether the thread stays in the call until the copy is made, or nearly. */
 static bool copy_blocks(const struct dep_builder *b, uint32_t call, const struct nai_op *op) {
   enum { PAGEABLE = 0 };
@@ -121,6 +143,7 @@ static int add_call_end(struct dep_builder *b, uint32_t call, struct nai_err *er
   c.own = c.end - c.start;
   d->first[c.node] = first;
   NAI_TRY(add_waits(&c, err));
+  NAI_TRY(add_free(&c, err));
   NAI_TRY(add_owned(&c, err));
   NAI_TRY(nai_dep_add(b, 2 * call, c.own, NAI_DEP_CALL, err));
   if (b->count > first + 1)

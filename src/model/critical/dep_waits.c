@@ -269,6 +269,17 @@ uint32_t nai_dep_awaited(const struct dep_builder *b, uint32_t call, uint32_t op
   return ops[0] != NAI_NO_ROW;
 }
 
+uint32_t nai_dep_awaited_by_free(const struct dep_builder *b, uint32_t call, uint32_t ops[DEP_MAX_AWAITED]) {
+  uint32_t api = b->d->call_api[call];
+  const char *name = nai_model_api_name(b->m, api);
+  bool known;
+  if (b->m->api_class[nai_filled_text(&b->m->apis.name, api)] != NAI_API_ALLOCATION || !strstr(name, "Free") ||
+      strstr(name, "Async") || strstr(name, "Host"))
+    return 0;
+  return awaited_of_process(b, b->m->thread_process[nai_filled_i32(&b->m->apis.thread, api)], b->d->time[2 * call], ops,
+                            &known);
+}
+
 /* --- how fast waits return -------------------------------------------------------------------- */
 
 int nai_dep_measure_returns(struct dep_builder *b, struct nai_err *err) {

@@ -51,7 +51,7 @@ static enum nai_path_cause cause_of(const struct nai_model *m, uint32_t node, co
   case NAI_DEP_CALL:
     return call_cause(m, nai_node_call(node));
   case NAI_DEP_WAIT:
-    return NAI_PATH_SYNC_RETURN;
+    return call_cause(m, nai_node_call(node)) == NAI_PATH_ALLOCATION ? NAI_PATH_ALLOCATION : NAI_PATH_SYNC_RETURN;
   case NAI_DEP_STAGING:
     return NAI_PATH_COPY;
   case NAI_DEP_QUEUE:

@@ -194,6 +194,10 @@ enum nai_path_state nai_path_state_of(const char **reason, const struct nai_mode
     *reason = "over a hundredth of the dependencies contradict each other: clocks or launches are wrong";
     return NAI_PATH_REFUSED;
   }
+  if (window->by_cause[NAI_PATH_NOT_RECORDED] > window->wall_ns / 2) {
+    *reason = "more than half of the window lies before the first thing that its path reaches";
+    return NAI_PATH_REFUSED;
+  }
   if (unexplained > UNEXPLAINED_PCT) {
     *reason = "nothing recorded explains more than a fifth of the path";
     return NAI_PATH_NO_SAVINGS;

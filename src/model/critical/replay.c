@@ -41,8 +41,8 @@ static inline bool weight_of(int64_t *weight, const struct nai_dependencies *d, 
   case NAI_DEP_CALL:
     *weight = call_weight(s, nai_node_call(node), dep->weight);
     return true;
-  case NAI_DEP_WAIT:
-    return !waits_no_longer(s, nai_node_call(node));
+  case NAI_DEP_WAIT: /* a call that is gone waits for nothing */
+    return !waits_no_longer(s, nai_node_call(node)) && !(s->call_factor && s->call_factor[nai_node_call(node)] == 0);
   case NAI_DEP_STAGING:
     if (s->op_factor)
       *weight = scaled(dep->weight, s->op_factor[nai_node_op(d, dep->from)]);
@@ -79,7 +79,7 @@ static uint32_t kinds_changed(const struct nai_dependencies *d, const struct nai
     kinds |= 1u << NAI_DEP_HOST | 1u << NAI_DEP_HANDOFF;
   if (s->call_cut || s->call_factor || s->no_wait)
     kinds |= 1u << NAI_DEP_CALL;
-  if (s->no_wait)
+  if (s->no_wait || s->call_factor)
     kinds |= 1u << NAI_DEP_WAIT | 1u << NAI_DEP_STAGING;
   if (s->op_factor)
     kinds |= 1u << NAI_DEP_OPERATION | 1u << NAI_DEP_COLLECTIVE | 1u << NAI_DEP_STAGING;
