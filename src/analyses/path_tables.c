@@ -18,7 +18,7 @@ static void put_place(struct CRITICAL_PATH_row *row, const struct nai_model *m,
   if (!segment->dep)
     return;
   if (nai_node_is_call(d, segment->node)) {
-    int32_t thread = nai_filled_i32(&m->apis.thread, d->call_api[nai_node_call(segment->node)]);
+    int32_t thread = nai_val_i32(&m->apis.thread, d->call_api[nai_node_call(segment->node)]);
     row->pid = nai_model_pid(m, m->thread_process[thread]);
     row->tid = nai_get_i64(m->tables[NAI_IN_THREADS], thread, THREADS_tid);
     return;
@@ -45,8 +45,8 @@ static void put_segment(const struct nai_path_tables *out, const struct nai_path
   }
   if (segment->cause == NAI_PATH_KERNEL)
     row.category = nai_kernel_classes_name(
-        m->classes, m->kernel_category[nai_filled_text(
-                        &m->kernels.name, nai_dep_op(m, nai_node_op(m->dependencies, segment->node))->row)]);
+        m->classes, m->kernel_category[nai_val_text(&m->kernels.name,
+                                                    nai_dep_op(m, nai_node_op(m->dependencies, segment->node))->row)]);
   CRITICAL_PATH_add(out->path, &row);
 }
 

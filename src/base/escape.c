@@ -177,7 +177,9 @@ void nai_escape_markdown(struct nai_buf *out, const char *text, size_t len) {
   bool in_code = false;                   /* inside a code span for characters that act after Markdown */
   size_t run_end = 0;                     /* of the run of _ or * examined last */
   bool run_escaped = false;
-  for (size_t i = 0; i < len; i++) {
+  size_t mark = out->len == 0 && len >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+  nai_buf_puts(out, mark ? "&#65279;" : ""); /* readers skip a byte order mark: the line would start behind it */
+  for (size_t i = mark; i < len; i++) {
     bool line_start = number_start && i == 0, code = acts_after_markdown(&s, i);
     char c = char_at(&s, i), next = char_at(&s, i + 1);
     if ((c == '_' || c == '*') && i >= run_end) {

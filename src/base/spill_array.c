@@ -6,7 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { PAGE = 4096, MIN_FILE_BYTES = 1 << 19, MOST_KEPT_BYTES = 1 << 28 };
+enum { PAGE = 4096, LARGE = 1 << 20, MIN_FILE_BYTES = 1 << 19, MOST_KEPT_BYTES = 1 << 28 };
 
 /* Directly before the memory itself: how to free it. As long as malloc aligns. */
 struct header {
@@ -102,10 +102,18 @@ static void *resize_plain(void *memory, size_t bytes) {
   return header + 1;
 }
 
-int nai_spill_array_new(void **out, const char *directory, size_t bytes, struct nai_err *err) {
+/* In large pages: to touch 512 small ones takes three times as long. Neighbors are merged only if asked for whole. */
+static struct header *new_plain(size_t bytes) {
+  struct header *header = calloc(1, sizeof *header + bytes);
+  if (header && bytes >= LARGE)
+    (void)madvise((char *)header - (uintptr_t)header % PAGE, bytes, MADV_HUGEPAGE);
+  return header;
+}
+
+int nai_spill_array_new(void **out, const char *directory, size_t bytes, size_t unset, struct nai_err *err) {
   *out = NULL;
   if (!directory || bytes < MIN_FILE_BYTES) {
-    struct header *header = calloc(1, sizeof *header + bytes);
+    struct header *header = new_plain(bytes);
     *out = header ? header + 1 : NULL;
     return header ? NAI_OK : nai_err_nomem(err);
   }
@@ -114,7 +122,7 @@ int nai_spill_array_new(void **out, const char *directory, size_t bytes, struct 
   if (failed)
     return nai_err_sys(err, NAI_EIO, failed, "cannot reserve %zu bytes in \"%s\"", bytes, directory);
   if (!cleared)
-    memset(*out, 0, bytes);
+    memset((char *)*out + unset, 0, bytes - unset);
   return NAI_OK;
 }
 

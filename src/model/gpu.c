@@ -172,9 +172,9 @@ static int find_window(struct nai_model *m, struct nai_err *err) {
   if (m->window_start <= m->window_end)
     return NAI_OK;
   for (uint32_t i = 0; i < m->apis.n; i++)
-    widen(m, nai_at_filled(&m->apis.start_ns, i), nai_at_filled(&m->apis.end_ns, i));
+    widen(m, nai_val(&m->apis.start_ns, i), nai_val(&m->apis.end_ns, i));
   for (uint32_t i = 0; i < m->nvtx.n; i++)
-    widen(m, nai_at_filled(&m->nvtx.start_ns, i), nai_at_filled(&m->nvtx.end_ns, i));
+    widen(m, nai_val(&m->nvtx.start_ns, i), nai_val(&m->nvtx.end_ns, i));
   if (m->window_start > m->window_end)
     m->window_start = m->window_end = 0;
   return NAI_OK;

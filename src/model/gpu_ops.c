@@ -82,8 +82,8 @@ static int fill_run(struct run *run, const struct nai_groups *rows, uint32_t gpu
       break;
     struct nai_op op = {.row = order[i], .type = type};
     if (type == NAI_OP_KERNEL)
-      op.communication = m->kernel_communication[nai_filled_text(&m->kernels.name, op.row)];
-    if (type == NAI_OP_COPY && nai_filled_i32(&m->memops.kind, op.row) == NAI_MEMOP_SET)
+      op.communication = m->kernel_communication[nai_val_text(&m->kernels.name, op.row)];
+    if (type == NAI_OP_COPY && nai_val_i32(&m->memops.kind, op.row) == NAI_MEMOP_SET)
       op.type = NAI_OP_SET;
     run->v[run->n++] = op;
   }

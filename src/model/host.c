@@ -34,8 +34,8 @@ static int find_blocked(void *ctx, int thread, struct nai_err *err) {
   blocked->arena = &m->arena;
   for (uint32_t i = calls->first[thread]; i < calls->first[thread + 1]; i++)
     if (nai_model_api_blocks(m, calls->order[i]))
-      nai_intervals_add(blocked, nai_at_filled(&m->apis.start_ns, calls->order[i]),
-                        nai_at_filled(&m->apis.end_ns, calls->order[i]));
+      nai_intervals_add(blocked, nai_val(&m->apis.start_ns, calls->order[i]),
+                        nai_val(&m->apis.end_ns, calls->order[i]));
   return blocked->oom ? nai_err_nomem(err) : NAI_OK;
 }
 

@@ -16,7 +16,7 @@ static bool joinable(int64_t correlation) { return correlation != NAI_NULL_I64 &
 
 /* The index that a call belongs to, NULL for none. */
 static inline struct process_index *index_of(struct process_index *index, const struct nai_model *m, uint32_t api) {
-  int32_t process = m->thread_process[nai_filled_i32(&m->apis.thread, api)];
+  int32_t process = m->thread_process[nai_val_i32(&m->apis.thread, api)];
   return process < 0 || !joinable(nai_at(&m->apis.correlation_id, api)) ? NULL : &index[process];
 }
 
@@ -39,7 +39,7 @@ static int index_allocate(struct process_index *index, const struct nai_model *m
     if (x->key_count && span / 8 <= x->key_count + 1024) {
       NAI_TRY(NAI_NEW(x->rows, arena, span + 1, err));
     } else if (x->key_count) {
-      NAI_TRY(NAI_NEW(x->keys, arena, x->key_count, err));
+      NAI_TRY(NAI_NEW_UNSET(x->keys, arena, x->key_count, err));
       x->key_count = 0;
     }
   }
@@ -66,7 +66,7 @@ static int index_fill(struct process_index *index, const struct nai_model *m, st
     } else if (x) {
       /* Ids are unique within a process; should one repeat, the earliest call has it. */
       uint32_t *row = &x->rows[nai_at(&a->correlation_id, i) - x->lowest];
-      if (!*row || nai_at_filled(&a->start_ns, i) < nai_at_filled(&a->start_ns, *row - 1))
+      if (!*row || nai_val(&a->start_ns, i) < nai_val(&a->start_ns, *row - 1))
         *row = i + 1;
     }
   }
@@ -128,7 +128,7 @@ static void find_owners(const struct nai_model *m) {
   for (uint32_t i = 0; i < m->memops.n; i++)
     if (m->memop_api[i] != NAI_NO_ROW)
       m->api_owns[m->memop_api[i]] |=
-          (uint8_t)(1 << (nai_filled_i32(&m->memops.kind, i) == NAI_MEMOP_SET ? NAI_OP_SET : NAI_OP_COPY));
+          (uint8_t)(1 << (nai_val_i32(&m->memops.kind, i) == NAI_MEMOP_SET ? NAI_OP_SET : NAI_OP_COPY));
   for (uint32_t i = 0; i < m->graphs.n; i++)
     if (m->graph_api[i] != NAI_NO_ROW)
       m->api_owns[m->graph_api[i]] |= 1 << NAI_OP_GRAPH;

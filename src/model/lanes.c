@@ -155,7 +155,7 @@ static int add_range_lane(struct builder *b, uint32_t thread, enum nai_lane_kind
   int wanted = kind == NAI_LANE_NVTX ? NAI_NVTX_PUSH_POP : NAI_NVTX_START_END;
   uint32_t *rows = b->rows + b->used, count = 0;
   for (uint32_t i = g->first[thread]; i < g->first[thread + 1]; i++)
-    if (nai_filled_i32(&b->m->nvtx.kind, g->order[i]) == wanted)
+    if (nai_val_i32(&b->m->nvtx.kind, g->order[i]) == wanted)
       rows[count++] = g->order[i];
   b->used += count;
   return add_host_lane(b, thread, kind, rows, count, err);

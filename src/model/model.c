@@ -87,15 +87,15 @@ uint32_t nai_model_op_behind(const struct nai_model *model, const struct nai_gpu
 }
 
 const char *nai_model_api_name(const struct nai_model *m, uint32_t api) {
-  return nai_strings_get(&m->tables[NAI_IN_APIS]->strings, nai_filled_text(&m->apis.name, api));
+  return nai_strings_get(&m->tables[NAI_IN_APIS]->strings, nai_val_text(&m->apis.name, api));
 }
 
 const char *nai_model_kernel_name(const struct nai_model *m, uint32_t kernel) {
-  return nai_strings_get(&m->tables[NAI_IN_KERNELS]->strings, nai_filled_text(&m->kernels.name, kernel));
+  return nai_strings_get(&m->tables[NAI_IN_KERNELS]->strings, nai_val_text(&m->kernels.name, kernel));
 }
 
 const char *nai_model_range_name(const struct nai_model *m, uint32_t range) {
-  return nai_strings_get(&m->tables[NAI_IN_NVTX]->strings, nai_filled_text(&m->nvtx.name, range));
+  return nai_strings_get(&m->tables[NAI_IN_NVTX]->strings, nai_val_text(&m->nvtx.name, range));
 }
 
 int64_t nai_model_pid(const struct nai_model *m, int32_t process) {
@@ -109,8 +109,8 @@ int32_t nai_model_process(const struct nai_model *m, int64_t pid) {
 struct nai_range_place nai_model_range_place(const struct nai_model *m, uint32_t range) {
   if (range == NAI_NO_ROW)
     return (struct nai_range_place){NAI_NULL_I64, NAI_NULL_I64, NAI_NULL_I64, NAI_NULL_I64};
-  int32_t thread = nai_filled_i32(&m->nvtx.thread, range);
-  return (struct nai_range_place){nai_at_filled(&m->nvtx.start_ns, range), nai_at_filled(&m->nvtx.end_ns, range),
+  int32_t thread = nai_val_i32(&m->nvtx.thread, range);
+  return (struct nai_range_place){nai_val(&m->nvtx.start_ns, range), nai_val(&m->nvtx.end_ns, range),
                                   nai_get_i64(m->tables[NAI_IN_THREADS], thread, THREADS_pid),
                                   nai_get_i64(m->tables[NAI_IN_THREADS], thread, THREADS_tid)};
 }
@@ -140,7 +140,7 @@ const char *nai_model_kind_name(char room[NAI_KIND_NAME_MAX], const struct nai_m
 }
 
 const char *nai_model_direction(char room[NAI_KIND_NAME_MAX], const struct nai_model *m, uint32_t memop) {
-  if (nai_filled_i32(&m->memops.kind, memop) == NAI_MEMOP_SET)
+  if (nai_val_i32(&m->memops.kind, memop) == NAI_MEMOP_SET)
     return "memset";
   return nai_model_kind_name(room, m, NAI_LABEL_COPY, nai_at_i32(&m->memops.copy_kind, memop));
 }

@@ -260,13 +260,13 @@ int64_t nai_parts_bytes(const struct nai_model *model, uint32_t parts);
 
 /* How long a kernel, a graph, a copy or set, an API call or an NVTX range took, ns. */
 static inline int64_t nai_kernel_ns(const struct nai_model *m, uint32_t kernel) {
-  return nai_at_filled(&m->kernels.end_ns, kernel) - nai_at_filled(&m->kernels.start_ns, kernel);
+  return nai_val(&m->kernels.end_ns, kernel) - nai_val(&m->kernels.start_ns, kernel);
 }
 static inline int64_t nai_graph_ns(const struct nai_model *m, uint32_t graph) {
-  return nai_at_filled(&m->graphs.end_ns, graph) - nai_at_filled(&m->graphs.start_ns, graph);
+  return nai_val(&m->graphs.end_ns, graph) - nai_val(&m->graphs.start_ns, graph);
 }
 static inline int64_t nai_memop_ns(const struct nai_model *m, uint32_t memop) {
-  return nai_at_filled(&m->memops.end_ns, memop) - nai_at_filled(&m->memops.start_ns, memop);
+  return nai_val(&m->memops.end_ns, memop) - nai_val(&m->memops.start_ns, memop);
 }
 /* Whether a copy or set could be as fast as its row says. The fastest memories of GPUs move 10^4 bytes per ns and their
  * caches less than ten times that; durations below 1 us may be ticks of a coarse clock. */
@@ -278,10 +278,10 @@ static inline bool nai_memop_rate_is_possible(const struct nai_model *m, uint32_
          (ns > NAI_MEMOP_SHORT_NS ? ns : NAI_MEMOP_SHORT_NS);
 }
 static inline int64_t nai_call_ns(const struct nai_model *m, uint32_t api) {
-  return nai_at_filled(&m->apis.end_ns, api) - nai_at_filled(&m->apis.start_ns, api);
+  return nai_val(&m->apis.end_ns, api) - nai_val(&m->apis.start_ns, api);
 }
 static inline int64_t nai_range_ns(const struct nai_model *m, uint32_t range) {
-  return nai_at_filled(&m->nvtx.end_ns, range) - nai_at_filled(&m->nvtx.start_ns, range);
+  return nai_val(&m->nvtx.end_ns, range) - nai_val(&m->nvtx.start_ns, range);
 }
 
 /* How GPU `device_id` is called in reports. */
@@ -298,10 +298,10 @@ uint32_t nai_model_gpu_index(const struct nai_model *model, int32_t device_id);
                                 : &(m)->memops.column)
 /* When an operation ran. */
 static inline int64_t nai_model_op_start(const struct nai_model *m, const struct nai_op *op) {
-  return nai_at_filled(NAI_OP_COLUMN(m, op, start_ns), op->row);
+  return nai_val(NAI_OP_COLUMN(m, op, start_ns), op->row);
 }
 static inline int64_t nai_model_op_end(const struct nai_model *m, const struct nai_op *op) {
-  return nai_at_filled(NAI_OP_COLUMN(m, op, end_ns), op->row);
+  return nai_val(NAI_OP_COLUMN(m, op, end_ns), op->row);
 }
 /* Row of processes of an operation, -1 unknown. */
 static inline int32_t nai_model_op_process(const struct nai_model *m, const struct nai_op *op) {
@@ -325,7 +325,7 @@ uint32_t nai_model_op_from(const struct nai_model *model, const struct nai_gpu *
 uint32_t nai_model_op_behind(const struct nai_model *model, const struct nai_gpu *gpu, uint32_t first, int64_t t);
 /* Whether the call waits for the GPU: a synchronisation function, or a blocking copy that owns a copy. */
 static inline bool nai_model_api_blocks(const struct nai_model *m, uint32_t api) {
-  enum nai_api_class c = m->api_class[nai_filled_text(&m->apis.name, api)];
+  enum nai_api_class c = m->api_class[nai_val_text(&m->apis.name, api)];
   return c == NAI_API_BLOCKING ||
          (c == NAI_API_BLOCKING_COPY && (!m->memops.n || m->api_owns[api] & (1 << NAI_OP_COPY | 1 << NAI_OP_SET)));
 }
@@ -357,7 +357,7 @@ const char *nai_model_direction(char room[NAI_KIND_NAME_MAX], const struct nai_m
 /* Node of the innermost NVTX range around the start of an API call, NULL when there is none. */
 static inline struct nai_nvtx_node *nai_model_call_node(const struct nai_model *m, uint32_t api) {
   uint32_t node = m->api_node[api];
-  return node == NAI_NO_ROW ? NULL : &m->nodes[m->first_node[nai_filled_i32(&m->apis.thread, api)] + node];
+  return node == NAI_NO_ROW ? NULL : &m->nodes[m->first_node[nai_val_i32(&m->apis.thread, api)] + node];
 }
 
 /* Whether work of any GPU is recorded. */

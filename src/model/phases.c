@@ -13,14 +13,14 @@ struct sweep {
 };
 
 static int phase_of(const struct sweep *x, uint32_t range) {
-  return x->name_phase[nai_filled_text(&x->m->nvtx.name, range)];
+  return x->name_phase[nai_val_text(&x->m->nvtx.name, range)];
 }
 
 /* Shares out the time up to t; returns the phase at t, -1 for none. */
 static int advance(struct sweep *x, int64_t t) {
   while (x->depth) {
     uint32_t top = x->open[x->depth - 1];
-    int64_t end = nai_at_filled(&x->m->nvtx.end_ns, top), until = end < t ? end : t;
+    int64_t end = nai_val(&x->m->nvtx.end_ns, top), until = end < t ? end : t;
     if (until > x->now) {
       x->m->phase_sums[phase_of(x, top)].wall_ns += until - x->now;
       x->now = until;
@@ -36,7 +36,7 @@ static int advance(struct sweep *x, int64_t t) {
 static void count_range(struct nai_phase_sum *sum, const struct nai_model *m, uint32_t range) {
   int64_t length = nai_range_ns(m, range), longest = sum->longest == NAI_NO_ROW ? -1 : nai_range_ns(m, sum->longest);
   if (length > longest ||
-      (length == longest && nai_at_filled(&m->nvtx.start_ns, range) < nai_at_filled(&m->nvtx.start_ns, sum->longest)))
+      (length == longest && nai_val(&m->nvtx.start_ns, range) < nai_val(&m->nvtx.start_ns, sum->longest)))
     sum->longest = range;
   sum->ranges++;
 }
@@ -44,7 +44,7 @@ static void count_range(struct nai_phase_sum *sum, const struct nai_model *m, ui
 static bool is_in_same_phase(const struct sweep *x, uint32_t range, int phase) {
   for (uint32_t i = 0; i < x->depth; i++)
     if (phase_of(x, x->open[i]) == phase &&
-        nai_at_filled(&x->m->nvtx.end_ns, x->open[i]) >= nai_at_filled(&x->m->nvtx.end_ns, range))
+        nai_val(&x->m->nvtx.end_ns, x->open[i]) >= nai_val(&x->m->nvtx.end_ns, range))
       return true;
   return false;
 }
@@ -52,11 +52,11 @@ static bool is_in_same_phase(const struct sweep *x, uint32_t range, int phase) {
 /* A range begins. */
 static int enter(struct sweep *x, uint32_t range, struct nai_err *err) {
   const struct NVTX_EVENTS_columns *v = &x->m->nvtx;
-  int around = advance(x, nai_at_filled(&v->start_ns, range)), own = phase_of(x, range), phase = own < 0 ? around : own;
+  int around = advance(x, nai_val(&v->start_ns, range)), own = phase_of(x, range), phase = own < 0 ? around : own;
   if (phase >= 0)
     count_range(&x->m->phase_sums[phase], x->m, range);
   x->m->range_phase[range] = own >= 0 && !is_in_same_phase(x, range, own) ? own : -1;
-  if (own < 0 || nai_at_filled(&v->start_ns, range) >= nai_at_filled(&v->end_ns, range))
+  if (own < 0 || nai_val(&v->start_ns, range) >= nai_val(&v->end_ns, range))
     return NAI_OK;
   NAI_TRY(NAI_ROOM(x->open, x->capacity, x->depth, &x->m->work->arenas[NAI_PART_PHASES], err));
   x->open[x->depth++] = range;
@@ -71,8 +71,8 @@ static int sweep_thread(struct sweep *x, uint32_t thread, struct nai_err *err) {
   x->depth = 0;
   for (uint32_t c = calls->first[thread]; c <= calls->first[thread + 1]; c++) {
     bool last = c == calls->first[thread + 1];
-    int64_t t = last ? INT64_MAX : nai_at_filled(&m->apis.start_ns, calls->order[c]);
-    for (; r < r_end && nai_at_filled(&m->nvtx.start_ns, ranges->order[r]) <= t;
+    int64_t t = last ? INT64_MAX : nai_val(&m->apis.start_ns, calls->order[c]);
+    for (; r < r_end && nai_val(&m->nvtx.start_ns, ranges->order[r]) <= t;
          r++) /* a call that starts with a range lies in it */
       NAI_TRY(enter(x, ranges->order[r], err));
     int phase = advance(x, t);

@@ -17,8 +17,7 @@ static int add_to_group(struct nai_model *m, struct nai_keyset *keys, uint32_t *
   }
   struct nai_kernel_group *group = &m->kernel_groups[index];
   int64_t length = nai_kernel_ns(m, kernel), longest = nai_kernel_ns(m, group->longest);
-  if (length > longest ||
-      (length == longest && nai_at_filled(&k->start_ns, kernel) < nai_at_filled(&k->start_ns, group->longest)))
+  if (length > longest || (length == longest && nai_val(&k->start_ns, kernel) < nai_val(&k->start_ns, group->longest)))
     group->longest = kernel;
   group->calls++;
   group->total_ns += length;
@@ -33,8 +32,8 @@ static int group_kernels(struct nai_model *m, struct nai_err *err) {
   uint32_t gpu = 0, capacity = 0;
   NAI_TRY(NAI_NEW(m->kernel_group, &m->arena, m->kernels.n, err));
   for (uint32_t i = 0; i < m->kernels.n; i++) {
-    if (i == 0 || nai_filled_i32(&m->kernels.device_id, i) != device) {
-      device = nai_filled_i32(&m->kernels.device_id, i);
+    if (i == 0 || nai_val_i32(&m->kernels.device_id, i) != device) {
+      device = nai_val_i32(&m->kernels.device_id, i);
       gpu = nai_model_gpu_index(m, device);
     }
     NAI_TRY(add_to_group(m, &keys, &capacity, gpu, i, err));
@@ -67,7 +66,7 @@ static int sum_processes(struct nai_model *m, struct nai_err *err) {
     sum->attributed_ns += m->nodes[i].kernel_ns;
   }
   for (uint32_t i = 0; i < m->memops.n; i++)
-    if (nai_filled_i32(&m->memops.kind, i) == NAI_MEMOP_COPY && nai_at(&m->memops.migration, i) != 1 &&
+    if (nai_val_i32(&m->memops.kind, i) == NAI_MEMOP_COPY && nai_at(&m->memops.migration, i) != 1 &&
         nai_at(&m->memops.copy_kind, i) != NAI_COPY_DECOMPRESSION)
       sum_of(m, nai_at(&m->memops.process, i))->copied_bytes += nai_at(&m->memops.bytes, i);
   for (uint32_t t = 0; t < m->thread_count; t++) {

@@ -79,30 +79,18 @@ static int64_t put_rows(struct nai_view *rows, const struct nai_report *report, 
 
 enum { FEW_GPUS = 4, FEW_ENGINES = 4, PARTS = NAI_BAR_PARTS };
 
-/* Time of a GPU, or of several, by part. */
-struct bar {
-  double parts[PARTS];
-};
-
-static void bar_add(struct bar *bar, const struct nai_table *gpus, int64_t row) {
-  static const int columns[PARTS] = {GPU_ACTIVE_compute_ns, GPU_ACTIVE_exposed_comm_ns, GPU_ACTIVE_exposed_copy_ns,
-                                     GPU_ACTIVE_idle_ns};
-  for (int p = 0; p < PARTS; p++)
-    bar->parts[p] += (double)nai_get_i64(gpus, row, columns[p]);
-}
-
-static void put_bar(struct nai_view *list, const char *label, const struct bar *bar) {
+static void put_bar(struct nai_view *list, const char *label, const double parts[PARTS]) {
   static const char *const keys[PARTS] = {"compute_pct", "exposed_comm_pct", "exposed_copy_pct", "idle_pct"};
-  double whole = bar->parts[0] + bar->parts[1] + bar->parts[2] + bar->parts[3];
+  double whole = parts[0] + parts[1] + parts[2] + parts[3];
   if (!(whole > 0))
     return;
   NAI_SCOPED(nai_buf) text = {0};
   struct nai_view *view = nai_view_add_map(list);
-  nai_fmt_bar(&text, bar->parts, whole);
+  nai_fmt_bar(&text, parts, whole);
   nai_view_put_text(view, "label", label);
   nai_view_put_buf(view, "bar", NAI_TEXT_CODE, &text);
   for (int p = 0; p < PARTS; p++) {
-    struct nai_value value = {.type = NAI_F64, .f = 100 * bar->parts[p] / whole};
+    struct nai_value value = {.type = NAI_F64, .f = 100 * parts[p] / whole};
     nai_report_put_value(view, keys[p], NAI_PCT, &value);
   }
 }
@@ -111,22 +99,27 @@ static void put_bar(struct nai_view *list, const char *label, const struct bar *
 static void put_bars(struct nai_view *root, const struct nai_report *report) {
   const struct nai_table *gpus = nai_report_table(report, "gpu_active");
   struct nai_view *list = nai_view_put_list(root, "bars");
-  struct bar all = {0};
+  double all[PARTS] = {0};
   int64_t active = 0, window = 0;
+  bool pauses = false;
   char label[64];
   for (int64_t i = 0; i < gpus->rows; i++) {
-    struct bar one = {0};
-    bar_add(&all, gpus, i);
-    bar_add(&one, gpus, i);
+    const struct GPU_ACTIVE_row gpu = GPU_ACTIVE_at(gpus, i);
+    const double one[PARTS] = {(double)gpu.compute_ns, (double)gpu.exposed_comm_ns, (double)gpu.exposed_copy_ns,
+                               (double)gpu.idle_ns};
+    for (int p = 0; p < PARTS; p++)
+      all[p] += one[p];
     if (gpus->rows <= FEW_GPUS)
-      put_bar(list, nai_report_gpu_label(report, nai_get_i64(gpus, i, GPU_ACTIVE_device_id)), &one);
-    active = nai_get_i64(gpus, i, GPU_ACTIVE_active_ns) > active ? nai_get_i64(gpus, i, GPU_ACTIVE_active_ns) : active;
-    window = nai_get_i64(gpus, i, GPU_ACTIVE_window_ns) > window ? nai_get_i64(gpus, i, GPU_ACTIVE_window_ns) : window;
+      put_bar(list, nai_report_gpu_label(report, gpu.device_id), one);
+    active = gpu.active_ns > active ? gpu.active_ns : active;
+    window = gpu.window_ns > window ? gpu.window_ns : window;
+    pauses |= gpu.active_ns != gpu.window_ns;
   }
   snprintf(label, sizeof label, "%lld GPUs", (long long)gpus->rows);
   if (gpus->rows > FEW_GPUS)
-    put_bar(list, label, &all);
+    put_bar(list, label, all);
   nai_view_put_bool(root, "has_bars", active > 0);
+  nai_view_put_bool(root, "has_pauses", pauses);
   nai_report_put_duration(root, "active", (double)active);
   nai_report_put_duration(root, "window", (double)window);
   struct nai_capture_course course;
@@ -161,15 +154,6 @@ static void put_usual(struct nai_view *root, const struct nai_report *report) {
   }
 }
 
-/* Whether what was active differs from the window on some GPU. */
-static bool has_pauses(const struct nai_report *report) {
-  const struct nai_table *active = nai_report_table(report, "gpu_active");
-  for (int64_t i = 0; i < active->rows; i++)
-    if (nai_get_i64(active, i, GPU_ACTIVE_active_ns) != nai_get_i64(active, i, GPU_ACTIVE_window_ns))
-      return true;
-  return false;
-}
-
 /* A grouping by its name, table, time and keys. */
 #define GROUPING(groups, id, time, ...) \
   groups, &nai_##id##_schema, {__VA_ARGS__}, sizeof((int[]){__VA_ARGS__}) / sizeof(int), time
@@ -202,6 +186,8 @@ static void put_sections(struct nai_view *tables, const struct nai_report *repor
   } sections[] = {
       {"ranges_by_gpu_time", "nvtx_ranges", "ORDER BY attributed_gpu_time_ns DESC"},
       {"ranges_on_gpu", "nvtx_projection", "WHERE whole = 1"},
+      {"idle_ranges", "nvtx_projection", /* long ones on GPUs on which nothing runs in much of that */
+       "WHERE whole = 1 AND idle_pct > 30 AND union_span_ns > (SELECT max(window_ns) / 10 FROM gpu_utilization)", 3},
       {"few_in_ranges", "nvtx_coverage", "WHERE scope = 'all' AND coverage_pct < 90"},
       {"slow_steps", "steps", "WHERE excess_ns IS NOT NULL ORDER BY excess_ns DESC"},
       {"metrics_in_short", "gpu_metrics", "WHERE during = 'busy'"},
@@ -223,21 +209,6 @@ static void put_sections(struct nai_view *tables, const struct nai_report *repor
     nai_view_put_bool(view, "any", total > 0);
     put_more(view, total, most);
   }
-}
-
-/* Ranges that last more than a tenth of the window on GPUs on which nothing runs in much of that. */
-static void put_idle_ranges(struct nai_view *tables, const struct nai_report *report, struct nai_sql *sql) {
-  const struct nai_table *gpus = nai_report_table(report, "gpu_utilization");
-  struct nai_view *view = nai_view_put_map(tables, "idle_ranges");
-  int64_t window = 0;
-  for (int64_t i = 0; i < gpus->rows; i++) {
-    int64_t ns = nai_get_i64(gpus, i, GPU_UTILIZATION_window_ns);
-    window = ns > window ? ns : window;
-  }
-  char clause[128];
-  snprintf(clause, sizeof clause, "WHERE whole = 1 AND idle_pct > 30 AND union_span_ns > %" PRId64, window / 10);
-  nai_view_put_bool(view, "any",
-                    put_rows(nai_view_put_list(view, "rows"), report, sql, "nvtx_projection", clause, 3, NULL) > 0);
 }
 
 /* Rows of gap_activity in which something beside CUDA tells what the thread did: before and after GPU work, its own
@@ -346,7 +317,9 @@ static int open_tables(struct nai_sql **out, const struct nai_report *report, st
   NAI_TRY(nai_memory_check(schemas, err));
   for (size_t i = 0; i < report->table_count; i++)
     schemas[i] = report->tables[i]->schema;
-  return nai_sql_new(out, schemas, report->table_count, err);
+  NAI_TRY(nai_sql_new(out, schemas, report->table_count, err));
+  struct nai_sql_table *gpus = nai_sql_find(*out, "gpu_utilization"); /* clauses of other tables ask it, too */
+  return gpus ? nai_sql_show(gpus, nai_report_table(report, "gpu_utilization"), err) : NAI_OK;
 }
 
 static void put_tables(struct nai_view *tables, const struct nai_report *report, int top) {
@@ -361,7 +334,6 @@ static void put_tables(struct nai_view *tables, const struct nai_report *report,
   }
   put_sections(tables, report, sql, top);
   put_cpu_work(tables, report, sql, top);
-  put_idle_ranges(tables, report, sql);
 }
 
 /* "capture_line", "capture_bar", and "capture_phases" to draw: place and width in per mille of what is recorded, and
@@ -450,7 +422,6 @@ struct nai_view *nai_report_view(const struct nai_report *report, int top, bool 
   put_serving(root, report);
   put_usual(root, report);
   put_skills(root, report, top);
-  nai_view_put_bool(root, "has_pauses", has_pauses(report));
   nai_view_put_bool(root, "has_gpus", nai_report_table(report, "gpu_utilization")->rows > 0);
   if (top == report->top)
     nai_view_put_late(root, fill_late, report);

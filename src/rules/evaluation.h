@@ -113,7 +113,8 @@ struct finding {
   uint32_t hit_count, hit_capacity;
   uint32_t left_out; /* further hits of the rule that its limit leaves out */
   const char *subject, *title, *place, *change, *why, *recommendation, *verify;
-  const char *gpus; /* device ids, the worst first */
+  bool other_places; /* than `place`, which is that of the worst hit */
+  const char *gpus;  /* device ids, the worst first */
   uint32_t gpu_count;
   struct saving saving; /* on the GPU where it is largest */
   int severity;

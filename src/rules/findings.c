@@ -134,6 +134,17 @@ static void sum_up(struct finding *finding, struct nai_arena *arena) {
       add_gpu(finding, i, arena);
 }
 
+/* Whether another hit is at another place than the worst one. */
+static bool has_other_places(const struct finding *finding, const struct evaluation *e) {
+  struct env env;
+  for (uint32_t i = 1; *finding->place && i < finding->hit_count; i++) {
+    nai_hit_enter(&env, e->set, e->input, finding->hits[i], finding->subject);
+    if (strcmp(finding->place, nai_variants_text(e->arena, &env, &finding->rule->place, TEXT_PLAIN, " ")) != 0)
+      return true;
+  }
+  return false;
+}
+
 static int complete(struct finding *finding, const struct evaluation *e) {
   const struct rule *rule = finding->rule;
   bool many = finding->hit_count > 1 && rule->title_many.count;
@@ -144,6 +155,7 @@ static int complete(struct finding *finding, const struct evaluation *e) {
   if (!*finding->title) /* none of its variants holds */
     finding->title = rule->id;
   finding->place = nai_variants_text(e->arena, &env, &rule->place, TEXT_PLAIN, " ");
+  finding->other_places = has_other_places(finding, e);
   finding->change = nai_variants_text(e->arena, &env, &rule->simulate, TEXT_PLAIN, " ");
   sum_up(finding, e->arena);
   finding->severity = finding->hits[0]->severity;
@@ -162,7 +174,8 @@ static int tell_apart(struct evaluation *e) {
   for (uint32_t i = 0; i < e->findings.count; i++)
     for (uint32_t j = 0; *all[i].place && all[i].title == titles[i] && j < e->findings.count; j++)
       if (i != j && strcmp(titles[i], titles[j]) == 0)
-        all[i].title = nai_arena_printf(e->arena, "%s: %s", titles[i], all[i].place);
+        all[i].title =
+            nai_arena_printf(e->arena, "%s: %s%s", titles[i], all[i].place, all[i].other_places ? " and others" : "");
   return NAI_OK;
 }
 

@@ -97,7 +97,7 @@ static inline void unpack(int64_t *values, struct nai_column c, uint32_t width, 
   c.null_value = NAI_NULL_I64;
   if (c.null == NO_NULL && width < 8)
     for (size_t i = 0; i < count; i++)
-      values[i] = nai_at_filled(&c, first + i);
+      values[i] = nai_val(&c, first + i);
   else
     for (size_t i = 0; i < count; i++)
       values[i] = nai_at(&c, first + i);

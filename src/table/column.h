@@ -27,7 +27,7 @@ static inline uint64_t nai_cell_at(const struct nai_column *c, uint64_t row) {
 }
 
 /* The value of a row where none is NULL: of columns that are declared as filled. */
-static inline int64_t nai_at_filled(const struct nai_column *c, uint64_t row) {
+static inline int64_t nai_val(const struct nai_column *c, uint64_t row) {
   return (int64_t)((nai_cell_at(c, row) ^ c->sign) + c->offset);
 }
 
@@ -40,12 +40,8 @@ static inline int64_t nai_at(const struct nai_column *c, uint64_t row) {
 /* The same for columns whose type is NAI_I32 or NAI_STR. */
 static inline int32_t nai_at_i32(const struct nai_column *c, uint64_t row) { return (int32_t)nai_at(c, row); }
 static inline uint32_t nai_at_text(const struct nai_column *c, uint64_t row) { return (uint32_t)nai_at(c, row); }
-static inline int32_t nai_filled_i32(const struct nai_column *c, uint64_t row) {
-  return (int32_t)nai_at_filled(c, row);
-}
-static inline uint32_t nai_filled_text(const struct nai_column *c, uint64_t row) {
-  return (uint32_t)nai_at_filled(c, row);
-}
+static inline int32_t nai_val_i32(const struct nai_column *c, uint64_t row) { return (int32_t)nai_val(c, row); }
+static inline uint32_t nai_val_text(const struct nai_column *c, uint64_t row) { return (uint32_t)nai_val(c, row); }
 
 /* A column of cells that were packed, or of a plain array (base 0, the width of its type). */
 struct nai_column nai_column_of(enum nai_type type, const void *cells, uint32_t width, int64_t base);

@@ -76,7 +76,7 @@ static uint32_t direction_name(struct nai_encoder *e, const char *text) {
 static uint32_t memop_name(struct nai_encoder *e, uint32_t row) {
   struct nai_page_names *names = &e->names;
   char room[NAI_KIND_NAME_MAX];
-  if (nai_filled_i32(&e->m->memops.kind, row) == NAI_MEMOP_SET)
+  if (nai_val_i32(&e->m->memops.kind, row) == NAI_MEMOP_SET)
     return direction_name(e, nai_model_direction(room, e->m, row));
   int32_t kind = nai_at_i32(&e->m->memops.copy_kind, row);
   if (!names->last_copy || names->last_copy_kind != kind) {
@@ -91,7 +91,7 @@ static uint64_t api_aux(const struct nai_encoder *e, uint32_t api) {
   uint64_t launches = e->launches[api] ? 4 : 0;
   if (nai_model_api_blocks(m, api))
     return launches + 1;
-  enum nai_api_class c = m->api_class[nai_filled_text(&m->apis.name, api)];
+  enum nai_api_class c = m->api_class[nai_val_text(&m->apis.name, api)];
   return launches + (c == NAI_API_ORDERING || c == NAI_API_POLL ? 2 : 0);
 }
 
@@ -106,10 +106,10 @@ static inline struct facts facts_of(struct nai_encoder *e, enum nai_lane_kind ki
   struct facts f = {.api = NAI_NO_ROW};
   switch (kind) {
   case NAI_LANE_KERNEL: {
-    uint32_t name = nai_filled_text(&m->kernels.name, row);
+    uint32_t name = nai_val_text(&m->kernels.name, row);
     f.name = NUMBER_OF(e, &e->names.of_kernel[name], nai_model_kernel_name(m, row), m->kernel_category[name], true);
     f.correlation = nai_at(&m->kernels.correlation_id, row);
-    f.aux = (uint64_t)nai_filled_i32(&m->kernels.config, row) + 1;
+    f.aux = (uint64_t)nai_val_i32(&m->kernels.config, row) + 1;
     f.api = m->kernel_api[row];
     break;
   }
@@ -131,12 +131,12 @@ static inline struct facts facts_of(struct nai_encoder *e, enum nai_lane_kind ki
   case NAI_LANE_NVTX:
   case NAI_LANE_NVTX_ASYNC:
     f.name =
-        NUMBER_OF(e, &e->names.of_range[nai_filled_text(&m->nvtx.name, row)], nai_model_range_name(m, row), -1, false);
+        NUMBER_OF(e, &e->names.of_range[nai_val_text(&m->nvtx.name, row)], nai_model_range_name(m, row), -1, false);
     f.correlation = export_row(m, row);
     f.aux = kind == NAI_LANE_NVTX ? m->nvtx_depth[row] : 0;
     break;
   case NAI_LANE_API:
-    f.name = NUMBER_OF(e, &e->names.of_api[nai_filled_text(&m->apis.name, row)], nai_model_api_name(m, row), -1, false);
+    f.name = NUMBER_OF(e, &e->names.of_api[nai_val_text(&m->apis.name, row)], nai_model_api_name(m, row), -1, false);
     f.correlation = nai_at(&m->apis.correlation_id, row);
     f.aux = api_aux(e, row);
     break;

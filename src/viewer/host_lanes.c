@@ -2,6 +2,8 @@
 
 #include "base/sort.h"
 #include "model/cpu/cpu.h"
+#include "tables/mpi_events.h"
+#include "tables/openacc_events.h"
 #include "tables/osrt_events.h"
 #include "tables/overhead_events.h"
 #include "tables/sample_events.h"
@@ -71,7 +73,7 @@ static int add_event(struct building *b, struct nai_host_lane *lane, int64_t sta
 
 /* --- calls and overhead ----------------------------------------------------------------------- */
 
-/* A table of events with threads: its columns, those a call lies inside of left out. */
+/* A table of events with threads, and its columns. Of events inside one another the outermost are shown. */
 struct source {
   enum nai_host_kind kind;
   const struct nai_table *t;
@@ -82,16 +84,27 @@ static int add_rows(struct building *b, const struct source *s, const struct nai
                     struct nai_err *err) {
   struct nai_host_lane *lane = NULL;
   const struct nai_table *threads = b->m->tables[NAI_IN_THREADS];
+  int64_t until = INT64_MIN; /* end of the outermost event so far */
   for (uint32_t i = 0; i < n; i++) {
     uint32_t row = keys[i].value;
-    int64_t thread = nai_get_i64(s->t, row, s->thread);
-    if (!lane || keys[i].key != keys[i - 1].key)
-      NAI_TRY(new_lane(&lane, b, s->kind, nai_get_i64(threads, thread, THREADS_global_tid), err));
+    int64_t thread = nai_get_i64(s->t, row, s->thread), end = nai_get_i64(s->t, row, s->end);
     struct nai_value name = nai_table_value(s->t, row, s->name);
-    NAI_TRY(add_event(b, lane, nai_get_i64(s->t, row, s->start), nai_get_i64(s->t, row, s->end),
-                      name.null ? "unnamed" : name.s, err));
+    if (!lane || keys[i].key != keys[i - 1].key) {
+      NAI_TRY(new_lane(&lane, b, s->kind, nai_get_i64(threads, thread, THREADS_global_tid), err));
+      until = INT64_MIN;
+    }
+    if (s->level < 0 && end <= until)
+      continue;
+    until = end;
+    NAI_TRY(add_event(b, lane, nai_get_i64(s->t, row, s->start), end, name.null ? "unnamed" : name.s, err));
   }
   return NAI_OK;
+}
+
+static int sort_by(struct nai_key *keys, uint32_t n, const struct source *s, int column, struct nai_err *err) {
+  for (uint32_t i = 0; i < n; i++)
+    keys[i].key = nai_key_from_i64(nai_get_i64(s->t, keys[i].value, column)) ^ (column == s->end ? UINT64_MAX : 0);
+  return nai_sort_keys(keys, n, err);
 }
 
 static int add_source(struct building *b, const struct source *s, struct nai_err *err) {
@@ -102,11 +115,11 @@ static int add_source(struct building *b, const struct source *s, struct nai_err
   NAI_TRY(nai_memory_check(keys, err));
   for (uint32_t i = 0; i < n; i++)
     if (nai_get_i64(s->t, i, s->thread) >= 0 && (s->level < 0 || nai_get_i64(s->t, i, s->level) <= 0))
-      keys[count++] = (struct nai_key){nai_key_from_i64(nai_get_i64(s->t, i, s->start)), i};
-  NAI_TRY(nai_sort_keys(keys, count, err));
-  for (uint32_t i = 0; i < count; i++)
-    keys[i].key = (uint64_t)nai_get_i64(s->t, keys[i].value, s->thread);
-  NAI_TRY(nai_sort_keys(keys, count, err));
+      keys[count++].value = i;
+  if (s->level < 0)
+    NAI_TRY(sort_by(keys, count, s, s->end, err)); /* longest first */
+  NAI_TRY(sort_by(keys, count, s, s->start, err));
+  NAI_TRY(sort_by(keys, count, s, s->thread, err));
   return add_rows(b, s, keys, count, err);
 }
 
@@ -166,19 +179,25 @@ static void drop_empty(struct nai_host_lanes *lanes) {
 
 int nai_host_build(struct nai_host_lanes *out, const struct nai_items *items, const struct nai_model *m, int64_t origin,
                    int64_t end, struct nai_err *err) {
-  const struct nai_table *overhead = m->tables[NAI_IN_OVERHEAD], *osrt = m->tables[NAI_IN_OSRT];
   struct building b = {.lanes = out, .m = m, .origin = origin, .end = end};
-  const struct source sources[] = {{NAI_HOST_OVERHEAD, overhead, OVERHEAD_EVENTS_start_ns, OVERHEAD_EVENTS_end_ns,
-                                    OVERHEAD_EVENTS_thread, OVERHEAD_EVENTS_name, -1},
-                                   {NAI_HOST_OSRT, osrt, OSRT_EVENTS_start_ns, OSRT_EVENTS_end_ns, OSRT_EVENTS_thread,
-                                    OSRT_EVENTS_name, OSRT_EVENTS_nesting_level}};
-  uint64_t rows = rows_of(overhead) + rows_of(osrt);
+  const struct source sources[] = {{NAI_HOST_OVERHEAD, m->tables[NAI_IN_OVERHEAD], OVERHEAD_EVENTS_start_ns,
+                                    OVERHEAD_EVENTS_end_ns, OVERHEAD_EVENTS_thread, OVERHEAD_EVENTS_name, -1},
+                                   {NAI_HOST_MPI, m->tables[NAI_IN_MPI], MPI_EVENTS_start_ns, MPI_EVENTS_end_ns,
+                                    MPI_EVENTS_thread, MPI_EVENTS_name, -1},
+                                   {NAI_HOST_OPENACC, m->tables[NAI_IN_OPENACC], OPENACC_EVENTS_start_ns,
+                                    OPENACC_EVENTS_end_ns, OPENACC_EVENTS_thread, OPENACC_EVENTS_name, -1},
+                                   {NAI_HOST_OSRT, m->tables[NAI_IN_OSRT], OSRT_EVENTS_start_ns, OSRT_EVENTS_end_ns,
+                                    OSRT_EVENTS_thread, OSRT_EVENTS_name, OSRT_EVENTS_nesting_level}};
+  enum { SOURCES = sizeof sources / sizeof *sources };
+  uint64_t rows = 0;
+  for (size_t i = 0; i < SOURCES; i++)
+    rows += rows_of(sources[i].t);
   if (m->cpu)
     rows += rows_of(m->tables[NAI_IN_SCHED]) / 2 + rows_of(m->tables[NAI_IN_SAMPLES]);
   bool all = rows <= (uint64_t)nai_items_share(items, MAX_EVENTS);
   *out = (struct nai_host_lanes){.arena = items->arena,
                                  .bucket_ns = all ? 0 : (end - origin) / nai_items_share(items, BUCKETS) + 1};
-  for (size_t i = 0; i < sizeof sources / sizeof *sources; i++)
+  for (size_t i = 0; i < SOURCES; i++)
     NAI_TRY(add_source(&b, &sources[i], err));
   if (m->cpu)
     NAI_TRY(add_threads(&b, &m->cpu->sched, add_sched, err));

@@ -1,10 +1,19 @@
-/* What threads did beside CUDA calls and NVTX ranges, as lanes of the page: calls of the operating system's runtime,
- * time on a CPU, samples, and what the profiler itself took. Internal to src/viewer. */
+/* What threads did beside CUDA calls and NVTX ranges, as lanes of the page: calls of MPI and of the
+ * operating system's runtime, OpenACC, time on a CPU, samples, and what the profiler itself took. Internal to
+ * src/viewer. */
 #pragma once
 
 #include "viewer/items.h"
 
-enum nai_host_kind { NAI_HOST_OVERHEAD, NAI_HOST_OSRT, NAI_HOST_SCHED, NAI_HOST_SAMPLE, NAI_HOST_KINDS };
+enum nai_host_kind {
+  NAI_HOST_OVERHEAD,
+  NAI_HOST_MPI,
+  NAI_HOST_OPENACC,
+  NAI_HOST_OSRT,
+  NAI_HOST_SCHED,
+  NAI_HOST_SAMPLE,
+  NAI_HOST_KINDS
+};
 
 enum { NAI_HOST_BEGAN_BEFORE = 1, NAI_HOST_ENDS_AFTER = 2 }; /* what the page cuts of an item: its `mix` */
 

@@ -178,7 +178,7 @@ static int aggregate_rows(struct making *make, struct nai_err *err) {
     uint32_t depth = lane->kind == NAI_LANE_NVTX ? m->nvtx_depth[row] : 0;
     NAI_TRY(aggregate(make, &open[depth < MAX_DEPTH ? depth : MAX_DEPTH - 1], bucket, window, event, err));
     if (make->tally.count)
-      tally_add(&make->tally, m->kernel_category[nai_filled_text(&m->kernels.name, row)], row, event.end - event.start);
+      tally_add(&make->tally, m->kernel_category[nai_val_text(&m->kernels.name, row)], row, event.end - event.start);
   }
   for (int d = 0; d < MAX_DEPTH; d++)
     NAI_TRY(close_item(make, &open[d], err));

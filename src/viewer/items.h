@@ -33,8 +33,8 @@ static inline struct nai_item nai_item_at(const struct nai_lane_items *items, ui
   if (items->v)
     return items->v[i];
   uint32_t row = items->lane->rows[i];
-  return (struct nai_item){
-      .start = nai_at_filled(items->start, row), .end = nai_at_filled(items->end, row), .row = row, .count = 1};
+  return (
+      struct nai_item){.start = nai_val(items->start, row), .end = nai_val(items->end, row), .row = row, .count = 1};
 }
 
 struct nai_items {

@@ -40,7 +40,7 @@ static uint32_t find_begins(uint32_t *begins, uint32_t most, const struct nai_mo
                             uint32_t every) {
   uint32_t n = 0;
   for (uint32_t i = 0; i < k->count; i += every ? every : 1)
-    if (every || nai_filled_text(&m->kernels.name, k->rows[i]) == nai_filled_text(&m->kernels.name, k->rows[0])) {
+    if (every || nai_val_text(&m->kernels.name, k->rows[i]) == nai_val_text(&m->kernels.name, k->rows[0])) {
       if (n == most)
         return every ? most : 0; /* a name with more kernels than there are passes tells nothing */
       begins[n++] = i;
@@ -129,7 +129,7 @@ static void ranges_free(struct ranges *w) {
 }
 
 static int fold_name(uint32_t *out, struct ranges *w, uint32_t range, struct nai_err *err) {
-  uint32_t *slot = &w->folded[nai_filled_text(&w->e->m->nvtx.name, range)];
+  uint32_t *slot = &w->folded[nai_val_text(&w->e->m->nvtx.name, range)];
   if (!*slot) {
     NAI_SCOPED(nai_buf) text = {0};
     nai_text_fold_digits(&text, nai_model_range_name(w->e->m, range));
@@ -161,10 +161,10 @@ static int add_range(void *ctx, const struct nai_projection *p, struct nai_err *
     return NAI_OK;
   NAI_TRY(find_group(&group, w, p, err));
   int64_t thread = nai_at(&nvtx->thread, p->range);
-  if (group->thread == thread && nai_at_filled(&nvtx->start_ns, p->range) < group->until)
+  if (group->thread == thread && nai_val(&nvtx->start_ns, p->range) < group->until)
     return NAI_OK;
   group->thread = thread;
-  group->until = nai_at_filled(&nvtx->end_ns, p->range);
+  group->until = nai_val(&nvtx->end_ns, p->range);
   group->count++;
   group->ns += p->end - p->start;
   NAI_TRY(NAI_ROOM(w->v, w->capacity, w->count, &w->arena, err));

@@ -133,10 +133,9 @@ static void put_places(struct nai_json *json, const struct nai_model *m) {
   nai_json_end(json);
 }
 
-static const char *const host_kinds[NAI_HOST_KINDS] = {[NAI_HOST_OVERHEAD] = "overhead",
-                                                       [NAI_HOST_OSRT] = "osrt",
-                                                       [NAI_HOST_SCHED] = "sched",
-                                                       [NAI_HOST_SAMPLE] = "sample"};
+static const char *const host_kinds[NAI_HOST_KINDS] = {
+    [NAI_HOST_OVERHEAD] = "overhead", [NAI_HOST_MPI] = "mpi",     [NAI_HOST_OPENACC] = "openacc",
+    [NAI_HOST_OSRT] = "osrt",         [NAI_HOST_SCHED] = "sched", [NAI_HOST_SAMPLE] = "sample"};
 
 static void put_host_lanes(struct nai_json *json, const struct nai_host_lanes *host, uint32_t first) {
   for (uint32_t i = 0; i < host->count; i++) {

@@ -26,9 +26,13 @@ struct change {
 };
 enum { CELL, CELL_OF_ANOTHER_ROW, ROW, COLUMN, TABLE, BYTE, WHATS, ALL = 0x80, MAX_CHANGES = 8 };
 
-static const char *const scenarios[] = {"minimal",       "evidence",     "collectives", "nvtx-mix",
-                                        "graphs-node",   "host-bound",   "training",    "gemm-sizes",
-                                        "two-processes", "openacc-like", "graphs",      "steps"};
+/* The order is that of the corpus. */
+static const char *const scenarios[] = {"minimal",        "evidence",     "collectives",   "nvtx-mix",
+                                        "graphs-node",    "host-bound",   "training",      "gemm-sizes",
+                                        "two-processes",  "openacc-like", "graphs",        "steps",
+                                        "mpi-late",       "serving",      "openacc-data",  "sampled",
+                                        "call-sites",     "files",        "partitions",    "collectives-advanced",
+                                        "host-functions", "time-sliced",  "decompression", "train-first-touch"};
 enum { BASES = sizeof scenarios / sizeof *scenarios };
 
 static const struct nai_buf *base(size_t number) {

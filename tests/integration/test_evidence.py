@@ -43,7 +43,7 @@ SQL = [
     ("api_events", "callchain_id", "CUPTI_ACTIVITY_KIND_RUNTIME", "callchainId", "1"),
     ("sync_events", "event_id", "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION", "nullif(eventId, 4294967295)", "1"),
     ("sync_events", "event_sync_id", "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION", "eventSyncId", "1"),
-    ("memop_events", "virtual_address", "CUPTI_ACTIVITY_KIND_MEMCPY", "nullif(virtualAddress, 0)", "1"),
+    ("memop_events", "virtual_address", "CUPTI_ACTIVITY_KIND_MEMCPY", "nullif(virtualAddress, iif(copyKind between 11 and 13, -1, 0))", "1"),
     ("memop_events", "migration_cause", "CUPTI_ACTIVITY_KIND_MEMCPY", "nullif(migrationCause, 0)", "1"),
     ("memop_events", "copy_count", "CUPTI_ACTIVITY_KIND_MEMCPY", "copyCount", "1"),
     ("kernel_events", "graph_node_id", "CUPTI_ACTIVITY_KIND_KERNEL", "nullif(graphNodeId, 0)", "1"),

@@ -73,6 +73,19 @@ def calls(database, page, table, where="1"):
     return {key: sorted(events) for key, events in found.items()}
 
 
+def outer_events(database, page, tables, name):
+    """Events of the tables that lie inside no other of their thread; equal ones once."""
+    rows = collections.defaultdict(set)
+    for table in tables:
+        if has(database, table):
+            for start, end, thread, text in database.execute(
+                    f"SELECT t.start, coalesce(t.end, t.start), t.globalTid, s.value FROM {table} t JOIN StringIds s ON s.id = t.{name}"):
+                rows[ids(thread)].add((start, end, text))
+    return {key: sorted((*page.cut(a[0], a[1])[:2], a[2], page.cut(a[0], a[1])[2]) for a in events if page.cut(a[0], a[1])
+                        and not any(b[0] <= a[0] and a[1] <= b[1] and b[:2] != a[:2] for b in events))
+            for key, events in rows.items()}
+
+
 def stretches(database, page):
     """From each beginning to the stop that follows it."""
     rows = collections.defaultdict(list)
@@ -119,6 +132,16 @@ class HostLanes(unittest.TestCase):
     def test_generated(self):
         page = self.check(trace("cpu-work"))
         self.assertTrue(page.of("osrt") and page.of("sched") and page.of("sample"))
+
+    def test_mpi_and_openacc(self):
+        mpi = [f"MPI_{kind}_EVENTS" for kind in ("P2P", "COLLECTIVES", "START_WAIT", "OTHER")]
+        acc = [f"CUPTI_ACTIVITY_KIND_OPENACC_{kind}" for kind in ("DATA", "LAUNCH", "OTHER")]
+        for scenario, kind, tables, name in (("mpi", "mpi", mpi, "textId"), ("openacc-data", "openacc", acc, "nameId")):
+            with self.subTest(kind), sqlite3.connect(trace(scenario)) as database:
+                page = Page(support.artifacts(trace(scenario)))
+                shown = plain(page.of(kind))
+                self.assertTrue(shown)
+                self.assertEqual(shown, outer_events(database, page, tables, name))
 
     def test_traces_of_others(self):
         paths = [path for name in ("gaussian_osrt_sched_samples", "solver_nvtx_osrt_sched", "jetson_orin")

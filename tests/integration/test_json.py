@@ -50,7 +50,7 @@ KEYLESS = set("kernel_events memop_events graph_events api_events sync_events nv
 ON_REQUEST = {"callchain_frames"}
 DECIMALS = {"us": 3, "ms": 6, "s": 9, "percent": 4}
 GUARDED = ("=", "+", "-", "@", "\t", "\r")
-HOST = ("overhead", "osrt", "sched", "sample")  # of threads, beside what total_events counts
+HOST = ("overhead", "mpi", "openacc", "osrt", "sched", "sample")  # of threads, beside what total_events counts
 COUNTED = {"kernel": "kernel_count", "api": "api_call_count", "nvtx": "nvtx_range_count", "graph": "graph_envelope_count"}
 
 

@@ -166,6 +166,17 @@ class InstalledNsys(unittest.TestCase):
                     compared += self.compare(source, report)
         self.assertGreater(compared, 20000)
 
+    @support.tier("ci")
+    def test_equal_totals(self):
+        """Rows of equal totals, and events of equal begins, stand in the order of SQLite's sorter."""
+        tables = [f"CUPTI_ACTIVITY_KIND_{kind}" for kind in ("RUNTIME", "KERNEL", "MEMCPY", "MEMSET")] + ["NVTX_EVENTS"]
+        for times in ("end = start + 100", "start = start / 1000000 * 1000000"):
+            source = fresh_dir() / "equal.sqlite"
+            shutil.copyfile(edited("training", *(f"update {table} set {times} where end is not null" for table in tables)), source)
+            for report in set(self.REPORTS) - {"nvtxpptrace"}:  # where ranges of equal times are missing
+                with self.subTest(times=times, report=report):
+                    self.compare(source, report)
+
 
 # --- an independent truth ------------------------------------------------------------------------------------
 
@@ -1271,6 +1282,12 @@ class Runs(unittest.TestCase):
         self.assertEqual((status, out), (3, stats(source, "gpumemtimesum", "-f", "csv")))
         self.assertIn("the run does not keep streamId", said)
 
+    def test_pages_at_address_0(self):
+        source = edited("training", "update CUPTI_ACTIVITY_KIND_MEMCPY set copyKind = 11 + rowid % 2, virtualAddress = rowid % 3 * 4096 where rowid < 40")
+        want = stats(source, "um_sum,um_total_sum", "-f", "csv")
+        self.assertIn("\n0x0,", want)
+        self.assertEqual(self.alone(source, "-q", "-f", "csv", "-r", "um_sum,um_total_sum"), (0, want, ""))
+
     def test_a_part_of_the_capture(self):
         done = run("stats", "-r", "cuda_api_sum", support.analyze(trace("training"), "--trim", "1", "1.2"))
         self.assertEqual(done.returncode, 3)
@@ -1677,7 +1694,7 @@ class Tables(unittest.TestCase):
         self.assertEqual(found, {("OpenMP", k) if k < 18 else ("OpenACC", k - 18): k + 1 for k in range(21)})
 
     def test_unified_memory_by_address(self):
-        source = edited("copy-bound", "update CUPTI_ACTIVITY_KIND_MEMCPY set copyKind = 11 + rowid % 2, virtualAddress = 4096 * (1 + rowid % 5) where rowid % 3 < 2")
+        source = edited("copy-bound", "update CUPTI_ACTIVITY_KIND_MEMCPY set copyKind = 11 + rowid % 2, virtualAddress = 4096 * (rowid % 5) where rowid % 3 < 2")
         with sqlite3.connect(source) as db:
             want = [tuple(map(str, row)) for row in db.execute(
                 "select globalPid >> 24 & 0xffffff, virtualAddress, sum(bytes), count(*), sum(bytes * (copyKind = 11)), sum(bytes * (copyKind = 12)), "

@@ -288,6 +288,16 @@ class Structure(unittest.TestCase):
             for member in collective["members"]:
                 self.assertAlmostEqual(member["busbw"] / rate, 1, places=3)
 
+    def check_counted(self, path, *tables):
+        """Evidence that counts events of a name or shape, or gaps of a pattern, marks that many on the page."""
+        seen = set()
+        for text, table, marked in page(path)["counted"]:
+            count = re.search(r"(?:^|: )([\d,]+) (?:kernels|calls|gaps|times)\b", text)
+            if count and marked is not None and (table != "losses" or "kernels" in text):
+                self.assertEqual(marked, int(count[1].replace(",", "")), (path.stem, text))
+                seen.add(table)
+        self.assertLessEqual(set(tables), seen, path.stem)
+
     def check_limits_untold(self, path):
         """Of a trace that tells no sizes of products, has no large copy to or from the host, and no large message: no limit, and
         the roofline has none of its kernels. Without payloads there is no bandwidth and no matrix of messages."""
@@ -356,6 +366,17 @@ class Structure(unittest.TestCase):
         limit, = [one for one in page(path)["limits"] if one["kind"] == "Elementwise operations"]
         self.assertEqual(shown["elementwise"], count)
         self.assertAlmostEqual(limit["reached"], 3 * 8192 * 4096 * BF16_BYTES * count / ns, places=2)
+
+    def test_counted(self):
+        self.check_counted(trace("drained-queue"), "idle_patterns")
+        self.check_counted(trace("training"), "kernels", "comm_ops")
+
+    @support.tier("ci")
+    @unittest.skipUnless(REFERENCE.exists(), "needs shared/")
+    def test_counted_of_others(self):
+        for name, table in (("jetson_orin", "idle_patterns"), ("line_fitting", "profile_targets"), ("tensorrt_nvtx_only", "nvtx_ranges"), ("gaussian_osrt_sched_samples", "losses")):
+            self.check_counted(SHARED / "traces" / "real" / f"{name}.sqlite", table)
+        self.check_counted(REFERENCE, "kernels", "losses", "idle_patterns", "comm_ops")
 
     def test_steps(self):
         self.check_steps(trace("training"))

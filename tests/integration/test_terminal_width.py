@@ -38,7 +38,7 @@ def on_terminal(*arguments, columns=80):
 
 class Width(unittest.TestCase):
     def test_lines_fit(self):
-        for scenario in ("training", "inference", "nvtx-only", "hostile"):
+        for scenario in ("training", "inference", "nvtx-only", "hostile", "api-only"):
             run = artifacts(trace(scenario))
             for command in (("summary", run), ("overlap", run), ("nccl", run), ("evidence", run), ("search", run, "a"), ("explain", "-", "idle-queue-drained"),
                             ("explain", run, "kernels")):
@@ -48,6 +48,11 @@ class Width(unittest.TestCase):
                     for line in text.splitlines():
                         longest = max(map(len, line.split()), default=0)
                         self.assertLessEqual(len(line), max(columns, longest + 8), f"{scenario} {command[0]} {columns}: {line}")
+
+    def test_evidence_names_its_gpu_once(self):
+        text = on_terminal("evidence", artifacts(trace("training")))
+        self.assertIn("GPU 0: ", text)
+        self.assertNotRegex(text, r"GPU \d+\s+GPU \d+: ")
 
     def test_a_column_that_is_left_out_leaves_its_room(self):
         text = on_terminal("search", artifacts(trace("inference")), "kernel", columns=80)

@@ -773,6 +773,38 @@ class Commands(unittest.TestCase):
                 self.assertEqual(done.returncode, status, done.stderr)
                 self.assertIn(message, done.stdout + done.stderr)
 
+    def test_a_last_operation_without_launch(self):
+        """The path of such a window reaches nothing else: it is no answer to what decided its length."""
+        path = fresh_dir("whatif") / "trace.sqlite"
+        shutil.copy(trace("loop"), path)
+        with contextlib.closing(sqlite3.connect(path)) as db, db:
+            db.execute("create temp table last as select * from CUPTI_ACTIVITY_KIND_KERNEL order by end desc limit 1")
+            db.execute("update last set start = end + 1000, end = end + 9000, streamId = 99, correlationId = 99999999")
+            db.execute("insert into CUPTI_ACTIVITY_KIND_KERNEL select * from last")
+        row = report(analyze(path)).rows("critical_path_summary")[0]
+        self.assertEqual((row["scope"], row["state"], row["summary"]), ("window", "refused", None))
+        self.assertGreater(row["not_recorded_pct"], 50)
+        self.assertIn("more than half of the window", row["reason"])
+
+    def test_an_expression_says_what_it_stands_for(self):
+        done = run("whatif", "--quiet", trace("loop"), "--call", "(?#that launch)cudaLaunch.*=0")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("no calls that launch:", done.stdout)
+        self.assertNotIn("cudaLaunch", done.stdout.partition(":")[0])
+
+    def test_a_free_waits(self):
+        """cudaFree returns behind the kernels before it: they are on the path, as with a synchronization, until it is gone."""
+        path = fresh_dir("whatif") / "trace.sqlite"
+        shutil.copy(trace("loop"), path)
+        with contextlib.closing(sqlite3.connect(path)) as db, db:
+            db.execute("update StringIds set value = 'cudaFree_v3020' where value like 'cuda%Synchronize%'")
+        kernels = [sum(row["duration_ms"] for row in report(analyze(one)).rows("critical_path_causes") if (row["scope"], row["cause"]) == ("window", "kernel"))
+                   for one in (trace("loop"), path)]
+        self.assertGreater(kernels[0], 0)
+        self.assertAlmostEqual(kernels[1] / kernels[0], 1, delta=0.02)
+        row, = report(analyze(path)).rows("dependency_graph")
+        self.assertEqual(row["replay_error_ns"], 0)
+
     def test_factors(self):
         """1.25x is 0.8, and a range is read at its middle."""
         answers = [json.loads(run("whatif", "--quiet", trace("loop"), "--kernel", f".*={factor}", "--format", "json").stdout)["together"]

@@ -3,6 +3,7 @@
 #include "unit.h"
 
 #include "features/ranks/write.h"
+#include "model/comm/comm.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -55,7 +56,7 @@ static void add_call(struct nai_rank_line *line, uint32_t what, int64_t start, i
   struct nai_err err;
   assert_int_equal(NAI_ROOM(rank->calls, capacity, count, &job.arena, &err), NAI_OK);
   rank->calls[rank->call_count++] =
-      (struct nai_rank_call){.start = start + clocks[line->rank], .end = end + clocks[line->rank], .what = what};
+      (struct nai_rank_call){start + clocks[line->rank], end + clocks[line->rank], NAI_COMM_UNKNOWN, what};
   line->count++;
 }
 
@@ -163,7 +164,7 @@ TEST(test_doubt) {
 
 struct capture {
   uint32_t from, to;
-  bool from_start;
+  bool from_start, numbered; /* each kind of operation by itself, but for the first ten calls */
 };
 
 /* Two captures of a job: `kinds` operations that repeat, steps that vary by `vary`, clocks `ahead` apart. */
@@ -176,8 +177,11 @@ static const char *lay(struct nai_rank_alignment *out, struct capture one, struc
   clocks[1] = ahead;
   for (uint32_t r = 0; r < 2; r++) {
     struct nai_rank_line *line = add_line(r, 5);
-    for (uint32_t k = captures[r].from; k < captures[r].to; k++)
+    for (uint32_t k = captures[r].from; k < captures[r].to; k++) {
       add_call(line, k % kinds, when(k, vary), when(k, vary) + 100 * US);
+      if (captures[r].numbered && k >= captures[r].from + 10)
+        job.ranks[r].calls[line->count - 1].seq = k / kinds;
+    }
     sides[r] =
         (struct nai_rank_side){job.ranks[r].calls, line->count, utc ? 1000 : NAI_NULL_I64, r, captures[r].from_start};
   }
@@ -207,6 +211,12 @@ TEST(test_shifts) {
   assert_null(lay(&a, (struct capture){0, 100, true}, (struct capture){0, 100, true}, 2, 0, 9000 * US, false));
   assert_int_equal(a.method, NAI_RANK_BY_INIT);
   assert_non_null(lay(&a, (struct capture){0, 100, true}, (struct capture){3, 100}, 2, 0, 0, false));
+  /* the library's own numbers do; */
+  assert_null(lay(&a, (struct capture){7, 100, false, true}, (struct capture){0, 90, false, true}, 2, 0, 0, false));
+  assert_int_equal(a.method, NAI_RANK_BY_NUMBER);
+  assert_int_equal(a.begin_b, 7);
+  assert_int_equal(a.count, 83);
+  assert_non_null(lay(&a, (struct capture){7, 100, false, true}, (struct capture){0, 90}, 2, 0, 0, false));
   /* clocks do when they are nearer than the steps; */
   assert_null(lay(&a, (struct capture){0, 100}, (struct capture){4, 100}, 1, 0, 150 * US, true));
   assert_int_equal(a.method, NAI_RANK_BY_CLOCK);

@@ -482,12 +482,14 @@ TEST(what_was_simulated_stays_below_its_bound) {
 TEST(facts_select_and_silence) {
   struct result r = run(
       "facts:\n  waits: {table: causes, where: cause = 'dependency'}\n  never: {table: sync, where: pid = 1}\n"
-      "rules:\n  - id: idle\n    title: t\n    table: use\n    severity: low\n    why: w\n    when: not fact.never\n"
+      "rules:\n  - id: idle\n    title: t\n    table: use\n    place: \"GPU {{device_id}}\"\n    severity: low\n    why: w\n    when: not fact.never\n"
       "    recommendation: [{when: fact.waits, text: follow}, {else: look}]\n" RULE(
           "silent", "    table: use\n    severity: low\n    when: fact.never\n"));
   assert_int_equal(r.findings->rows, 2); /* the fact is about GPU 1 */
   assert_string_equal(cell(r.findings, 0, "scope"), "GPUs 0, 2");
+  assert_string_equal(cell(r.findings, 0, "title"), "t: GPU 0 and others");
   assert_string_equal(cell(r.findings, 0, "recommendation"), "look");
+  assert_string_equal(cell(r.findings, 1, "title"), "t: GPU 1");
   assert_string_equal(cell(r.findings, 1, "scope"), "GPU 1");
   assert_string_equal(cell(r.findings, 1, "recommendation"), "follow");
   result_free(&r);

@@ -1,6 +1,6 @@
 // What the page draws of a trace's structure, without a browser:
 //   node structure.mjs REPORT.html [FROM~TO ...]
-// Prints JSON: by GPU projected ranges, projected time by NVTX path, launch queue and launch lead (or their bins); what repeats; what is in the ranges named; what was reached of limits; collectives. Times are ns after the origin.
+// Prints JSON: by GPU projected ranges, projected time by NVTX path, launch queue and launch lead (or their bins); what repeats; what is in the ranges named; what was reached of limits; collectives; how many events evidence marks. Times are ns after the origin.
 import { readFileSync } from 'node:fs';
 import { decodeEvents } from '../../templates/viewer/src/decode.js';
 import { lengthOf, sourcesOf, typical } from '../../templates/viewer/src/iterations/instances.js';
@@ -8,6 +8,7 @@ import { pairOperations } from '../../templates/viewer/src/iterations/pairing.js
 import { communicatorsOf, linkPeak, trafficOf } from '../../templates/viewer/src/communicators/data.js';
 import { limitsOf } from '../../templates/viewer/src/limits/limits.js';
 import { rooflineOf } from '../../templates/viewer/src/limits/roofline.js';
+import { countedOf } from '../../templates/viewer/src/counted.js';
 import { Model } from '../../templates/viewer/src/model.js';
 import { buildTree } from '../../templates/viewer/src/nvtx/tree.js';
 import { projectRanges, projectionRows } from '../../templates/viewer/src/projection.js';
@@ -78,6 +79,11 @@ const communicators = communicatorsOf(model).map((one) => {
   const traffic = trafficOf(model, one.id);
   return { ...one, peak: linkPeak(model), traffic: traffic && Object.fromEntries(traffic.bytes) };
 });
+const all = [...Array(model.count).keys()];
+const counted = model.report.findings
+  .flatMap(({ evidence }) => evidence)
+  .map(({ text, table, row }) => [text, table, countedOf(model, `${table} ${row}`)])
+  .map(([text, table, marks]) => [text, table, marks && (marks.gaps?.size ?? all.filter(marks.test).length)]);
 const flame = {};
 const visit = (node, path) => {
   for (const child of node.children) visit(child, [...path, child.name]);
@@ -85,4 +91,4 @@ const visit = (node, path) => {
 };
 const nvtx = model.table('nvtx_tree');
 if (nvtx) visit(buildTree(model, nvtx, true), []);
-console.log(JSON.stringify({ origin: timeline.origin_ns, end: timeline.end_ns, gpus, flame, iterations, inside, communicators, limits: limitsOf(model), roofline: rooflineOf(model) }));
+console.log(JSON.stringify({ origin: timeline.origin_ns, end: timeline.end_ns, gpus, flame, iterations, counted, inside, communicators, limits: limitsOf(model), roofline: rooflineOf(model) }));

@@ -30,7 +30,7 @@ struct gpu {
 
 static int64_t key_of(const struct gpu *g, uint32_t kernel) {
   int64_t config = nai_at(&g->m->kernels.config, kernel);
-  return nai_key_pair(nai_filled_text(&g->m->kernels.name, kernel),
+  return nai_key_pair(nai_val_text(&g->m->kernels.name, kernel),
                       config < 0 ? UINT32_MAX : g->shapes->of_config[config]);
 }
 
@@ -41,7 +41,7 @@ static enum side side_of(struct gpu *g, int64_t start, int64_t end) {
 
 static int add_kernel(struct gpu *g, uint32_t i, struct nai_err *err) {
   uint32_t kernel = g->gpu->ops[i].row;
-  int64_t start = nai_at_filled(&g->m->kernels.start_ns, kernel), end = nai_at_filled(&g->m->kernels.end_ns, kernel);
+  int64_t start = nai_val(&g->m->kernels.start_ns, kernel), end = nai_val(&g->m->kernels.end_ns, kernel);
   bool added;
   uint32_t of = nai_keyset_add(&g->keys, key_of(g, kernel), &added);
   NAI_TRY(nai_memory_check(!g->keys.oom, err));
@@ -120,8 +120,8 @@ static void put_group(struct nai_table *table, const struct gpu *g, const struct
       .grid = shape_of(grid, g->m, group->slowest, KERNEL_CONFIGS_grid_x),
       .block = shape_of(block, g->m, group->slowest, KERNEL_CONFIGS_block_x), .free_count = alone.count,
       .free_p50_ns = alone.p50, .free_cv_pct = cv, .overlapped_count = beside.count, .overlapped_p50_ns = beside.p50,
-      .overlapped_ns = beside.total, .slowest_start_ns = nai_at_filled(&g->m->kernels.start_ns, group->slowest),
-      .slowest_end_ns = nai_at_filled(&g->m->kernels.end_ns, group->slowest));
+      .overlapped_ns = beside.total, .slowest_start_ns = nai_val(&g->m->kernels.start_ns, group->slowest),
+      .slowest_end_ns = nai_val(&g->m->kernels.end_ns, group->slowest));
   if (cv < STEADY_PCT && alone.p50 > 0) {
     row.slowdown_ns = cost > 0 ? cost : 0;
     row.slowdown_pct = nai_percent((double)row.slowdown_ns, (double)(g->gpu->window_end - g->gpu->window_start));

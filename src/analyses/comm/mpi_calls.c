@@ -124,11 +124,10 @@ static int find_staged(struct nai_mpi_call *calls, uint32_t n, const struct nai_
       uint32_t api = kind == HOST_TO_DEVICE || kind == DEVICE_TO_HOST ? nai_model_op_api(m, op) : NAI_NO_ROW;
       if (api == NAI_NO_ROW)
         continue;
-      struct nai_mpi_call at = {.thread = nai_filled_i32(&m->apis.thread, api),
-                                .start = nai_at_filled(&m->apis.start_ns, api)};
+      struct nai_mpi_call at = {.thread = nai_val_i32(&m->apis.thread, api), .start = nai_val(&m->apis.start_ns, api)};
       size_t behind = nai_search(0, n, by_start, (const void *[]){order, &at});
       struct nai_mpi_call *call = behind ? order[behind - 1] : NULL;
-      if (!call || call->thread != at.thread || nai_at_filled(&m->apis.end_ns, api) > call->end)
+      if (!call || call->thread != at.thread || nai_val(&m->apis.end_ns, api) > call->end)
         continue;
       call->staged_bytes += nai_at(&m->memops.bytes, op->row);
       call->staged_ns +=

@@ -87,7 +87,7 @@ static enum scope stack_of(uint32_t *stack, const struct work *w, const struct n
 
 static int add_kernel(struct work *w, const struct place *place, uint32_t row, int64_t ns, struct nai_err *err) {
   bool added;
-  uint32_t number = (uint32_t)(place - w->places), name = nai_filled_text(&w->m->kernels.name, row);
+  uint32_t number = (uint32_t)(place - w->places), name = nai_val_text(&w->m->kernels.name, row);
   uint32_t i = nai_keyset_add(&w->kernels_seen, nai_key_pair((int64_t)number, name), &added);
   NAI_TRY(nai_memory_check(!w->kernels_seen.oom, err));
   NAI_TRY(NAI_ROOM(w->kernels, w->kernel_capacity, i, w->io->arena, err));
@@ -152,7 +152,7 @@ static int add_call(struct work *w, uint32_t call, int32_t process, bool outermo
     return NAI_OK;
   place->sums.api_count++;
   place->sums.api_ns += ns;
-  place->sums.allocation_count += m->api_class[nai_filled_text(&m->apis.name, call)] == NAI_API_ALLOCATION;
+  place->sums.allocation_count += m->api_class[nai_val_text(&m->apis.name, call)] == NAI_API_ALLOCATION;
   c->calls++;
   c->with_stack += w->stacks.stack_of[call] > 0;
   if (w->stacks.has_own[call] && ns < c->shortest)
@@ -167,7 +167,7 @@ static int add_thread(struct work *w, uint32_t thread, struct nai_err *err) {
   int64_t until = INT64_MIN, waits_until = INT64_MIN;
   for (uint32_t i = calls->first[thread]; i < calls->first[thread + 1]; i++) {
     uint32_t call = calls->order[i];
-    int64_t start = nai_at_filled(&m->apis.start_ns, call), end = nai_at_filled(&m->apis.end_ns, call);
+    int64_t start = nai_val(&m->apis.start_ns, call), end = nai_val(&m->apis.end_ns, call);
     bool outermost = start >= until, waits = start >= waits_until && nai_model_api_blocks(m, call);
     until = outermost ? end : until;
     waits_until = waits ? end : waits_until;
@@ -186,10 +186,9 @@ static int add_allocations(struct work *w, struct nai_err *err) {
   bool added;
   NAI_TRY(NAI_NEW(calls, w->io->arena, usage.n ? m->apis.n : 0, err));
   for (uint32_t i = 0; usage.n && i < m->apis.n; i++) {
-    int32_t thread = nai_filled_i32(&m->apis.thread, i);
+    int32_t thread = nai_val_i32(&m->apis.thread, i);
     int64_t id = nai_at(&m->apis.correlation_id, i);
-    if (thread < 0 || id <= 0 || id > UINT32_MAX ||
-        m->api_class[nai_filled_text(&m->apis.name, i)] != NAI_API_ALLOCATION)
+    if (thread < 0 || id <= 0 || id > UINT32_MAX || m->api_class[nai_val_text(&m->apis.name, i)] != NAI_API_ALLOCATION)
       continue;
     nai_keyset_add(&ids, nai_key_pair(m->thread_process[thread], (uint32_t)id), &added);
     if (added)
@@ -240,7 +239,7 @@ static int add_idle(struct work *w, uint32_t gpu, struct nai_err *err) {
   for (uint32_t i = 0; i < shares.keys.count; i++) {
     enum nai_idle_cause cause;
     struct nai_idle_culprit share = nai_idle_share_at(&cause, &shares, i);
-    int32_t thread = nai_filled_i32(&m->apis.thread, share.id);
+    int32_t thread = nai_val_i32(&m->apis.thread, share.id);
     struct place *place;
     NAI_TRY(place_of(&place, w, w->stacks.stack_of[share.id], CALL, thread < 0 ? -1 : m->thread_process[thread],
                      (int32_t)gpu, err));
@@ -304,7 +303,7 @@ static void count_frames(struct work *w) {
   struct nai_keyset seen = {.arena = w->io->arena};
   const struct nai_call_stacks *s = &w->stacks;
   for (uint32_t i = 0; i < w->m->apis.n; i++) {
-    int32_t thread = nai_filled_i32(&w->m->apis.thread, i), process = thread < 0 ? -1 : w->m->thread_process[thread];
+    int32_t thread = nai_val_i32(&w->m->apis.thread, i), process = thread < 0 ? -1 : w->m->thread_process[thread];
     const struct nai_call_stack *stack = &s->stacks[s->stack_of[i]];
     bool added = false;
     if (s->stack_of[i])

@@ -74,8 +74,7 @@ static bool begins_before(const void *ctx, size_t i) {
 /* The event that began last of those around the call; NULL for none. */
 static struct event *around(const struct data *d, uint32_t call) {
   enum { FARTHEST = 64 };
-  const struct moment at = {d->events, nai_filled_text(&d->m->apis.thread, call),
-                            nai_at_filled(&d->m->apis.start_ns, call)};
+  const struct moment at = {d->events, nai_val_text(&d->m->apis.thread, call), nai_val(&d->m->apis.start_ns, call)};
   size_t i = nai_search(0, d->count, begins_before, &at);
   for (int n = 0; n < FARTHEST && i-- > 0 && d->events[i].thread == at.thread && d->events[i].until > at.time; n++)
     if (d->events[i].end > at.time && (d->events[i].kind == UPLOAD || d->events[i].kind == DOWNLOAD))

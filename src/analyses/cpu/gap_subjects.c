@@ -59,7 +59,7 @@ static int look_at_gap(struct nai_gap_subjects *s, struct nai_gap_subject *subje
 }
 
 static int32_t thread_of(const struct nai_model *m, const struct nai_idle_gap *gap) {
-  return gap->launch == NAI_NO_ROW ? -1 : nai_filled_i32(&m->apis.thread, gap->launch);
+  return gap->launch == NAI_NO_ROW ? -1 : nai_val_i32(&m->apis.thread, gap->launch);
 }
 
 /* --- single gaps ------------------------------------------------------------------------------ */
@@ -142,7 +142,7 @@ static int take_own_code(struct nai_gap_subjects *s, uint32_t *span, struct nai_
                          const struct nai_idle_gap *gap, struct nai_err *err) {
   const struct nai_model *m = s->m;
   struct nai_idle_split split;
-  if (!m->idle[gap->gpu].ns[NAI_IDLE_HOST_CODE] || nai_at_filled(&m->apis.start_ns, gap->launch) <= gap->start ||
+  if (!m->idle[gap->gpu].ns[NAI_IDLE_HOST_CODE] || nai_val(&m->apis.start_ns, gap->launch) <= gap->start ||
       !nai_idle_gap_active(span, m, gap->gpu, gap->number))
     return NAI_OK;
   NAI_TRY(nai_idle_split_again(&split, NULL, when, m, gap, err));
@@ -214,11 +214,9 @@ static void find_outer_calls(struct outer_calls *of, const struct nai_model *m) 
       continue;
     struct outer_calls *outer = &of[m->thread_process[t]];
     uint32_t first = calls->order[calls->first[t]], last = calls->order[calls->first[t + 1] - 1];
-    if (outer->first == NAI_NO_ROW ||
-        nai_at_filled(&m->apis.start_ns, first) < nai_at_filled(&m->apis.start_ns, outer->first))
+    if (outer->first == NAI_NO_ROW || nai_val(&m->apis.start_ns, first) < nai_val(&m->apis.start_ns, outer->first))
       outer->first = first;
-    if (outer->last == NAI_NO_ROW ||
-        nai_at_filled(&m->apis.start_ns, last) > nai_at_filled(&m->apis.start_ns, outer->last))
+    if (outer->last == NAI_NO_ROW || nai_val(&m->apis.start_ns, last) > nai_val(&m->apis.start_ns, outer->last))
       outer->last = last;
   }
 }
@@ -229,7 +227,7 @@ static int take_stretch(struct nai_gap_subjects *s, enum nai_gap_scope scope, ui
   struct nai_gap_subject like = {.scope = scope, .gpu = NAI_NO_ROW, .pattern = -1, .gaps = 1};
   if (start >= end)
     return NAI_OK;
-  like.thread = nai_filled_i32(&s->m->apis.thread, call);
+  like.thread = nai_val_i32(&s->m->apis.thread, call);
   like.gap = (struct nai_idle_gap){.start = start, .end = end, .op = NAI_NO_ROW, .launch = NAI_NO_ROW};
   NAI_TRY(add(s, &like, err));
   return look_at(s, &s->v[s->count - 1], start, end, err);
@@ -245,9 +243,9 @@ static struct nai_interval work_of(const struct nai_model *m, const struct outer
     work.start = all->v[0].start < work.start ? all->v[0].start : work.start;
     work.end = all->v[all->count - 1].end > work.end ? all->v[all->count - 1].end : work.end;
   }
-  return work.end > INT64_MIN ? work
-                              : (struct nai_interval){nai_at_filled(&m->apis.start_ns, calls->first),
-                                                      nai_at_filled(&m->apis.end_ns, calls->last)};
+  return work.end > INT64_MIN
+           ? work
+           : (struct nai_interval){nai_val(&m->apis.start_ns, calls->first), nai_val(&m->apis.end_ns, calls->last)};
 }
 
 /* Of each process: the thread of its first CUDA call until that call, and from there to the first GPU work; the thread
@@ -261,9 +259,9 @@ static int take_outside(struct nai_gap_subjects *s, struct nai_err *err) {
     if (of[p].first == NAI_NO_ROW)
       continue;
     struct nai_interval work = work_of(m, &of[p]);
-    int32_t last_thread = nai_filled_i32(&m->apis.thread, of[p].last);
-    int64_t call = nai_at_filled(&m->apis.start_ns, of[p].first), left = nai_at_filled(&m->apis.end_ns, of[p].last),
-            begin = thread_seen(m, nai_filled_i32(&m->apis.thread, of[p].first), false),
+    int32_t last_thread = nai_val_i32(&m->apis.thread, of[p].last);
+    int64_t call = nai_val(&m->apis.start_ns, of[p].first), left = nai_val(&m->apis.end_ns, of[p].last),
+            begin = thread_seen(m, nai_val_i32(&m->apis.thread, of[p].first), false),
             end = thread_seen(m, last_thread, true);
     if (begin != NAI_NULL_I64)
       NAI_TRY(take_stretch(s, NAI_SCOPE_SET_UP, of[p].first, begin > 0 ? begin : 0, call, err));

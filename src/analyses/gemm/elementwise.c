@@ -24,7 +24,7 @@ int nai_gemm_dtypes_new(struct nai_gemm_dtypes *out, const struct nai_model *m,
 }
 
 int nai_gemm_dtype(const struct nai_gemm_dtypes *dtypes, uint32_t kernel) {
-  int8_t *dtype = &dtypes->known[nai_filled_text(&dtypes->m->kernels.name, kernel)];
+  int8_t *dtype = &dtypes->known[nai_val_text(&dtypes->m->kernels.name, kernel)];
   if (*dtype == NOT_ASKED)
     *dtype = (int8_t)dtypes->ask(dtypes->m->classes, nai_model_kernel_name(dtypes->m, kernel));
   return *dtype;
@@ -85,8 +85,8 @@ static void put(struct nai_table *out, const struct nai_model *m, const struct m
               .elements = group->kind->shape.m, .values = (int64_t)group->kind->shape.values, .count = n,
               .kernel_count = sum.kernels, .total_time_ns = sum.ns,
               .longest_kernel = nai_model_kernel_name(m, sum.longest),
-              .longest_start_ns = nai_at_filled(&m->kernels.start_ns, sum.longest),
-              .longest_end_ns = nai_at_filled(&m->kernels.end_ns, sum.longest));
+              .longest_start_ns = nai_val(&m->kernels.start_ns, sum.longest),
+              .longest_end_ns = nai_val(&m->kernels.end_ns, sum.longest));
   set_rates(&row, m, group);
   ELEMENTWISE_SHAPES_add(out, &row);
 }

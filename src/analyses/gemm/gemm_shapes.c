@@ -92,8 +92,8 @@ static void put_shape(struct nai_table *out, const struct nai_model *m, const st
               .n = s->n, .k = s->k, .count = n, .kernel_count = sum.kernels, .total_time_ns = sum.ns,
               .flop_per_op = s->flop, .longest_kernel = nai_model_kernel_name(m, sum.longest),
               .wave_efficiency_pct = waves_of(m, items->run->gpu, sum.longest),
-              .longest_start_ns = nai_at_filled(&m->kernels.start_ns, sum.longest),
-              .longest_end_ns = nai_at_filled(&m->kernels.end_ns, sum.longest));
+              .longest_start_ns = nai_val(&m->kernels.start_ns, sum.longest),
+              .longest_end_ns = nai_val(&m->kernels.end_ns, sum.longest));
   if (items->dtype >= 0) {
     row.dtype = nai_dtype_name((enum nai_dtype)items->dtype);
     row.aligned = aligned(items);

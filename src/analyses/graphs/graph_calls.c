@@ -49,16 +49,16 @@ static int collect(struct calls *calls, struct nai_err *err) {
     any |= (operations[i] = (uint8_t)operation_of(nai_strings_get(names, i))) != NONE;
   int64_t later = m->window_start + (m->window_end - m->window_start) / 5;
   for (uint32_t i = 0; any && i < m->apis.n; i++) {
-    uint8_t operation = operations[nai_filled_text(&m->apis.name, i)];
-    int32_t thread = nai_filled_i32(&m->apis.thread, i);
+    uint8_t operation = operations[nai_val_text(&m->apis.name, i)];
+    int32_t thread = nai_val_i32(&m->apis.thread, i);
     if (!operation || thread < 0 || m->thread_process[thread] < 0)
       continue;
     NAI_TRY(NAI_ROOM(calls->v, calls->capacity, calls->count, calls->arena, err));
     calls->v[calls->count++] = (struct call){.api = i,
                                              .process = m->thread_process[thread],
                                              .operation = operation,
-                                             .later = nai_at_filled(&m->apis.start_ns, i) >= later,
-                                             .start = nai_at_filled(&m->apis.start_ns, i),
+                                             .later = nai_val(&m->apis.start_ns, i) >= later,
+                                             .start = nai_val(&m->apis.start_ns, i),
                                              .ns = nai_call_ns(m, i)};
   }
   return NAI_OK;
@@ -72,7 +72,7 @@ static int find_idle_of(int64_t *idle_ns, int64_t *sum, const struct call *v, ui
   NAI_TRY(nai_coverage_in(&coverage, &gpu->all, &arena, err));
   *sum = 0;
   for (uint32_t i = 0; i < n; i++) {
-    int64_t start = nai_at_filled(&m->apis.start_ns, v[i].api), end = nai_at_filled(&m->apis.end_ns, v[i].api);
+    int64_t start = nai_val(&m->apis.start_ns, v[i].api), end = nai_val(&m->apis.end_ns, v[i].api);
     start = start < m->window_start ? m->window_start : start;
     end = end > m->window_end ? m->window_end : end;
     idle_ns[i] = end > start ? end - start - nai_coverage_overlap_ns(&coverage, start, end) : 0;
@@ -121,9 +121,9 @@ static int put_calls(struct nai_table *out, const struct nai_model *m, struct ca
           .gpu_idle_ns = idle, .later_count = later, .later_time_ns = later_ns, .later_gpu_idle_ns = later_idle,
           .later_per_launch = launches ? (double)later / (double)launches : (double)NAN,
           .api_name = nai_model_api_name(m, longest->api),
-          .tid = nai_get_i64(m->tables[NAI_IN_THREADS], nai_filled_i32(&m->apis.thread, longest->api), THREADS_tid),
-          .longest_start_ns = nai_at_filled(&m->apis.start_ns, longest->api),
-          .longest_end_ns = nai_at_filled(&m->apis.end_ns, longest->api));
+          .tid = nai_get_i64(m->tables[NAI_IN_THREADS], nai_val_i32(&m->apis.thread, longest->api), THREADS_tid),
+          .longest_start_ns = nai_val(&m->apis.start_ns, longest->api),
+          .longest_end_ns = nai_val(&m->apis.end_ns, longest->api));
   return NAI_OK;
 }
 

@@ -75,8 +75,7 @@ static int add_kernels(struct sums *s, const struct nai_model *m, struct nai_err
     sum->count++;
     sum->ns += ns;
     if (sum->longest == NAI_NO_ROW || ns > nai_kernel_ns(m, sum->longest) ||
-        (ns == nai_kernel_ns(m, sum->longest) &&
-         nai_at_filled(&k->start_ns, i) < nai_at_filled(&k->start_ns, sum->longest)))
+        (ns == nai_kernel_ns(m, sum->longest) && nai_val(&k->start_ns, i) < nai_val(&k->start_ns, sum->longest)))
       sum->longest = i;
   }
   return NAI_OK;
@@ -89,8 +88,8 @@ static void put_sum(struct nai_table *out, const struct nai_model *m, const stru
           .range_name = sum->answer.resolution == IN_RANGE ? nai_strings_get(names, sum->answer.name) : NULL,
           .resolution = words[sum->answer.resolution], .kernel_count = sum->count, .kernel_time_ns = sum->ns,
           .longest_kernel = nai_model_kernel_name(m, sum->longest),
-          .longest_start_ns = nai_at_filled(&m->kernels.start_ns, sum->longest),
-          .longest_end_ns = nai_at_filled(&m->kernels.end_ns, sum->longest));
+          .longest_start_ns = nai_val(&m->kernels.start_ns, sum->longest),
+          .longest_end_ns = nai_val(&m->kernels.end_ns, sum->longest));
 }
 
 static int run(const struct nai_node_io *io, struct nai_err *err) {

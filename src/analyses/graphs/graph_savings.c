@@ -40,7 +40,7 @@ static int find_launch_cost(struct work *w, struct nai_err *err) {
   for (uint32_t i = 0; i < names->count; i++)
     any |= launches[i] = strstr(nai_strings_get(names, i), "GraphLaunch") != NULL;
   for (uint32_t i = 0; any && i < m->apis.n; i++) {
-    if (!launches[nai_filled_text(&m->apis.name, i)])
+    if (!launches[nai_val_text(&m->apis.name, i)])
       continue;
     NAI_TRY(NAI_ROOM(ns, capacity, n, &arena, err));
     ns[n++] = nai_call_ns(m, i);
@@ -92,8 +92,8 @@ static void put_sequence(struct nai_table *out, const struct work *w, uint32_t g
           .saving_low_ns = sum->low, .saving_high_ns = sum->high,
           .saving_low_pct = nai_percent((double)sum->low, (double)active_ns),
           .saving_high_pct = nai_percent((double)sum->high, (double)active_ns),
-          .best_start_ns = nai_at_filled(&m->apis.start_ns, best->first),
-          .best_end_ns = nai_at_filled(&m->apis.end_ns, best->last));
+          .best_start_ns = nai_val(&m->apis.start_ns, best->first),
+          .best_end_ns = nai_val(&m->apis.end_ns, best->last));
 }
 
 static void sum_up(struct sum *sums, const struct work *w) {
@@ -124,7 +124,7 @@ static int put_gpu(struct nai_table *out, struct work *w, uint32_t gpu, struct n
   for (uint32_t i = 0; i < w->regions->sequence_count; i++) {
     const struct nai_sequence *q = &w->regions->sequences[i];
     if (q->count >= NAI_REGION_REPEATS &&
-        nai_filled_i32(&w->m->kernels.device_id, q->first_kernel) == nai_model_device(w->m, gpu))
+        nai_val_i32(&w->m->kernels.device_id, q->first_kernel) == nai_model_device(w->m, gpu))
       put_sequence(out, w, gpu, q, &sums[i], nai_intervals_total_ns(active));
   }
   return NAI_OK;

@@ -28,7 +28,7 @@ static void put_launch(struct nai_table *out, const struct nai_model *m, const s
   }
   if (l->api != NAI_NO_ROW) {
     row.launch_api_ns = nai_call_ns(m, l->api);
-    row.launch_api_start_ns = nai_at_filled(&m->apis.start_ns, l->api);
+    row.launch_api_start_ns = nai_val(&m->apis.start_ns, l->api);
   }
   GRAPH_LAUNCHES_add(out, &row);
 }

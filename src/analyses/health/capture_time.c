@@ -185,8 +185,8 @@ static int gather_calls(struct nai_intervals *out, const struct division *d, con
   struct nai_interval *v = NULL;
   uint32_t count = 0, capacity = 0;
   for (uint32_t i = 0; i < m->apis.n; i++) {
-    struct nai_interval call = {nai_at_filled(&m->apis.start_ns, i), nai_at_filled(&m->apis.end_ns, i)};
-    if ((class >= 0 && class_of[nai_filled_text(&m->apis.name, i)] != class) ||
+    struct nai_interval call = {nai_val(&m->apis.start_ns, i), nai_val(&m->apis.end_ns, i)};
+    if ((class >= 0 && class_of[nai_val_text(&m->apis.name, i)] != class) ||
         !nai_intervals_overlap_ns(&d->left, call.start, call.end))
       continue;
     NAI_TRY(NAI_ROOM(v, capacity, count, &arena, err));
@@ -240,7 +240,7 @@ static int take_ranges(struct division *d, struct nai_err *err) {
   struct nai_interval *v;
   NAI_TRY(NAI_NEW(v, &arena, m->nvtx.n, err));
   for (uint32_t i = 0; i < m->nvtx.n; i++)
-    v[i] = (struct nai_interval){nai_at_filled(&m->nvtx.start_ns, i), nai_at_filled(&m->nvtx.end_ns, i)};
+    v[i] = (struct nai_interval){nai_val(&m->nvtx.start_ns, i), nai_val(&m->nvtx.end_ns, i)};
   nai_intervals_gather(&ranges, v, m->nvtx.n);
   take(d, NAI_CAPTURE_HOST, "ranges", &ranges);
   return ranges.oom ? nai_err_nomem(err) : NAI_OK;

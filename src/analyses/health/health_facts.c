@@ -82,9 +82,9 @@ static struct call_name look_at_name(const char *name) {
 static int64_t last_async_copy(const struct nai_model *m, const struct call_name *names) {
   int64_t end = NAI_NULL_I64;
   for (uint32_t i = 0; i < m->memops.n; i++)
-    if (m->memop_api[i] != NAI_NO_ROW && names[nai_filled_text(&m->apis.name, m->memop_api[i])].async &&
-        nai_filled_i32(&m->memops.kind, i) == NAI_MEMOP_COPY)
-      later(&end, nai_at_filled(&m->apis.end_ns, m->memop_api[i]));
+    if (m->memop_api[i] != NAI_NO_ROW && names[nai_val_text(&m->apis.name, m->memop_api[i])].async &&
+        nai_val_i32(&m->memops.kind, i) == NAI_MEMOP_COPY)
+      later(&end, nai_val(&m->apis.end_ns, m->memop_api[i]));
   return end;
 }
 
@@ -116,10 +116,10 @@ static int look_at_calls(struct nai_health *h, const struct nai_node_io *io, str
   h->no_release = true;
   h->copy_not_awaited = copy_end != NAI_NULL_I64;
   for (uint32_t i = 0; i < m->apis.n; i++) {
-    const struct call_name *name = &names[nai_filled_text(&m->apis.name, i)];
-    int64_t result = nai_at(&m->apis.return_value, i), end = nai_at_filled(&m->apis.end_ns, i);
+    const struct call_name *name = &names[nai_val_text(&m->apis.name, i)];
+    int64_t result = nai_at(&m->apis.return_value, i), end = nai_val(&m->apis.end_ns, i);
     bool failed = result != NAI_NULL_I32 && result != 0 && result != CUDA_ERROR_NOT_READY;
-    earlier(&h->first_call, nai_at_filled(&m->apis.start_ns, i));
+    earlier(&h->first_call, nai_val(&m->apis.start_ns, i));
     later(&h->last_call_end, end);
     h->launches += name->kind == NAI_CALL_LAUNCH;
     started |= name->kind == NAI_CALL_LAUNCH && !name->graphs && !failed;
@@ -149,16 +149,16 @@ static int look_at_operations(struct nai_health *h, const struct nai_node_io *io
     own[i] = nai_kernel_classes_trait(m->classes, nai_strings_get(names, i)) != NAI_TRAIT_RUNTIME;
   h->no_copy_back = true;
   for (uint32_t i = 0; i < m->kernels.n; i++) {
-    h->own_kernels += own[nai_filled_text(&m->kernels.name, i)];
-    later(&h->last_operation_end, nai_at_filled(&m->kernels.end_ns, i));
+    h->own_kernels += own[nai_val_text(&m->kernels.name, i)];
+    later(&h->last_operation_end, nai_val(&m->kernels.end_ns, i));
   }
   for (uint32_t i = 0; i < m->memops.n; i++) {
-    h->copies += nai_filled_i32(&m->memops.kind, i) == NAI_MEMOP_COPY;
+    h->copies += nai_val_i32(&m->memops.kind, i) == NAI_MEMOP_COPY;
     h->no_copy_back = h->no_copy_back && nai_at_i32(&m->memops.copy_kind, i) != COPY_DTOH;
-    later(&h->last_operation_end, nai_at_filled(&m->memops.end_ns, i));
+    later(&h->last_operation_end, nai_val(&m->memops.end_ns, i));
   }
   for (uint32_t i = 0; i < m->graphs.n; i++)
-    later(&h->last_operation_end, nai_at_filled(&m->graphs.end_ns, i));
+    later(&h->last_operation_end, nai_val(&m->graphs.end_ns, i));
   h->without_launch = nai_without_launch(m);
   h->kernels = (int64_t)m->kernels.n + m->graphs.n;
   h->operations = h->kernels + m->memops.n;
@@ -214,9 +214,9 @@ static int64_t first_event(const struct nai_model *m) {
   int64_t first = NAI_NULL_I64;
   for (uint32_t t = 0; t < m->thread_count; t++) {
     if (m->api_by_thread.first[t + 1] > m->api_by_thread.first[t])
-      earlier(&first, nai_at_filled(&m->apis.start_ns, m->api_by_thread.order[m->api_by_thread.first[t]]));
+      earlier(&first, nai_val(&m->apis.start_ns, m->api_by_thread.order[m->api_by_thread.first[t]]));
     if (m->nvtx_by_thread.first[t + 1] > m->nvtx_by_thread.first[t])
-      earlier(&first, nai_at_filled(&m->nvtx.start_ns, m->nvtx_by_thread.order[m->nvtx_by_thread.first[t]]));
+      earlier(&first, nai_val(&m->nvtx.start_ns, m->nvtx_by_thread.order[m->nvtx_by_thread.first[t]]));
   }
   for (uint32_t g = 0; g < m->gpu_count; g++)
     if (m->gpus[g].op_count)
@@ -228,7 +228,7 @@ static int64_t last_event(const struct nai_health *h, const struct nai_model *m)
   int64_t last = h->last_call_end;
   later(&last, h->last_operation_end);
   for (uint32_t i = 0; i < m->nvtx.n; i++)
-    later(&last, nai_at_filled(&m->nvtx.end_ns, i));
+    later(&last, nai_val(&m->nvtx.end_ns, i));
   const struct nai_table *t = m->tables[NAI_IN_OVERHEAD];
   for (int64_t i = 0; i < t->rows; i++)
     later(&last, nai_get_i64(t, i, OVERHEAD_EVENTS_end_ns));
@@ -261,7 +261,7 @@ static void look_for_hang(struct nai_health *h, const struct nai_model *m) {
       return;
   uint32_t asking = nai_strings_find(&m->tables[NAI_IN_OSRT]->strings, "ioctl", strlen("ioctl"));
   for (uint32_t i = 0; i < calls.n; i++)
-    asks += nai_at_filled(&calls.start_ns, i) >= last && nai_at_text(&calls.name, i) == asking;
+    asks += nai_val(&calls.start_ns, i) >= last && nai_at_text(&calls.name, i) == asking;
   h->hung_asks = asks >= MIN_ASKS ? asks : 0;
   h->hung_ns = h->hung_asks ? ns : 0;
 }

@@ -59,7 +59,7 @@ static int put_overhead(const struct nai_node_io *io, int64_t *ns, struct nai_er
 static int64_t without_process(const struct nai_model *m) {
   int64_t count = 0;
   for (uint32_t i = 0; i < m->kernels.n; i++)
-    count += nai_filled_i32(&m->kernels.process, i) < 0;
+    count += nai_val_i32(&m->kernels.process, i) < 0;
   return count;
 }
 
@@ -189,7 +189,7 @@ static int put_calls(const struct nai_node_io *io, struct nai_err *err) {
   if (!find_unlisted(unlisted, names))
     return NAI_OK;
   for (uint32_t i = 0; i < m->apis.n; i++)
-    calls += unlisted[nai_filled_text(&m->apis.name, i)];
+    calls += unlisted[nai_val_text(&m->apis.name, i)];
   NAI_TRY(list_names(&detail, io->arena, names, unlisted, err));
   nai_buf_puts(&detail, ": CUDA functions that this version has no class for; each counts as the function with the "
                         "longest name that it begins with");

@@ -38,7 +38,7 @@ static void look_at_thread(struct nai_timed_sections *out, const struct nai_mode
   struct section section = {.begin = NAI_NO_ROW};
   for (uint32_t k = g->first[thread]; k < g->first[thread + 1]; k++) {
     uint32_t api = g->order[k];
-    enum role role = (enum role)roles[nai_filled_text(&m->apis.name, api)];
+    enum role role = (enum role)roles[nai_val_text(&m->apis.name, api)];
     if (role == RECORD && section.begin != NAI_NO_ROW && section.launches && !section.closed)
       section.closed = true;
     else if (role == RECORD)
@@ -46,7 +46,7 @@ static void look_at_thread(struct nai_timed_sections *out, const struct nai_mode
     else if (role == LAUNCH)
       section.launches++;
     else if (section.closed && nai_model_api_blocks(m, api)) {
-      take_section(out, foreign, nai_at_filled(&m->apis.start_ns, section.begin), nai_at_filled(&m->apis.end_ns, api));
+      take_section(out, foreign, nai_val(&m->apis.start_ns, section.begin), nai_val(&m->apis.end_ns, api));
       section = (struct section){.begin = NAI_NO_ROW};
     }
   }
@@ -62,7 +62,7 @@ static int foreign_times(struct nai_intervals *out, const struct nai_node_io *io
   NAI_TRY(NAI_NEW(v, io->arena, c.n, err));
   for (uint32_t i = 0; i < c.n; i++)
     if (nai_is_profilers(io->model, i))
-      v[count++] = (struct nai_interval){nai_at_filled(&c.start_ns, i), nai_at_filled(&c.end_ns, i)};
+      v[count++] = (struct nai_interval){nai_val(&c.start_ns, i), nai_val(&c.end_ns, i)};
   nai_intervals_gather(&profiler, v, count);
   nai_intervals_union(out, once, &profiler);
   return profiler.oom || out->oom ? nai_err_nomem(err) : NAI_OK;

@@ -230,7 +230,7 @@ static void find_work(struct workload *w) {
   const struct nai_model *m = w->m;
   uint64_t all = ((UINT64_C(1) << (w->count - 1)) - 1) << 1;
   for (uint32_t i = 0; i < m->kernels.n && w->at_work != all; i++)
-    w->at_work |= slot_of(w, nai_filled_i32(&m->kernels.process, i));
+    w->at_work |= slot_of(w, nai_val_i32(&m->kernels.process, i));
   for (uint32_t t = 0; t < m->thread_count; t++)
     if (m->api_by_thread.first[t + 1] > m->api_by_thread.first[t] ||
         m->nvtx_by_thread.first[t + 1] > m->nvtx_by_thread.first[t])

@@ -72,7 +72,7 @@ static int largest_drain(struct nai_idle_culprit *largest, const struct nai_mode
     const struct nai_nvtx_node *node = nai_model_call_node(m, drain->wait);
     bool added;
     uint32_t place = nai_keyset_add(
-        &places, nai_key_pair(nai_filled_text(&m->apis.name, drain->wait), node ? (uint32_t)(node - m->nodes) + 1 : 0),
+        &places, nai_key_pair(nai_val_text(&m->apis.name, drain->wait), node ? (uint32_t)(node - m->nodes) + 1 : 0),
         &added);
     NAI_TRY(nai_memory_check(!places.oom, err));
     if (added)

@@ -100,8 +100,8 @@ static int add_ranges(struct work *w, uint32_t thread, int64_t a, int64_t b, str
     uint32_t current = nai_open_at(&w->open, t);
     while (next < end && nai_at_i32(&v->kind, g->order[next]) != NAI_NVTX_PUSH_POP)
       next++;
-    int64_t begins = next < end ? nai_at_filled(&v->start_ns, g->order[next]) : b, until = begins < b ? begins : b;
-    int64_t ends = current == NAI_NO_ROW ? until : nai_at_filled(&v->end_ns, current), to = ends < until ? ends : until;
+    int64_t begins = next < end ? nai_val(&v->start_ns, g->order[next]) : b, until = begins < b ? begins : b;
+    int64_t ends = current == NAI_NO_ROW ? until : nai_val(&v->end_ns, current), to = ends < until ? ends : until;
     if (current != NAI_NO_ROW)
       add_host(w, NAI_CULPRIT_RANGE, nai_at_text(&v->name, current), to - t);
     t = to;
@@ -120,8 +120,8 @@ static int add_calls(struct work *w, uint32_t thread, int64_t a, int64_t b, stru
   uint32_t first = g->first[thread], last = g->first[thread + 1],
            i = nai_rows_from(g->order, first, last, &c.start_ns, a);
   int64_t t = a;
-  for (i -= i > first; i < last && nai_at_filled(&c.start_ns, g->order[i]) < b; i++) {
-    int64_t from = nai_at_filled(&c.start_ns, g->order[i]), to = nai_at_filled(&c.end_ns, g->order[i]);
+  for (i -= i > first; i < last && nai_val(&c.start_ns, g->order[i]) < b; i++) {
+    int64_t from = nai_val(&c.start_ns, g->order[i]), to = nai_val(&c.end_ns, g->order[i]);
     from = from > t ? from : t;
     to = to < b ? to : b;
     if (to <= from)
@@ -138,7 +138,7 @@ static int add_calls(struct work *w, uint32_t thread, int64_t a, int64_t b, stru
 static void add_launch(struct GPU_IDLE_GAPS_row *row, const struct work *w, uint32_t launch,
                        const struct nai_idle_split *split) {
   const struct nai_table *threads = w->m->tables[NAI_IN_THREADS];
-  int32_t thread = nai_filled_i32(&w->m->apis.thread, launch);
+  int32_t thread = nai_val_i32(&w->m->apis.thread, launch);
   if (!w->labels[thread])
     w->labels[thread] = nai_thread_label(w->m, thread, w->io->arena);
   row->launch_api = nai_launch_function(w->m, launch);
@@ -198,7 +198,7 @@ static int put_gap(struct work *w, struct nai_intervals *host, const struct nai_
   w->gap = (struct nai_idle_shares){0};
   NAI_TRY(nai_idle_split_again(&split, &w->gap, host, w->m, gap, err));
   for (size_t i = 0; i < host->count; i++)
-    NAI_TRY(add_calls(w, nai_filled_text(&w->m->apis.thread, gap->launch), host->v[i].start, host->v[i].end, err));
+    NAI_TRY(add_calls(w, nai_val_text(&w->m->apis.thread, gap->launch), host->v[i].start, host->v[i].end, err));
   if (w->gap.oom || w->gpu->oom || (w->active && w->active->oom))
     return nai_err_nomem(err);
   put_split(w, gap, &split);

@@ -36,7 +36,7 @@ static uint32_t end_name(struct patterns *p, const struct nai_idle_gap *gap) {
   if (!op)
     return NAI_NO_STRING;
   if (op->type == NAI_OP_KERNEL)
-    known = &p->of_kernel[nai_filled_text(&p->m->kernels.name, op->row)];
+    known = &p->of_kernel[nai_val_text(&p->m->kernels.name, op->row)];
   if (known && *known != NAI_NO_STRING)
     return *known;
   const char *name = nai_next_op_name(room, p->m, gap);
@@ -51,7 +51,7 @@ static int64_t launch_key(const struct nai_model *m, uint32_t launch) {
   if (launch == NAI_NO_ROW)
     return -1;
   const struct nai_nvtx_node *node = nai_model_call_node(m, launch);
-  return nai_key_pair(nai_filled_text(&m->apis.name, launch), node ? node->name : NAI_NO_STRING);
+  return nai_key_pair(nai_val_text(&m->apis.name, launch), node ? node->name : NAI_NO_STRING);
 }
 
 static int take_gap(struct patterns *p, const struct nai_idle_gap *gap, struct nai_err *err) {

@@ -198,7 +198,7 @@ static void add_round(struct sum *sum, const struct rounds *r, const struct roun
   sum->rounds++;
   sum->launches += round->end_op - round->op;
   sum->all += all;
-  sum->call_ns[nai_filled_text(&r->m->apis.name, round->wait)] += all;
+  sum->call_ns[nai_val_text(&r->m->apis.name, round->wait)] += all;
   if (all <= sum->longest_ns)
     return;
   sum->longest_ns = all;
@@ -219,14 +219,14 @@ static int add_up(struct rounds *r, struct nai_err *err) {
 static void count_calls(struct nai_keyset *functions, int64_t *counts, const struct nai_model *m, uint32_t from,
                         uint32_t to) {
   const struct nai_groups *calls = &m->api_by_thread;
-  uint32_t thread = nai_filled_text(&m->apis.thread, from), end = calls->first[thread + 1];
+  uint32_t thread = nai_val_text(&m->apis.thread, from), end = calls->first[thread + 1];
   uint32_t last = UINT32_MAX;
-  for (uint32_t i = nai_rows_from(calls->order, calls->first[thread], end, &m->apis.start_ns,
-                                  nai_at_filled(&m->apis.end_ns, from));
+  for (uint32_t i =
+           nai_rows_from(calls->order, calls->first[thread], end, &m->apis.start_ns, nai_val(&m->apis.end_ns, from));
        i < end && last != to; i++) {
     bool added;
     last = calls->order[i];
-    counts[nai_keyset_add(functions, nai_filled_text(&m->apis.name, last), &added)]++;
+    counts[nai_keyset_add(functions, nai_val_text(&m->apis.name, last), &added)]++;
   }
 }
 
@@ -239,10 +239,9 @@ static int put_calls(const char **text, const struct rounds *r, uint32_t place, 
   NAI_TRY(NAI_NEW(counts, r->arena, (size_t)names->count + 1, err));
   for (uint32_t i = 0; i + 1 < r->count; i++) {
     const struct round *round = &r->v[i];
-    bool same =
-        round->place == place && round[1].place == place && in_loop(r, round) &&
-        nai_filled_text(&r->m->apis.thread, round->wait) == nai_filled_text(&r->m->apis.thread, round[1].wait) &&
-        nai_at_filled(&r->m->apis.start_ns, round->wait) < nai_at_filled(&r->m->apis.start_ns, round[1].wait);
+    bool same = round->place == place && round[1].place == place && in_loop(r, round) &&
+                nai_val_text(&r->m->apis.thread, round->wait) == nai_val_text(&r->m->apis.thread, round[1].wait) &&
+                nai_val(&r->m->apis.start_ns, round->wait) < nai_val(&r->m->apis.start_ns, round[1].wait);
     rounds += same;
     if (same)
       count_calls(&functions, counts, r->m, round->wait, round[1].wait);

@@ -81,9 +81,9 @@ static int find_builds(struct work *w, struct nai_arena *arena, struct nai_err *
 }
 
 static int64_t key_of(const struct work *w, uint32_t kernel) {
-  int32_t config = nai_filled_i32(&w->m->kernels.config, kernel);
+  int32_t config = nai_val_i32(&w->m->kernels.config, kernel);
   uint32_t build = config < 0 || config >= w->m->tables[NAI_IN_KERNEL_CONFIGS]->rows ? 0 : w->build[config] + 1;
-  return nai_key_pair(nai_filled_text(&w->m->kernels.name, kernel), build);
+  return nai_key_pair(nai_val_text(&w->m->kernels.name, kernel), build);
 }
 
 static struct variant *variant_of(const struct work *w, uint32_t kernel) {
@@ -135,7 +135,7 @@ static void judge_variant(struct result *r, const struct variant *v, uint32_t ke
 /* A kernel that ran before makes it no trial: then `winners` is too many. */
 static struct result judge(const struct work *w, const struct trial *t) {
   struct result r = {.winner = NAI_NO_ROW};
-  int64_t start = nai_at_filled(&w->m->kernels.start_ns, t->v[0]);
+  int64_t start = nai_val(&w->m->kernels.start_ns, t->v[0]);
   for (uint32_t i = 0; i < t->count; i++) {
     struct variant *v = variant_of(w, t->v[i]);
     v->in_trial++;
@@ -143,7 +143,7 @@ static struct result judge(const struct work *w, const struct trial *t) {
   }
   for (uint32_t i = 0; i < t->count; i++) {
     const struct variant *v = variant_of(w, t->v[i]);
-    if (nai_at_filled(&w->m->kernels.start_ns, v->first) < start)
+    if (nai_val(&w->m->kernels.start_ns, v->first) < start)
       r.winners = MAX_WINNERS + 1;
     else if (v->first == t->v[i])
       judge_variant(&r, v, t->v[i]);
@@ -166,11 +166,10 @@ static void close_trial(struct work *w, struct trial *t, int32_t device) {
   if (t->count >= MIN_VARIANTS)
     r = judge(w, t);
   if (is_trial(&r)) {
-    int64_t start = nai_at_filled(&m->kernels.start_ns, t->v[0]), end = start;
+    int64_t start = nai_val(&m->kernels.start_ns, t->v[0]), end = start;
     for (uint32_t i = 0; i < t->count; i++)
-      end = nai_at_filled(&m->kernels.end_ns, t->v[i]) > end ? nai_at_filled(&m->kernels.end_ns, t->v[i]) : end;
-    NAI_ADD(AUTOTUNING, w->out, .device_id = device,
-            .pid = nai_model_pid(m, nai_filled_i32(&m->kernels.process, t->v[0])),
+      end = nai_val(&m->kernels.end_ns, t->v[i]) > end ? nai_val(&m->kernels.end_ns, t->v[i]) : end;
+    NAI_ADD(AUTOTUNING, w->out, .device_id = device, .pid = nai_model_pid(m, nai_val_i32(&m->kernels.process, t->v[0])),
             .family = nai_strings_get(&w->families, t->family), .variant_count = r.variants, .kernel_count = t->count,
             .time_ns = end - start, .lost_ns = r.lost_ns, .kernel_name = nai_model_kernel_name(m, r.winner),
             .used_count = r.used, .start_ns = start, .end_ns = end);
@@ -179,7 +178,7 @@ static void close_trial(struct work *w, struct trial *t, int32_t device) {
 }
 
 static int add_kernel(struct work *w, struct trial *t, uint32_t kernel, int32_t device, struct nai_err *err) {
-  uint32_t family = w->family[nai_filled_text(&w->m->kernels.name, kernel)];
+  uint32_t family = w->family[nai_val_text(&w->m->kernels.name, kernel)];
   if (family == NAI_NO_STRING)
     return NAI_OK;
   if (t->count && t->family != family)

@@ -42,8 +42,8 @@ static uint32_t path_of(struct sums *s, const struct nai_nvtx_node *node) {
 
 static bool is_steady(struct sums *s, uint32_t kernel) {
   const struct nai_model *m = s->m;
-  int32_t process = nai_filled_i32(&m->kernels.process, kernel);
-  uint32_t gpu = nai_model_gpu_index(m, nai_filled_i32(&m->kernels.device_id, kernel));
+  int32_t process = nai_val_i32(&m->kernels.process, kernel);
+  uint32_t gpu = nai_model_gpu_index(m, nai_val_i32(&m->kernels.device_id, kernel));
   return process >= 0 && gpu < m->gpu_count && nai_steady_kernel(&s->steady, (uint32_t)process, gpu, kernel);
 }
 
@@ -68,7 +68,7 @@ static int collect(struct sums *s, struct nai_err *err) {
     struct group *group;
     if (node && (path = path_of(s, node)) == NAI_NO_STRING)
       return nai_err_nomem(err);
-    NAI_TRY(group_of(&group, s, nai_filled_text(&m->kernels.name, k), path, err));
+    NAI_TRY(group_of(&group, s, nai_val_text(&m->kernels.name, k), path, err));
     int64_t ns = nai_kernel_ns(m, k);
     bool steady = is_steady(s, k);
     group->calls++;

@@ -51,7 +51,7 @@ static struct nai_sm sm_of(const struct work *w, uint32_t gpu, uint32_t partitio
 static int sum_of(struct sum **out, struct work *w, uint32_t kernel, uint32_t gpu, uint32_t partition,
                   bool communication, struct nai_err *err) {
   const struct nai_model *m = w->m;
-  int32_t config = nai_filled_i32(&m->kernels.config, kernel);
+  int32_t config = nai_val_i32(&m->kernels.config, kernel);
   bool added = false;
   config = config < 0 || config >= w->configs->rows ? -1 : config;
   uint32_t launch = launch_of(w, partition, config);
@@ -62,7 +62,7 @@ static int sum_of(struct sum **out, struct work *w, uint32_t kernel, uint32_t gp
   if (!added)
     return NAI_OK;
   struct nai_sm sm = sm_of(w, gpu, partition);
-  bool uneven = communication || w->uneven[nai_filled_text(&m->kernels.name, kernel)];
+  bool uneven = communication || w->uneven[nai_val_text(&m->kernels.name, kernel)];
   *sum = (struct sum){.group = m->kernel_group[kernel],
                       .shape = UINT32_MAX,
                       .partition = partition,
@@ -187,8 +187,7 @@ static void put_shape(struct nai_table *out, const struct work *w, const struct 
     total += sums[i].total_ns;
     tail += sums[i].tail_ns;
     int64_t more = nai_kernel_ns(m, sums[i].longest) - nai_kernel_ns(m, longest);
-    if (more > 0 ||
-        (!more && nai_at_filled(&m->kernels.start_ns, sums[i].longest) < nai_at_filled(&m->kernels.start_ns, longest)))
+    if (more > 0 || (!more && nai_val(&m->kernels.start_ns, sums[i].longest) < nai_val(&m->kernels.start_ns, longest)))
       longest = sums[i].longest;
   }
   struct KERNEL_SHAPE_row row =
@@ -197,8 +196,8 @@ static void put_shape(struct nai_table *out, const struct work *w, const struct 
               .pct_of_device_kernel_time = nai_percent((double)total, (double)w->device_ns[group->gpu]),
               .configuration_count = n, .tail_loss_ns = sums->fit.slots ? tail : NAI_NULL_I64,
               .category = nai_kernel_classes_name(m->classes, m->kernel_category[group->name]),
-              .longest_start_ns = nai_at_filled(&m->kernels.start_ns, longest),
-              .longest_end_ns = nai_at_filled(&m->kernels.end_ns, longest));
+              .longest_start_ns = nai_val(&m->kernels.start_ns, longest),
+              .longest_end_ns = nai_val(&m->kernels.end_ns, longest));
   struct nai_sm sm = sm_of(w, group->gpu, sums->partition);
   set_config(&row, w, sums);
   set_partition(&row, w, sums->partition, &sm);

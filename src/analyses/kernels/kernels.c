@@ -60,9 +60,8 @@ static int put_kernels(const struct nai_node_io *io, const struct sums *sums, st
             .category = nai_kernel_classes_name(m->classes, m->kernel_category[group->name]),
             .pct_total_kernel_time = nai_percent(total_ns, (double)sums->all_ns),
             .pct_of_device_kernel_time = nai_percent(total_ns, (double)sums->device_ns[group->gpu]),
-            .longest_start_ns = nai_at_filled(&m->kernels.start_ns, group->longest),
-            .longest_end_ns = nai_at_filled(&m->kernels.end_ns, group->longest),
-            .graph_call_count = group->graph_calls);
+            .longest_start_ns = nai_val(&m->kernels.start_ns, group->longest),
+            .longest_end_ns = nai_val(&m->kernels.end_ns, group->longest), .graph_call_count = group->graph_calls);
   }
   return NAI_OK;
 }

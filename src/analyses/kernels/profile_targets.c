@@ -87,9 +87,9 @@ static struct target *target_of(const struct work *w, uint32_t kernel) {
 
 static struct moment moment_of(const struct nai_model *m, uint32_t kernel) {
   uint32_t api = m->kernel_api[kernel];
-  int64_t start = nai_at_filled(&m->kernels.start_ns, kernel);
-  return (struct moment){api == NAI_NO_ROW ? start : nai_at_filled(&m->apis.start_ns, api), start, kernel,
-                         nai_filled_i32(&m->kernels.process, kernel)};
+  int64_t start = nai_val(&m->kernels.start_ns, kernel);
+  return (struct moment){api == NAI_NO_ROW ? start : nai_val(&m->apis.start_ns, api), start, kernel,
+                         nai_val_i32(&m->kernels.process, kernel)};
 }
 
 static bool is_before(const struct moment *a, const struct moment *b) {
@@ -134,7 +134,7 @@ static void find_calls(struct work *w) {
 static void count_skipped(struct work *w) {
   const struct nai_model *m = w->m;
   for (uint32_t i = 0; i < m->kernels.n; i++) {
-    uint32_t next = w->first[w->function_of[nai_filled_text(&m->kernels.name, i)]];
+    uint32_t next = w->first[w->function_of[nai_val_text(&m->kernels.name, i)]];
     struct moment at = next ? moment_of(m, i) : (struct moment){0};
     for (struct target *t; next; next = t->next) {
       t = &w->targets[next - 1];
@@ -163,7 +163,7 @@ static void add_active(struct work *w, uint32_t gpu) {
 /* "one thread", "one block of 256 threads", "10 blocks of 16 threads on 28 multiprocessors". */
 static const char *geometry_of(const struct work *w, uint32_t kernel, int64_t sms) {
   const struct nai_table *configs = w->m->tables[NAI_IN_KERNEL_CONFIGS];
-  int32_t config = nai_filled_i32(&w->m->kernels.config, kernel);
+  int32_t config = nai_val_i32(&w->m->kernels.config, kernel);
   NAI_SCOPED(nai_buf) text = {0};
   if (config < 0 || config >= configs->rows)
     return NULL;
@@ -234,16 +234,17 @@ static void put(struct nai_table *table, const struct work *w, const struct targ
   int64_t active_ns = nai_intervals_total_ns(&m->active[group->gpu].active), all = 0;
   for (uint32_t i = 0; i < m->kernel_group_count; i++)
     all += m->kernel_groups[i].gpu == group->gpu ? m->kernel_groups[i].total_ns : 0;
-  struct PROFILE_TARGETS_row row = NAI_ROW(
-      PROFILE_TARGETS, .kernel_name = nai_strings_get(&m->tables[NAI_IN_KERNELS]->strings, group->name),
-      .device_id = device, .function = nai_strings_get(&w->functions, t->function),
-      .kernel_filter = filter_of(w, nai_strings_get(&w->functions, t->function)),
-      .pid = nai_model_pid(m, nai_filled_i32(&m->kernels.process, t->call)), .call_count = group->calls,
-      .total_time_ns = group->total_ns, .pct_of_device_kernel_time = nai_percent((double)group->total_ns, (double)all),
-      .active_ns = t->active_ns, .pct_of_active = nai_percent((double)t->active_ns, (double)active_ns),
-      .category = nai_kernel_classes_name(m->classes, m->kernel_category[group->name]), .launch_skip = t->skip,
-      .duration_ns = nai_kernel_ns(m, t->call), .geometry = geometry_of(w, t->call, gpu.sm_count),
-      .start_ns = nai_at_filled(&m->kernels.start_ns, t->call), .end_ns = nai_at_filled(&m->kernels.end_ns, t->call));
+  struct PROFILE_TARGETS_row row =
+      NAI_ROW(PROFILE_TARGETS, .kernel_name = nai_strings_get(&m->tables[NAI_IN_KERNELS]->strings, group->name),
+              .device_id = device, .function = nai_strings_get(&w->functions, t->function),
+              .kernel_filter = filter_of(w, nai_strings_get(&w->functions, t->function)),
+              .pid = nai_model_pid(m, nai_val_i32(&m->kernels.process, t->call)), .call_count = group->calls,
+              .total_time_ns = group->total_ns,
+              .pct_of_device_kernel_time = nai_percent((double)group->total_ns, (double)all), .active_ns = t->active_ns,
+              .pct_of_active = nai_percent((double)t->active_ns, (double)active_ns),
+              .category = nai_kernel_classes_name(m->classes, m->kernel_category[group->name]), .launch_skip = t->skip,
+              .duration_ns = nai_kernel_ns(m, t->call), .geometry = geometry_of(w, t->call, gpu.sm_count),
+              .start_ns = nai_val(&m->kernels.start_ns, t->call), .end_ns = nai_val(&m->kernels.end_ns, t->call));
   set_pass(&row, in, gpu.memory_bytes_per_s);
   PROFILE_TARGETS_add(table, &row);
 }

@@ -37,7 +37,7 @@ static void put_gpu(struct nai_table *out, struct tiny *t, const struct nai_gpu 
     device_calls++;
     if (nai_kernel_ns(t->m, kernel) > TINY_NS)
       continue;
-    uint32_t name = nai_filled_text(&t->m->kernels.name, kernel);
+    uint32_t name = nai_val_text(&t->m->kernels.name, kernel);
     if (!t->sums[name].calls++)
       t->seen[count++] = name;
     t->sums[name].total_ns += nai_kernel_ns(t->m, kernel);

@@ -16,7 +16,7 @@ enum { NOT_READY = 600 }; /* of a query: no error */
 static bool is_longer(const struct nai_model *m, int64_t ns, uint32_t call, const struct sum *sum) {
   return ns != sum->longest_ns
            ? ns > sum->longest_ns
-           : NAI_COMPARE({nai_at_filled(&m->apis.start_ns, call), nai_at_filled(&m->apis.start_ns, sum->longest)},
+           : NAI_COMPARE({nai_val(&m->apis.start_ns, call), nai_val(&m->apis.start_ns, sum->longest)},
                          {nai_at(&m->apis.thread, call), nai_at(&m->apis.thread, sum->longest)}) < 0;
 }
 
@@ -27,7 +27,7 @@ static int sum_up(struct sum **out, const struct nai_node_io *io, uint32_t names
   for (uint32_t i = 0; i < names; i++)
     sums[i].longest_ns = -1;
   for (uint32_t i = 0; i < m->apis.n; i++) {
-    struct sum *sum = &sums[nai_filled_text(&m->apis.name, i)];
+    struct sum *sum = &sums[nai_val_text(&m->apis.name, i)];
     int32_t result = nai_at_i32(&m->apis.return_value, i);
     sum->returned += result != NAI_NULL_I32;
     sum->errors += result != NAI_NULL_I32 && result && result != NOT_READY;
@@ -43,14 +43,14 @@ static int sum_up(struct sum **out, const struct nai_node_io *io, uint32_t names
 static void put(struct nai_table *table, const struct nai_model *m, uint32_t name, const struct nai_stats *s,
                 const struct sum *sum, double all_ns) {
   const struct nai_table *threads = m->tables[NAI_IN_THREADS];
-  int32_t thread = nai_filled_i32(&m->apis.thread, sum->longest);
+  int32_t thread = nai_val_i32(&m->apis.thread, sum->longest);
   NAI_ADD(API_CALLS, table, .api_name = nai_strings_get(&m->tables[NAI_IN_APIS]->strings, name), .call_count = s->count,
           .total_time_ns = s->total, .avg_duration_ns = s->mean, .p50_duration_ns = s->p50, .p90_duration_ns = s->p90,
           .min_duration_ns = s->min, .max_duration_ns = s->max, .stddev_duration_ns = s->stddev,
           .pct_of_api_time = nai_percent((double)s->total, all_ns),
           .error_count = sum->returned ? sum->errors : NAI_NULL_I64,
-          .longest_start_ns = nai_at_filled(&m->apis.start_ns, sum->longest),
-          .longest_end_ns = nai_at_filled(&m->apis.end_ns, sum->longest),
+          .longest_start_ns = nai_val(&m->apis.start_ns, sum->longest),
+          .longest_end_ns = nai_val(&m->apis.end_ns, sum->longest),
           .pid = thread < 0 ? NAI_NULL_I64 : nai_get_i64(threads, thread, THREADS_pid),
           .tid = thread < 0 ? NAI_NULL_I64 : nai_get_i64(threads, thread, THREADS_tid));
 }

@@ -88,7 +88,7 @@ static void open_round(struct rounds *r, int64_t start) {
 }
 
 static void add_call(struct rounds *r, uint32_t api) {
-  uint32_t text = nai_filled_text(&r->m->apis.name, api);
+  uint32_t text = nai_val_text(&r->m->apis.name, api);
   enum nai_call_class class = r->class_of[text];
   r->now.ns[part_of(class)] += nai_call_ns(r->m, api);
   r->now.launches += part_of(class) == PART_LAUNCH;
@@ -107,15 +107,15 @@ static int add_thread(struct rounds *r, uint32_t thread, struct nai_err *err) {
   r->open = false;
   for (uint32_t i = calls->first[thread]; i < calls->first[thread + 1]; i++) {
     uint32_t api = calls->order[i];
-    int64_t start = nai_at_filled(&r->m->apis.start_ns, api);
+    int64_t start = nai_val(&r->m->apis.start_ns, api);
     if (start < until)
       continue;
-    bool launches = part_of(r->class_of[nai_filled_text(&r->m->apis.name, api)]) == PART_LAUNCH;
+    bool launches = part_of(r->class_of[nai_val_text(&r->m->apis.name, api)]) == PART_LAUNCH;
     if (launches && (!r->open || r->waited)) {
       NAI_TRY(close_round(r, start, err));
       open_round(r, start);
     }
-    until = nai_at_filled(&r->m->apis.end_ns, api);
+    until = nai_val(&r->m->apis.end_ns, api);
     if (r->open)
       add_call(r, api);
   }

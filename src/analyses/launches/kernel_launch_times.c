@@ -20,11 +20,11 @@ static int group_kernel(struct work *w, uint32_t kernel, struct nai_arena *arena
   uint32_t api = m->kernel_api[kernel];
   bool added;
   w->group[kernel] = NAI_NO_GROUP;
-  if (api == NAI_NO_ROW || nai_filled_i32(&m->apis.thread, api) < 0)
+  if (api == NAI_NO_ROW || nai_val_i32(&m->apis.thread, api) < 0)
     return NAI_OK;
-  struct group group = {(uint32_t)nai_filled_i32(&m->apis.thread, api),
-                        (uint32_t)nai_filled_i32(&m->kernels.device_id, kernel), nai_filled_text(&m->apis.name, api),
-                        nai_filled_text(&m->kernels.name, kernel)};
+  struct group group = {(uint32_t)nai_val_i32(&m->apis.thread, api),
+                        (uint32_t)nai_val_i32(&m->kernels.device_id, kernel), nai_val_text(&m->apis.name, api),
+                        nai_val_text(&m->kernels.name, kernel)};
   uint32_t place = nai_keyset_add(&w->places, nai_key_pair(group.thread, group.device), &added),
            name = nai_keyset_add(&w->names, nai_key_pair(group.api, group.kernel), &added);
   w->group[kernel] = nai_keyset_add(&w->known, nai_key_pair(place, name), &added);
@@ -42,11 +42,11 @@ static int64_t time_of(const struct nai_model *m, uint32_t kernel, enum time whi
   uint32_t api = m->kernel_api[kernel];
   if (which == KERNEL)
     return nai_kernel_ns(m, kernel);
-  int64_t returned = nai_at_filled(&m->apis.end_ns, api);
+  int64_t returned = nai_val(&m->apis.end_ns, api);
   if (which == QUEUE)
-    return nai_at_filled(&m->kernels.start_ns, kernel) - returned;
-  int64_t end = which == TOTAL ? nai_at_filled(&m->kernels.end_ns, kernel) : returned;
-  return (end > returned ? end : returned) - nai_at_filled(&m->apis.start_ns, api);
+    return nai_val(&m->kernels.start_ns, kernel) - returned;
+  int64_t end = which == TOTAL ? nai_val(&m->kernels.end_ns, kernel) : returned;
+  return (end > returned ? end : returned) - nai_val(&m->apis.start_ns, api);
 }
 
 struct times {

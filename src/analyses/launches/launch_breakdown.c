@@ -48,7 +48,7 @@ static int fill_streams(struct launches *l, struct nai_arena *arena, struct nai_
 
 /* Adds the launch of operation `start` by the call. */
 static void add_launch(struct launches *l, struct sums *sums, struct stream *stream, uint32_t call, int64_t start) {
-  int64_t called = nai_at_filled(&l->m->apis.start_ns, call), returned = nai_at_filled(&l->m->apis.end_ns, call);
+  int64_t called = nai_val(&l->m->apis.start_ns, call), returned = nai_val(&l->m->apis.end_ns, call);
   sums->count++;
   if (start < called) {
     sums->negative++;
@@ -70,7 +70,7 @@ static void take_operation(struct launches *l, uint32_t i, uint8_t *call_seen, i
   int64_t start = nai_model_op_start(l->m, op), end = nai_model_op_end(l->m, op);
   if (call != NAI_NO_ROW && !call_seen[call]) {
     struct sums *sums = &l->sums[stream->process];
-    int64_t called = nai_at_filled(&l->m->apis.start_ns, call), returned = nai_at_filled(&l->m->apis.end_ns, call);
+    int64_t called = nai_val(&l->m->apis.start_ns, call), returned = nai_val(&l->m->apis.end_ns, call);
     call_seen[call] = 1;
     add_launch(l, sums, stream, call, start);
     l->lead[i] = stream->end > returned ? stream->end - returned : 0;
@@ -122,7 +122,7 @@ static void floor_block(const void *launches, uint32_t first, uint32_t count, ui
     group[i] = group_of(l, first + i, FOUND_IDLE);
     value[i] = group[i] == NAI_NO_GROUP
                  ? 0
-                 : nai_at_filled(&l->m->apis.start_ns, nai_model_op_api(l->m, op)) - nai_model_op_start(l->m, op);
+                 : nai_val(&l->m->apis.start_ns, nai_model_op_api(l->m, op)) - nai_model_op_start(l->m, op);
   }
 }
 

@@ -177,8 +177,8 @@ static int take_gpus(bool *all, struct scope *scopes, const struct scope *gpus, 
   int64_t *kernels;
   NAI_TRY(NAI_NEW(kernels, arena, m->process_count, err));
   for (uint32_t k = 0; k < m->kernels.n; k++)
-    if (nai_filled_i32(&m->kernels.process, k) >= 0)
-      kernels[nai_filled_i32(&m->kernels.process, k)]++;
+    if (nai_val_i32(&m->kernels.process, k) >= 0)
+      kernels[nai_val_i32(&m->kernels.process, k)]++;
   *all = true;
   for (uint32_t p = 0; p < m->process_count; p++) {
     uint32_t gpu = only_gpu(m, p, kernels[p], gpus);

@@ -16,7 +16,7 @@ struct call {
 static const char *class_of(const struct nai_model *m, uint32_t api) {
   if (nai_model_api_blocks(m, api))
     return "blocking";
-  switch (m->api_class[nai_filled_text(&m->apis.name, api)]) {
+  switch (m->api_class[nai_val_text(&m->apis.name, api)]) {
   case NAI_API_ORDERING:
     return "ordering";
   case NAI_API_POLL:
@@ -28,8 +28,8 @@ static const char *class_of(const struct nai_model *m, uint32_t api) {
 
 static void add_busy(struct call *calls, uint32_t n, const struct nai_model *m, struct nai_coverage *coverage) {
   for (uint32_t i = 0; i < n; i++)
-    calls[i].busy_ns = nai_coverage_overlap_ns(coverage, nai_at_filled(&m->apis.start_ns, calls[i].api),
-                                               nai_at_filled(&m->apis.end_ns, calls[i].api));
+    calls[i].busy_ns = nai_coverage_overlap_ns(coverage, nai_val(&m->apis.start_ns, calls[i].api),
+                                               nai_val(&m->apis.end_ns, calls[i].api));
 }
 
 /* What all GPUs of a process ran. */
@@ -84,8 +84,8 @@ static int64_t thread_window(const struct nai_model *m, uint32_t thread) {
   uint32_t first = g->first[thread], end = g->first[thread + 1];
   int64_t last = INT64_MIN;
   for (uint32_t i = first; i < end; i++)
-    last = nai_at_filled(&m->apis.end_ns, g->order[i]) > last ? nai_at_filled(&m->apis.end_ns, g->order[i]) : last;
-  return first == end ? 0 : last - nai_at_filled(&m->apis.start_ns, g->order[first]);
+    last = nai_val(&m->apis.end_ns, g->order[i]) > last ? nai_val(&m->apis.end_ns, g->order[i]) : last;
+  return first == end ? 0 : last - nai_val(&m->apis.start_ns, g->order[first]);
 }
 
 static const char *top_range(struct context *x, const struct call *calls, uint32_t n) {
@@ -129,8 +129,7 @@ static struct SYNC_CALLS_row row_of(struct context *x, const struct call *calls,
     uint32_t api = calls[i].api;
     int64_t length = nai_call_ns(m, api), most = nai_call_ns(m, longest);
     x->values[i] = length;
-    if (length > most ||
-        (length == most && nai_at_filled(&m->apis.start_ns, api) < nai_at_filled(&m->apis.start_ns, longest)))
+    if (length > most || (length == most && nai_val(&m->apis.start_ns, api) < nai_val(&m->apis.start_ns, longest)))
       longest = api;
     busy += calls[i].busy_ns;
     if (watched(m, &calls[i])) {
@@ -144,14 +143,14 @@ static struct SYNC_CALLS_row row_of(struct context *x, const struct call *calls,
   for (uint32_t i = 0; i < n; i++)
     x->thread_seen[calls[i].thread] = 0;
   struct nai_stats s = nai_stats_of(x->values, n);
-  int32_t thread = nai_filled_i32(&m->apis.thread, longest);
+  int32_t thread = nai_val_i32(&m->apis.thread, longest);
   struct SYNC_CALLS_row row =
       NAI_ROW(SYNC_CALLS, .api_name = nai_model_api_name(m, calls[0].api), .class = class_of(m, calls[0].api),
               .call_count = s.count, .total_time_ns = s.total, .avg_duration_ns = s.mean, .p50_duration_ns = s.p50,
               .p90_duration_ns = s.p90, .max_duration_ns = s.max,
               .pct_of_thread_window = nai_percent((double)s.total, (double)windows),
-              .top_nvtx_range = top_range(x, calls, n), .longest_start_ns = nai_at_filled(&m->apis.start_ns, longest),
-              .longest_end_ns = nai_at_filled(&m->apis.end_ns, longest),
+              .top_nvtx_range = top_range(x, calls, n), .longest_start_ns = nai_val(&m->apis.start_ns, longest),
+              .longest_end_ns = nai_val(&m->apis.end_ns, longest),
               .pid = nai_get_i64(m->tables[NAI_IN_THREADS], thread, THREADS_pid),
               .tid = nai_get_i64(m->tables[NAI_IN_THREADS], thread, THREADS_tid));
   if (known_calls) {
@@ -199,9 +198,9 @@ static int collect(struct call **out, uint32_t *n, const struct nai_node_io *io,
   NAI_TRY(NAI_NEW(of_gpu, io->arena, m->gpu_count, err));
   for (uint32_t i = 0; i < m->apis.n; i++)
     if (class_of(m, i)) {
-      int32_t thread = nai_filled_i32(&m->apis.thread, i);
+      int32_t thread = nai_val_i32(&m->apis.thread, i);
       NAI_TRY(NAI_ROOM(*out, capacity, *n, io->arena, err));
-      (*out)[(*n)++] = (struct call){i, nai_filled_text(&m->apis.name, i), m->thread_process[thread], thread, 0};
+      (*out)[(*n)++] = (struct call){i, nai_val_text(&m->apis.name, i), m->thread_process[thread], thread, 0};
     }
   qsort(*out, *n, sizeof **out, process_order);
   for (uint32_t i = 0, j; i < *n; i = j) {

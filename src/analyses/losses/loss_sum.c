@@ -51,7 +51,7 @@ void nai_loss_sum_add(struct nai_loss_sum *sum, const struct nai_loss_gpu *g, ui
   }
   sum->count++;
   sum->ns += ns;
-  sum->name_ns[nai_filled_text(&g->m->kernels.name, kernel)] += ns;
+  sum->name_ns[nai_val_text(&g->m->kernels.name, kernel)] += ns;
 }
 
 void nai_loss_sum_keep(struct nai_loss_sum *sum, const struct nai_loss_gpu *g, const bool *goes) {
@@ -85,7 +85,7 @@ void nai_loss_sum_put(const struct nai_loss_gpu *g, const char *what, const stru
                                      .unavoidable_ns = sum->unavoidable_ns,
                                      .example = nai_strings_get(names, most),
                                      .example_ns = sum->name_ns[most],
-                                     .start = nai_at_filled(&g->m->kernels.start_ns, sum->longest),
-                                     .end = nai_at_filled(&g->m->kernels.end_ns, sum->longest),
+                                     .start = nai_val(&g->m->kernels.start_ns, sum->longest),
+                                     .end = nai_val(&g->m->kernels.end_ns, sum->longest),
                                      .detail = detail});
 }

@@ -35,8 +35,8 @@ static void look_at_process(struct calls *c, const struct nai_loss_gpu *g, int32
     if (m->thread_process[t] != process)
       continue;
     for (uint32_t k = m->api_by_thread.first[t]; k < m->api_by_thread.first[t + 1]; k++) {
-      uint32_t api = m->api_by_thread.order[k], name = nai_filled_text(&m->apis.name, api);
-      int64_t start = nai_at_filled(&m->apis.start_ns, api);
+      uint32_t api = m->api_by_thread.order[k], name = nai_val_text(&m->apis.name, api);
+      int64_t start = nai_val(&m->apis.start_ns, api);
       if (kinds[name] != NAI_CALL_ALLOCATION)
         continue;
       size_t span = nai_intervals_after(&g->active, start);
@@ -46,7 +46,7 @@ static void look_at_process(struct calls *c, const struct nai_loss_gpu *g, int32
         continue;
       if (!c->n || nai_call_ns(m, api) > nai_call_ns(m, c->longest))
         c->longest = api;
-      c->v[c->n++] = (struct nai_interval){start, nai_at_filled(&m->apis.end_ns, api)};
+      c->v[c->n++] = (struct nai_interval){start, nai_val(&m->apis.end_ns, api)};
       c->host_ns += nai_call_ns(m, api);
       c->name_ns[name] += nai_call_ns(m, api);
     }
@@ -74,8 +74,8 @@ static int put(const struct nai_loss_gpu *g, const struct calls *c, struct nai_e
                                      .count = c->n,
                                      .example = nai_strings_get(names, most),
                                      .example_ns = c->name_ns[most],
-                                     .start = nai_at_filled(&g->m->apis.start_ns, c->longest),
-                                     .end = nai_at_filled(&g->m->apis.end_ns, c->longest),
+                                     .start = nai_val(&g->m->apis.start_ns, c->longest),
+                                     .end = nai_val(&g->m->apis.end_ns, c->longest),
                                      .detail = &detail});
   return NAI_OK;
 }

@@ -11,16 +11,16 @@ enum { PEER = 10 };
 static uint32_t waiting_call(const struct nai_model *m, uint32_t api) {
   if (nai_model_api_blocks(m, api))
     return api;
-  int32_t thread = nai_filled_i32(&m->apis.thread, api);
+  int32_t thread = nai_val_i32(&m->apis.thread, api);
   const struct nai_groups *calls = &m->api_by_thread;
   if (thread < 0)
     return NAI_NO_ROW;
   uint32_t last = calls->first[thread + 1];
   uint32_t next =
-      nai_rows_from(calls->order, calls->first[thread], last, &m->apis.start_ns, nai_at_filled(&m->apis.end_ns, api));
+      nai_rows_from(calls->order, calls->first[thread], last, &m->apis.start_ns, nai_val(&m->apis.end_ns, api));
   if (next < last && calls->order[next] == api) /* of no length */
     next++;
-  return next < last && m->api_class[nai_filled_text(&m->apis.name, calls->order[next])] == NAI_API_BLOCKING
+  return next < last && m->api_class[nai_val_text(&m->apis.name, calls->order[next])] == NAI_API_BLOCKING
            ? calls->order[next]
            : NAI_NO_ROW;
 }
@@ -52,7 +52,7 @@ static int add_tiny(const struct nai_loss_gpu *g, struct nai_err *err) {
     uint32_t wait = api == NAI_NO_ROW ? NAI_NO_ROW : waiting_call(g->m, api);
     if (wait == NAI_NO_ROW)
       continue;
-    int64_t start = nai_at_filled(&g->m->apis.start_ns, api), end = nai_at_filled(&g->m->apis.end_ns, wait);
+    int64_t start = nai_val(&g->m->apis.start_ns, api), end = nai_val(&g->m->apis.end_ns, wait);
     waits[loss.count] = (struct nai_interval){start, end};
     nai_intervals_add(&copies, nai_model_op_start(g->m, op), nai_model_op_end(g->m, op));
     if (!loss.count || end - start > loss.end - loss.start) {

@@ -25,7 +25,7 @@ static int64_t op_ns(const struct nai_loss_gpu *g, uint32_t i) {
  * A lone one has nothing to be fused with. */
 static void step(struct movers *unfused, struct chain *chain, const struct nai_loss_gpu *g, uint32_t i) {
   uint32_t kernel = g->gpu->ops[i].row;
-  if (!g->fusable[nai_filled_text(&g->m->kernels.name, kernel)]) {
+  if (!g->fusable[nai_val_text(&g->m->kernels.name, kernel)]) {
     *chain = (struct chain){NAI_NO_ROW, NAI_NO_ROW, false};
     return;
   }
@@ -65,7 +65,7 @@ static int add_data_movers(const struct nai_loss_gpu *g, struct nai_err *err) {
     if (!g->inside[i] || op->type != NAI_OP_KERNEL)
       continue;
     step(&unfused, &chains[op->stream], g, i);
-    casts.goes[i] = g->traits[nai_filled_text(&g->m->kernels.name, op->row)] == NAI_TRAIT_CAST;
+    casts.goes[i] = g->traits[nai_val_text(&g->m->kernels.name, op->row)] == NAI_TRAIT_CAST;
     if (casts.goes[i])
       nai_loss_sum_add(&casts.sum, g, op->row);
   }

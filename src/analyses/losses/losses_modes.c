@@ -45,7 +45,7 @@ static int gather(struct durations *d, const struct nai_loss_gpu *g, struct nai_
   uint32_t *place = d->first + 1; /* where the next one of each name goes; in the end, where the next name begins */
   for (uint32_t i = 0; i < g->gpu->op_count; i++)
     if (counts(g, i))
-      place[nai_filled_text(&g->m->kernels.name, g->gpu->ops[i].row)]++;
+      place[nai_val_text(&g->m->kernels.name, g->gpu->ops[i].row)]++;
   for (uint32_t n = 0, sum = 0; n < d->names; n++) {
     uint32_t count = place[n];
     place[n] = sum;
@@ -55,8 +55,8 @@ static int gather(struct durations *d, const struct nai_loss_gpu *g, struct nai_
     if (!counts(g, i))
       continue;
     uint32_t row = g->gpu->ops[i].row;
-    int32_t config = nai_filled_i32(&g->m->kernels.config, row);
-    d->v[place[nai_filled_text(&g->m->kernels.name, row)]++] =
+    int32_t config = nai_val_i32(&g->m->kernels.config, row);
+    d->v[place[nai_val_text(&g->m->kernels.name, row)]++] =
         (struct execution){blocks[config >= 0 && config < configs ? config : configs], nai_kernel_ns(g->m, row), row};
   }
   return NAI_OK;
@@ -129,8 +129,8 @@ static void put_long(const struct nai_loss_gpu *g, const struct found *f) {
                                      .unavoidable_ns = (int64_t)(f->median * f->long_count),
                                      .example = nai_model_kernel_name(m, f->longest),
                                      .example_ns = f->ns,
-                                     .start = nai_at_filled(&m->kernels.start_ns, f->longest),
-                                     .end = nai_at_filled(&m->kernels.end_ns, f->longest),
+                                     .start = nai_val(&m->kernels.start_ns, f->longest),
+                                     .end = nai_val(&m->kernels.end_ns, f->longest),
                                      .detail = &detail,
                                      .medians = (double[]){f->median, f->long_median}});
 }
@@ -139,7 +139,7 @@ static void put_long(const struct nai_loss_gpu *g, const struct found *f) {
 static uint32_t early(const struct nai_model *m, const struct execution *v, uint32_t from, uint32_t to, double middle) {
   uint32_t count = 0;
   for (uint32_t i = from; i < to; i++)
-    count += (double)nai_at_filled(&m->kernels.start_ns, v[i].row) < middle;
+    count += (double)nai_val(&m->kernels.start_ns, v[i].row) < middle;
   return count;
 }
 
@@ -152,7 +152,7 @@ static bool has_trend(int64_t *room, const struct nai_model *m, const struct exe
   if (count < FEWEST)
     return false;
   for (uint32_t i = 0; i < count; i++)
-    room[i] = nai_at_filled(&m->kernels.start_ns, v[i].row);
+    room[i] = nai_val(&m->kernels.start_ns, v[i].row);
   double middle = nai_quantile_i64(room, count, 0.5);
   for (; first && v[first - 1].ns == v[half].ns; first--)
     ;

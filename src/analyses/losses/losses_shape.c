@@ -53,9 +53,9 @@ static uint32_t group_of(const struct shapes *s, uint32_t i) {
 static struct shape shape_of(const struct shapes *s, uint32_t i) {
   const struct nai_model *m = s->g->m;
   const struct nai_op *op = &s->g->gpu->ops[i];
-  int32_t config = op->type == NAI_OP_KERNEL ? nai_filled_i32(&m->kernels.config, op->row) : -1;
+  int32_t config = op->type == NAI_OP_KERNEL ? nai_val_i32(&m->kernels.config, op->row) : -1;
   bool known = s->g->inside[i] && config >= 0 && config < m->tables[NAI_IN_KERNEL_CONFIGS]->rows &&
-               !op->communication && s->g->traits[nai_filled_text(&m->kernels.name, op->row)] != NAI_TRAIT_RUNTIME;
+               !op->communication && s->g->traits[nai_val_text(&m->kernels.name, op->row)] != NAI_TRAIT_RUNTIME;
   return known ? s->of_config[config] : (struct shape){-1, -1};
 }
 

@@ -115,7 +115,7 @@ static struct gain gain_of(struct work *w, const uint32_t *rows, uint32_t n, dou
   uint32_t at = 0;
   struct gain gain = {0};
   for (uint32_t i = 0; i < n; i++) {
-    int64_t start = nai_at_filled(&m->start_ns, rows[i]), end = nai_at_filled(&m->end_ns, rows[i]),
+    int64_t start = nai_val(&m->start_ns, rows[i]), end = nai_val(&m->end_ns, rows[i]),
             from = start > until ? start : until;
     int64_t exposed = from < end ? nai_coverage_overlap_ns(&w->exposed, from, end) : 0,
             first = w->first_touch_ns[rows[i]];
@@ -162,8 +162,8 @@ static void put_group(struct nai_table *out, struct work *w, const uint32_t *row
           .at_limit_gain_ns = gain.at_limit_ns, .first_touch_ns = gain.first_touch_ns,
           .first_touch_count = gain.first_touch_count, .overlappable_ns = overlappable_ns,
           .overlappable_count = overlappable, .copy_kind = first.copy_kind, .src_kind_id = first.src_kind,
-          .dst_kind_id = first.dst_kind, .longest_start_ns = nai_at_filled(&m->start_ns, longest),
-          .longest_end_ns = nai_at_filled(&m->end_ns, longest));
+          .dst_kind_id = first.dst_kind, .longest_start_ns = nai_val(&m->start_ns, longest),
+          .longest_end_ns = nai_val(&m->end_ns, longest));
 }
 
 /* Large copies from and to the host's pageable memory that had their direction for themselves. */

@@ -25,7 +25,7 @@ static int sum_up(struct sums *s, int64_t *values, const struct nai_model *m, co
     s->small += nai_at(&m->memops.bytes, rows[i]) <= SMALL_BYTES;
     s->longest = values[i] > nai_memop_ns(m, s->longest) ? rows[i] : s->longest;
     s->possible = s->possible && nai_memop_rate_is_possible(m, rows[i]);
-    nai_intervals_add(&all, nai_at_filled(&m->memops.start_ns, rows[i]), nai_at_filled(&m->memops.end_ns, rows[i]));
+    nai_intervals_add(&all, nai_val(&m->memops.start_ns, rows[i]), nai_val(&m->memops.end_ns, rows[i]));
   }
   nai_intervals_intersect(&exposed, &all, &gpu->exposed_copy);
   s->exposed_ns = nai_intervals_total_ns(&exposed);
@@ -42,18 +42,16 @@ static int put_group(struct nai_table *table, const struct nai_model *m, const s
        pageable = is_copy && (first.src_kind == KIND_PAGEABLE || first.dst_kind == KIND_PAGEABLE);
   NAI_TRY(sum_up(&sums, values, m, gpu, rows, n, err));
   struct nai_stats stats = nai_stats_of(values, n);
-  struct MEMORY_TRANSFERS_row row =
-      NAI_ROW(MEMORY_TRANSFERS, .direction = nai_model_direction(rooms[0], m, rows[0]),
-              .src_kind = nai_memory_kind_label(rooms[1], m, nai_at_i32(&v->src_kind, rows[0])),
-              .dst_kind = nai_memory_kind_label(rooms[2], m, nai_at_i32(&v->dst_kind, rows[0])),
-              .device_id = gpu->device_id, .count = n, .total_bytes = sums.bytes, .total_time_ns = stats.total,
-              .p90_ns = stats.p90, .pageable_count = pageable ? n : 0, .exposed_ns = sums.exposed_ns,
-              .small_count = sums.small, .longest_start_ns = nai_at_filled(&v->start_ns, sums.longest),
-              .longest_end_ns = nai_at_filled(&v->end_ns, sums.longest),
-              .exposed_pct_of_window =
-                  nai_percent((double)sums.exposed_ns, (double)(gpu->window_end - gpu->window_start)),
-              .copy_kind = is_copy ? first.copy_kind : NAI_NULL_I64, .src_kind_id = first.src_kind,
-              .dst_kind_id = first.dst_kind);
+  struct MEMORY_TRANSFERS_row row = NAI_ROW(
+      MEMORY_TRANSFERS, .direction = nai_model_direction(rooms[0], m, rows[0]),
+      .src_kind = nai_memory_kind_label(rooms[1], m, nai_at_i32(&v->src_kind, rows[0])),
+      .dst_kind = nai_memory_kind_label(rooms[2], m, nai_at_i32(&v->dst_kind, rows[0])), .device_id = gpu->device_id,
+      .count = n, .total_bytes = sums.bytes, .total_time_ns = stats.total, .p90_ns = stats.p90,
+      .pageable_count = pageable ? n : 0, .exposed_ns = sums.exposed_ns, .small_count = sums.small,
+      .longest_start_ns = nai_val(&v->start_ns, sums.longest), .longest_end_ns = nai_val(&v->end_ns, sums.longest),
+      .exposed_pct_of_window = nai_percent((double)sums.exposed_ns, (double)(gpu->window_end - gpu->window_start)),
+      .copy_kind = is_copy ? first.copy_kind : NAI_NULL_I64, .src_kind_id = first.src_kind,
+      .dst_kind_id = first.dst_kind);
   if (stats.total && sums.possible)
     row.gb_per_s = (double)sums.bytes / (double)stats.total; /* bytes per ns = 10^9 bytes per s */
   for (uint32_t i = 0; i < n; i++)

@@ -89,7 +89,7 @@ static int find_calls(struct calls *c, const struct nai_node_io *io, const struc
   for (uint32_t i = 0; i < c->wanted.count; i++)
     c->api[i] = NAI_NO_ROW;
   for (uint32_t i = 0; c->wanted.count && i < m->apis.n; i++) {
-    int32_t thread = nai_filled_i32(&m->apis.thread, i);
+    int32_t thread = nai_val_i32(&m->apis.thread, i);
     int64_t id = nai_at(&m->apis.correlation_id, i);
     uint32_t found = thread < 0 || id == NAI_NULL_I64
                        ? UINT32_MAX

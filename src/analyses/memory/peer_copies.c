@@ -40,8 +40,8 @@ static int find_copies(struct work *w, struct nai_err *err) {
   return nai_rows_arrange(w->rows, w->count, keys, sizeof keys / sizeof *keys, err);
 }
 
-static int64_t start_of(const struct work *w, uint32_t place) { return nai_at_filled(&w->c->start_ns, w->rows[place]); }
-static int64_t end_of(const struct work *w, uint32_t place) { return nai_at_filled(&w->c->end_ns, w->rows[place]); }
+static int64_t start_of(const struct work *w, uint32_t place) { return nai_val(&w->c->start_ns, w->rows[place]); }
+static int64_t end_of(const struct work *w, uint32_t place) { return nai_val(&w->c->end_ns, w->rows[place]); }
 
 /* Copies in one direction share it. */
 static void mark_shared(struct work *w, struct pair pair) {
@@ -75,7 +75,7 @@ static int opposite_ns(int64_t *ns, const struct work *w, struct pair pair, stru
 
 /* One direction, 10^9 bytes per second, 0 unknown. */
 static double link_of(const struct nai_model *m, uint32_t row) {
-  uint32_t gpu = nai_model_gpu_index(m, nai_filled_i32(&m->memops.device_id, row));
+  uint32_t gpu = nai_model_gpu_index(m, nai_val_i32(&m->memops.device_id, row));
   const char *name = gpu < m->gpu_count ? nai_get_str(m->tables[NAI_IN_GPUS], gpu, GPUS_gpu_name) : "";
   return *name ? nai_comm_names_link(nai_kernel_classes_comm_names(m->classes), name) : 0;
 }
@@ -102,8 +102,7 @@ static int put_pair(struct work *w, struct pair pair, struct nai_err *err) {
           .total_time_ns = total, .large_count = rates.count, .p50_gb_per_s = rates.p50_gb_per_s,
           .p90_gb_per_s = rates.p90_gb_per_s, .link_gb_per_s = rates.limit_gb_per_s,
           .p50_pct_of_link = rates.p50_pct_of_limit, .excess_ns = rates.excess_ns, .opposite_ns = opposite,
-          .longest_start_ns = nai_at_filled(&w->c->start_ns, longest),
-          .longest_end_ns = nai_at_filled(&w->c->end_ns, longest));
+          .longest_start_ns = nai_val(&w->c->start_ns, longest), .longest_end_ns = nai_val(&w->c->end_ns, longest));
   return NAI_OK;
 }
 

@@ -49,8 +49,7 @@ static int add_moves(struct work *w, const struct nai_model *m, struct nai_err *
     if (address == NAI_NULL_I64)
       continue;
     int64_t bytes = nai_at(&c->bytes, i), kind = nai_at(&c->copy_kind, i);
-    struct sum *sum =
-        find(w, nai_at(&c->process, i), address, nai_at_filled(&c->start_ns, i), nai_at_filled(&c->end_ns, i), err);
+    struct sum *sum = find(w, nai_at(&c->process, i), address, nai_val(&c->start_ns, i), nai_val(&c->end_ns, i), err);
     if (!sum)
       return err->code;
     sum->moves++;
@@ -68,8 +67,7 @@ static int add_faults(struct work *w, const struct nai_model *m, struct nai_err 
     int64_t address = nai_at(&c.address, i), faults = nai_at(&c.faults, i);
     if (address == NAI_NULL_I64)
       continue;
-    struct sum *sum =
-        find(w, nai_at(&c.process, i), address, nai_at_filled(&c.start_ns, i), nai_at_filled(&c.end_ns, i), err);
+    struct sum *sum = find(w, nai_at(&c.process, i), address, nai_val(&c.start_ns, i), nai_val(&c.end_ns, i), err);
     if (!sum)
       return err->code;
     if (nai_at(&c.kind, i) == NAI_FAULT_CPU)

@@ -13,7 +13,7 @@ struct covered {
 };
 
 static void take_kernel(struct covered *c, const struct nai_model *m, struct nai_coverage *busy, uint32_t kernel) {
-  int64_t start = nai_at_filled(&m->kernels.start_ns, kernel), end = nai_at_filled(&m->kernels.end_ns, kernel);
+  int64_t start = nai_val(&m->kernels.start_ns, kernel), end = nai_val(&m->kernels.end_ns, kernel);
   int64_t ns = nai_coverage_overlap_ns(busy, start, end);
   c->calls++;
   c->total += end - start;
@@ -35,7 +35,7 @@ static int put_kernels(struct covered *all, const struct nai_node_io *io, const 
   for (uint32_t i = 0; i < gpu->op_count; i++) {
     if (gpu->ops[i].type != NAI_OP_KERNEL)
       continue;
-    take_kernel(&by_name[nai_filled_text(&m->kernels.name, gpu->ops[i].row)], m, busy, gpu->ops[i].row);
+    take_kernel(&by_name[nai_val_text(&m->kernels.name, gpu->ops[i].row)], m, busy, gpu->ops[i].row);
     take_kernel(all, m, busy, gpu->ops[i].row);
   }
   for (const struct covered *c = by_name; c < by_name + names; c++)
@@ -43,8 +43,8 @@ static int put_kernels(struct covered *all, const struct nai_node_io *io, const 
       NAI_ADD(UVM_KERNELS, io->out[1], .device_id = gpu->device_id, .kernel_name = nai_model_kernel_name(m, c->kernel),
               .call_count = c->calls, .covered_count = c->waiting, .total_time_ns = c->total, .covered_ns = c->covered,
               .covered_pct = nai_percent((double)c->covered, (double)c->total), .most_covered_ns = c->most,
-              .most_covered_start_ns = nai_at_filled(&m->kernels.start_ns, c->kernel),
-              .most_covered_end_ns = nai_at_filled(&m->kernels.end_ns, c->kernel));
+              .most_covered_start_ns = nai_val(&m->kernels.start_ns, c->kernel),
+              .most_covered_end_ns = nai_val(&m->kernels.end_ns, c->kernel));
   return NAI_OK;
 }
 

@@ -19,8 +19,7 @@ static int64_t length_of(const struct nai_model *m, uint32_t range) {
 
 static bool is_longer(const struct nai_model *m, uint32_t a, uint32_t b) {
   int64_t la = length_of(m, a), lb = length_of(m, b);
-  return la > lb ||
-         (la == lb && a != NAI_NO_ROW && nai_at_filled(&m->nvtx.start_ns, a) < nai_at_filled(&m->nvtx.start_ns, b));
+  return la > lb || (la == lb && a != NAI_NO_ROW && nai_val(&m->nvtx.start_ns, a) < nai_val(&m->nvtx.start_ns, b));
 }
 
 /* Durations by name, without marks, which have no duration. */

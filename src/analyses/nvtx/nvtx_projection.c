@@ -40,8 +40,8 @@ struct work {
 };
 
 static uint32_t name_and_style(const struct nai_model *m, uint32_t range) {
-  bool start_end = nai_filled_i32(&m->nvtx.kind, range) != NAI_NVTX_PUSH_POP;
-  return 2 * nai_filled_text(&m->nvtx.name, range) + start_end;
+  bool start_end = nai_val_i32(&m->nvtx.kind, range) != NAI_NVTX_PUSH_POP;
+  return 2 * nai_val_text(&m->nvtx.name, range) + start_end;
 }
 
 static int find_group(uint32_t *out, struct work *w, uint32_t name_style, uint32_t gpu, struct nai_err *err) {
@@ -84,12 +84,12 @@ static int add_span(struct work *w, const uint32_t numbers[KINDS], const struct 
   if (p->inside)
     return NAI_OK;
   NAI_TRY(NAI_ROOM(w->spans, w->span_capacity, w->span_count, w->arena, err));
-  int64_t range_start = nai_at_filled(&ranges->start_ns, p->range);
+  int64_t range_start = nai_val(&ranges->start_ns, p->range);
   for (int k = 0; k < KINDS; k++) {
     if (numbers[k] == NAI_NO_GROUP)
       continue;
     struct group *group = &w->groups[numbers[k]];
-    add_times(group, p, nai_at_filled(&ranges->end_ns, p->range) - range_start);
+    add_times(group, p, nai_val(&ranges->end_ns, p->range) - range_start);
     if (is_longer(w, p, group->longest))
       group->longest = w->span_count;
   }
@@ -98,7 +98,7 @@ static int add_span(struct work *w, const uint32_t numbers[KINDS], const struct 
                                             .lag_ns = p->start - range_start,
                                             .group = {numbers[ALL], numbers[ONE]},
                                             .range = p->range,
-                                            .process = w->m->thread_process[nai_filled_i32(&ranges->thread, p->range)]};
+                                            .process = w->m->thread_process[nai_val_i32(&ranges->thread, p->range)]};
   return NAI_OK;
 }
 
@@ -158,11 +158,14 @@ static void cover(struct group *group, const struct span *span) {
 static int sum_unions(struct work *w, int kind, struct nai_err *err) {
   struct nai_key *keys;
   uint32_t count = 0;
+  size_t most = 0; /* of disordered groups */
   for (uint32_t i = 0; i < w->span_count; i++)
     if (w->spans[i].group[kind] != NAI_NO_GROUP)
       cover(&w->groups[w->spans[i].group[kind]], &w->spans[i]);
-  NAI_TRY(NAI_NEW(keys, w->arena, w->span_count, err));
-  for (uint32_t i = 0; i < w->span_count; i++)
+  for (uint32_t g = 0; g < w->known.count; g++)
+    most += w->groups[g].disordered ? (size_t)w->groups[g].with_work : 0;
+  NAI_TRY(NAI_NEW(keys, w->arena, most, err));
+  for (uint32_t i = 0; i < w->span_count && most; i++)
     if (w->spans[i].group[kind] != NAI_NO_GROUP && w->groups[w->spans[i].group[kind]].disordered)
       keys[count++] = (struct nai_key){nai_key_from_i64(w->spans[i].start), i};
   NAI_TRY(nai_sort_keys(keys, count, err));

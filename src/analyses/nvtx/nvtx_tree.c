@@ -49,8 +49,8 @@ static void put_node(struct nai_table *table, const struct nai_model *m, const s
           .attributed_kernel_time_ns = mapped ? node->inclusive_kernel_ns : NAI_NULL_I64,
           .self_kernel_time_ns = mapped ? node->kernel_ns : NAI_NULL_I64,
           .projected_time_ns = mapped ? projected_ns : NAI_NULL_I64,
-          .longest_start_ns = nai_at_filled(&m->nvtx.start_ns, node->longest),
-          .longest_end_ns = nai_at_filled(&m->nvtx.end_ns, node->longest));
+          .longest_start_ns = nai_val(&m->nvtx.start_ns, node->longest),
+          .longest_end_ns = nai_val(&m->nvtx.end_ns, node->longest));
 }
 
 int nai_nvtx_tree_put(struct nai_table *table, const struct nai_model *m, const int64_t *projected_ns,

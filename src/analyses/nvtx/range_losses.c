@@ -13,6 +13,10 @@ enum { MIN_PCT = 5 };
 struct sum {
   int64_t ns, count;
 };
+struct lost { /* with the ranges of a node as the innermost ones */
+  uint32_t node, loss;
+  struct sum sum;
+};
 
 /* The losses of one GPU. */
 struct sums {
@@ -20,27 +24,16 @@ struct sums {
   const struct nai_gpu *gpu;
   struct nai_arena *arena;
   int64_t all[LOSSES];
-  struct nai_keyset innermost, keys; /* node and loss; name and loss */
-  struct sum *of_node, *v;           /* per key */
-  uint32_t of_node_capacity, capacity;
+  uint32_t *place; /* per node and loss: 1 + its number in `innermost`, 0 for none */
+  struct lost *innermost;
+  struct nai_keyset keys; /* name and loss */
+  struct sum *v;          /* per key */
+  uint32_t innermost_count, innermost_capacity, capacity;
   struct nai_strings names;
   uint32_t *of_string, *depth; /* per string of nvtx_events: its name + 1; per name: the least */
   uint32_t depth_capacity;
 };
 static void sums_free(struct sums *s) { nai_strings_free(&s->names); }
-
-static int add_sum(struct sum **sums, uint32_t *capacity, struct nai_keyset *keys, int64_t key, const struct sum *what,
-                   struct nai_arena *arena, struct nai_err *err) {
-  bool added;
-  uint32_t index = nai_keyset_add(keys, key, &added);
-  NAI_TRY(nai_memory_check(!keys->oom, err));
-  NAI_TRY(NAI_ROOM(*sums, *capacity, index, arena, err));
-  if (added)
-    (*sums)[index] = (struct sum){0};
-  (*sums)[index].ns += what->ns;
-  (*sums)[index].count += what->count;
-  return NAI_OK;
-}
 
 /* --- innermost ranges --------------------------------------------------------------------------- */
 
@@ -54,8 +47,17 @@ static int add_loss(struct sums *s, int loss, const struct nai_nvtx_node *node, 
   s->all[loss] += ns;
   if (!node)
     return NAI_OK;
-  return add_sum(&s->of_node, &s->of_node_capacity, &s->innermost, nai_key_pair(node - s->m->nodes, (uint32_t)loss),
-                 &(struct sum){ns, 1}, s->arena, err);
+  size_t number = (size_t)(node - s->m->nodes);
+  uint32_t *place = &s->place[number * LOSSES + (size_t)loss];
+  if (!*place) {
+    NAI_TRY(NAI_ROOM(s->innermost, s->innermost_capacity, s->innermost_count, s->arena, err));
+    s->innermost[s->innermost_count] = (struct lost){(uint32_t)number, (uint32_t)loss, {0}};
+    *place = ++s->innermost_count;
+  }
+  struct sum *sum = &s->innermost[*place - 1].sum;
+  sum->ns += ns;
+  sum->count++;
+  return NAI_OK;
 }
 
 static int add_gaps(struct sums *s, uint32_t gpu, struct nai_err *err) {
@@ -68,7 +70,8 @@ static int add_gaps(struct sums *s, uint32_t gpu, struct nai_err *err) {
     NAI_TRY(add_loss(s, IDLE, node, gap.end - gap.start, err));
     NAI_TRY(nai_idle_split_again(&split, NULL, NULL, s->m, &gap, err));
     for (int c = 0; c < NAI_IDLE_CAUSES; c++)
-      NAI_TRY(add_loss(s, c, node, split.ns[c], err));
+      if (split.ns[c]) /* few causes have a part in a gap */
+        NAI_TRY(add_loss(s, c, node, split.ns[c], err));
   }
   return NAI_OK;
 }
@@ -112,19 +115,29 @@ static bool has(const uint32_t *names, int count, uint32_t name) {
   return false;
 }
 
+static int add_name(struct sums *s, uint32_t name, const struct lost *what, struct nai_err *err) {
+  bool added;
+  uint32_t index = nai_keyset_add(&s->keys, nai_key_pair(name, what->loss), &added);
+  NAI_TRY(nai_memory_check(!s->keys.oom, err));
+  NAI_TRY(NAI_ROOM(s->v, s->capacity, index, s->arena, err)); /* zeroed */
+  s->v[index].ns += what->sum.ns;
+  s->v[index].count += what->sum.count;
+  return NAI_OK;
+}
+
 /* Once per name of the chain. */
-static int add_chain(struct sums *s, int64_t key, const struct sum *what, struct nai_err *err) {
-  uint32_t names[MAX_DEPTH], index = (uint32_t)(key >> 32), loss = (uint32_t)key;
+static int add_chain(struct sums *s, const struct lost *what, struct nai_err *err) {
+  uint32_t names[MAX_DEPTH];
   int count = 0;
-  for (uint32_t n = index; n != NAI_NO_ROW && count < MAX_DEPTH; n = s->m->nodes[n].parent) {
+  for (uint32_t n = what->node; n != NAI_NO_ROW && count < MAX_DEPTH; n = s->m->nodes[n].parent) {
     uint32_t name = 0;
-    if (loss == COMMUNICATION && nai_comm_is_nccls(s->m, s->m->nodes[n].longest))
+    if (what->loss == COMMUNICATION && nai_comm_is_nccls(s->m, s->m->nodes[n].longest))
       continue; /* it tells no place in the program */
     NAI_TRY(name_of(&name, s, &s->m->nodes[n], err));
     if (has(names, count, name))
       continue;
     names[count++] = name;
-    NAI_TRY(add_sum(&s->v, &s->capacity, &s->keys, nai_key_pair(name, loss), what, s->arena, err));
+    NAI_TRY(add_name(s, name, what, err));
   }
   for (int i = 0; i < count; i++) {
     NAI_TRY(NAI_ROOM(s->depth, s->depth_capacity, names[i], s->arena, err));
@@ -159,12 +172,13 @@ static int add_gpu(const struct nai_node_io *io, uint32_t gpu, struct nai_err *e
   const struct nai_model *m = io->model;
   NAI_SCOPED(nai_arena) arena = NAI_ARENA(m->scratch_dir);
   NAI_SCOPED(sums) s = {.m = m, .gpu = &m->gpus[gpu], .arena = &arena};
-  s.innermost.arena = s.keys.arena = &arena;
+  s.keys.arena = &arena;
+  NAI_TRY(NAI_NEW(s.place, &arena, (size_t)m->node_count * LOSSES, err));
   NAI_TRY(NAI_NEW(s.of_string, &arena, m->tables[NAI_IN_NVTX]->strings.count, err));
   NAI_TRY(add_gaps(&s, gpu, err));
   NAI_TRY(add_ops(&s, gpu, err));
-  for (uint32_t i = 0; i < s.innermost.count; i++)
-    NAI_TRY(add_chain(&s, s.innermost.keys[i], &s.of_node[i], err));
+  for (uint32_t i = 0; i < s.innermost_count; i++)
+    NAI_TRY(add_chain(&s, &s.innermost[i], err));
   put(io->out[0], &s);
   return NAI_OK;
 }

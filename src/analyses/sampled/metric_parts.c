@@ -154,7 +154,8 @@ static int find_ranges(struct work *w, struct nai_err *err) {
 }
 
 static void use_ranges(const struct work *w, const struct nai_metric_series *s) {
-  for (const struct path *path = w->paths; path < w->paths + w->path_count && s->gpu; path++) {
+  for (uint32_t i = 0; s->gpu && i < w->path_count; i++) {
+    const struct path *path = &w->paths[i];
     const struct nai_intervals *set = path->sets ? &path->sets[s->gpu - w->io->model->gpus] : NULL;
     if (!set || !set->count)
       continue;

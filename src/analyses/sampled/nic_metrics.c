@@ -18,8 +18,8 @@ static int find_times(struct work *w, const struct NIC_METRIC_SAMPLES_columns *c
   const struct nai_model *m = w->io->model;
   int64_t first = INT64_MAX, last = INT64_MIN;
   for (uint32_t i = 0; i < c->n; i++) {
-    first = nai_at_filled(&c->start_ns, i) < first ? nai_at_filled(&c->start_ns, i) : first;
-    last = nai_at_filled(&c->end_ns, i) > last ? nai_at_filled(&c->end_ns, i) : last;
+    first = nai_val(&c->start_ns, i) < first ? nai_val(&c->start_ns, i) : first;
+    last = nai_val(&c->end_ns, i) > last ? nai_val(&c->end_ns, i) : last;
   }
   for (int i = 0; i < CONDITIONS; i++)
     w->sets[i].arena = w->io->arena;

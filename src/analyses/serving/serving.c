@@ -23,7 +23,7 @@ struct ranks {
 enum { MOST_APART = 2, AGREE_PCT = 95, TOGETHER_PCT = 20 };
 
 static uint32_t name_of(const struct serving_rank *r, uint32_t step) {
-  return nai_filled_text(&r->m->nvtx.name, r->steps->v[step].range);
+  return nai_val_text(&r->m->nvtx.name, r->steps->v[step].range);
 }
 
 /* Share of the steps of the shorter rank that have the name of the other's step `offset` later. */
@@ -181,7 +181,7 @@ static void list_ranks(struct nai_buf *pids, struct nai_buf *devices, int64_t *c
 static double foreign_launch_pct(const struct serving_rank *r) {
   int64_t all = 0, foreign = 0;
   for (uint32_t api = 0; api < r->m->apis.n; api++) {
-    uint32_t thread = (uint32_t)nai_filled_i32(&r->m->apis.thread, api);
+    uint32_t thread = (uint32_t)nai_val_i32(&r->m->apis.thread, api);
     if (!r->m->api_owns[api] || r->m->thread_process[thread] != (int32_t)r->list->process)
       continue;
     all++;
@@ -193,8 +193,8 @@ static double foreign_launch_pct(const struct serving_rank *r) {
 static int64_t engine_start_ns(const struct serving_rank *r) {
   int64_t first = INT64_MAX;
   for (uint32_t api = 0; api < r->m->apis.n; api++) {
-    int64_t start = nai_at_filled(&r->m->apis.start_ns, api);
-    if (start < first && r->m->thread_process[nai_filled_i32(&r->m->apis.thread, api)] == (int32_t)r->list->process)
+    int64_t start = nai_val(&r->m->apis.start_ns, api);
+    if (start < first && r->m->thread_process[nai_val_i32(&r->m->apis.thread, api)] == (int32_t)r->list->process)
       first = start;
   }
   for (uint32_t i = 0; i < r->count; i++) {

@@ -28,9 +28,9 @@ static int find_parts(struct nai_intervals parts[NAI_SERVING_PARTS], const struc
     part[i] = (uint8_t)nai_serving_part_of(nai_strings_get(names, i));
   for (uint32_t i = ranges->first[r->steps->thread]; i < ranges->first[r->steps->thread + 1]; i++) {
     uint32_t row = ranges->order[i];
-    enum nai_serving_part p = (enum nai_serving_part)part[nai_filled_text(&m->nvtx.name, row)];
+    enum nai_serving_part p = (enum nai_serving_part)part[nai_val_text(&m->nvtx.name, row)];
     if (p != NAI_SERVING_PARTS)
-      nai_intervals_add(&parts[p], nai_at_filled(&m->nvtx.start_ns, row), nai_at_filled(&m->nvtx.end_ns, row));
+      nai_intervals_add(&parts[p], nai_val(&m->nvtx.start_ns, row), nai_val(&m->nvtx.end_ns, row));
   }
   return NAI_OK;
 }
@@ -38,15 +38,14 @@ static int find_parts(struct nai_intervals parts[NAI_SERVING_PARTS], const struc
 static void find_calls(struct nai_intervals *calls, const struct nai_model *m, uint32_t thread) {
   const struct nai_groups *g = &m->api_by_thread;
   for (uint32_t i = g->first[thread]; i < g->first[thread + 1]; i++)
-    nai_intervals_add(calls, nai_at_filled(&m->apis.start_ns, g->order[i]),
-                      nai_at_filled(&m->apis.end_ns, g->order[i]));
+    nai_intervals_add(calls, nai_val(&m->apis.start_ns, g->order[i]), nai_val(&m->apis.end_ns, g->order[i]));
 }
 
 static void find_os_calls(struct nai_intervals *calls, const struct nai_model *m, uint32_t thread) {
   const struct nai_groups *g = &m->evidence->osrt_by_thread;
   for (uint32_t i = g->first ? g->first[thread] : 0; g->first && i < g->first[thread + 1]; i++)
-    nai_intervals_add(calls, nai_at_filled(&m->evidence->osrt.start_ns, g->order[i]),
-                      nai_at_filled(&m->evidence->osrt.end_ns, g->order[i]));
+    nai_intervals_add(calls, nai_val(&m->evidence->osrt.start_ns, g->order[i]),
+                      nai_val(&m->evidence->osrt.end_ns, g->order[i]));
 }
 
 static int find_layers(struct layers *l, const struct serving_rank *r, struct nai_arena *arena, struct nai_err *err) {

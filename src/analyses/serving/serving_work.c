@@ -46,8 +46,7 @@ static void add_op(struct tally *t, const struct nai_op *op) {
   int64_t start = nai_model_op_start(m, op), end = nai_model_op_end(m, op);
   if (api == NAI_NO_ROW && m->apis.n)
     return;
-  uint32_t step =
-      nai_step_at(t->rank->steps, api == NAI_NO_ROW ? start : nai_at_filled(&m->apis.start_ns, api), &t->near);
+  uint32_t step = nai_step_at(t->rank->steps, api == NAI_NO_ROW ? start : nai_val(&m->apis.start_ns, api), &t->near);
   if (step == UINT32_MAX)
     return;
   struct serving_step *s = &t->v[step];
@@ -150,10 +149,10 @@ static int find_captures(uint8_t **captures, const struct serving_rank *r, struc
   for (uint32_t i = 0; i < names->count; i++)
     wanted[i] = nai_text_begins(nai_strings_get(names, i), calls);
   for (uint32_t api = 0; api < m->apis.n; api++) {
-    if (!wanted[nai_filled_text(&m->apis.name, api)] ||
-        m->thread_process[nai_filled_i32(&m->apis.thread, api)] != (int32_t)r->list->process)
+    if (!wanted[nai_val_text(&m->apis.name, api)] ||
+        m->thread_process[nai_val_i32(&m->apis.thread, api)] != (int32_t)r->list->process)
       continue;
-    uint32_t step = nai_step_at(r->steps, nai_at_filled(&m->apis.start_ns, api), &near);
+    uint32_t step = nai_step_at(r->steps, nai_val(&m->apis.start_ns, api), &near);
     if (step != UINT32_MAX)
       (*captures)[step] = 1;
   }

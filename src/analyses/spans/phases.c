@@ -10,14 +10,12 @@ static int64_t thread_time(const struct nai_model *m, uint32_t thread) {
   if (r->first[thread] == r->first[thread + 1])
     return 0;
   for (uint32_t i = r->first[thread]; i < r->first[thread + 1]; i++) {
-    first =
-        nai_at_filled(&m->nvtx.start_ns, r->order[i]) < first ? nai_at_filled(&m->nvtx.start_ns, r->order[i]) : first;
-    last = nai_at_filled(&m->nvtx.end_ns, r->order[i]) > last ? nai_at_filled(&m->nvtx.end_ns, r->order[i]) : last;
+    first = nai_val(&m->nvtx.start_ns, r->order[i]) < first ? nai_val(&m->nvtx.start_ns, r->order[i]) : first;
+    last = nai_val(&m->nvtx.end_ns, r->order[i]) > last ? nai_val(&m->nvtx.end_ns, r->order[i]) : last;
   }
   for (uint32_t i = c->first[thread]; i < c->first[thread + 1]; i++) {
-    first =
-        nai_at_filled(&m->apis.start_ns, c->order[i]) < first ? nai_at_filled(&m->apis.start_ns, c->order[i]) : first;
-    last = nai_at_filled(&m->apis.end_ns, c->order[i]) > last ? nai_at_filled(&m->apis.end_ns, c->order[i]) : last;
+    first = nai_val(&m->apis.start_ns, c->order[i]) < first ? nai_val(&m->apis.start_ns, c->order[i]) : first;
+    last = nai_val(&m->apis.end_ns, c->order[i]) > last ? nai_val(&m->apis.end_ns, c->order[i]) : last;
   }
   return last - first;
 }

@@ -49,13 +49,13 @@ struct kernel_sum {
 };
 
 static void put_kernel(struct nai_table *table, const struct nai_model *m, const struct kernel_sum *k, int64_t all_ns) {
-  int32_t process = nai_filled_i32(&m->kernels.process, k->kernel);
+  int32_t process = nai_val_i32(&m->kernels.process, k->kernel);
   double ns = (double)k->total_ns, process_ns = (double)m->process_sums[process].kernel_ns;
   NAI_ADD(KERNELS_BY_PID, table, .pid = nai_model_pid(m, process),
           .pid_total_kernel_time_ns = m->process_sums[process].kernel_ns,
           .pid_pct_of_total_kernel_time = nai_percent(process_ns, (double)all_ns),
           .kernel_name = nai_model_kernel_name(m, k->kernel),
-          .device_id = nai_filled_i32(&m->kernels.device_id, k->kernel), .call_count = k->calls,
+          .device_id = nai_val_i32(&m->kernels.device_id, k->kernel), .call_count = k->calls,
           .total_time_ns = k->total_ns, .avg_duration_ns = ns / (double)k->calls,
           .pct_of_pid_kernel_time = nai_percent(ns, process_ns),
           .pct_of_total_kernel_time = nai_percent(ns, (double)all_ns));

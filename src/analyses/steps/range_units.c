@@ -42,10 +42,10 @@ static uint32_t starts_of(int64_t *starts, int64_t *end, const struct nai_model 
   uint32_t count = 0;
   for (uint32_t k = g->first[c->thread]; k < g->first[c->thread + 1] && count < c->node->count; k++) {
     uint32_t row = g->order[k];
-    if (m->nvtx_depth[row] || nai_filled_text(&m->nvtx.name, row) != c->node->name)
+    if (m->nvtx_depth[row] || nai_val_text(&m->nvtx.name, row) != c->node->name)
       continue;
-    starts[count++] = nai_at_filled(&m->nvtx.start_ns, row);
-    *end = nai_at_filled(&m->nvtx.end_ns, row);
+    starts[count++] = nai_val(&m->nvtx.start_ns, row);
+    *end = nai_val(&m->nvtx.end_ns, row);
   }
   return count;
 }

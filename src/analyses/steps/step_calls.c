@@ -17,7 +17,7 @@ static void count_calls(struct counts *counts, const struct nai_model *m, uint32
     for (uint32_t i = m->api_by_thread.first[t]; i < m->api_by_thread.first[t + 1]; i++) {
       uint32_t api = m->api_by_thread.order[i], step = UINT32_MAX;
       if (nai_model_api_blocks(m, api))
-        step = nai_step_at(steps, nai_at_filled(&m->apis.start_ns, api), &near);
+        step = nai_step_at(steps, nai_val(&m->apis.start_ns, api), &near);
       if (step != UINT32_MAX)
         counts->blocking[step]++;
     }
@@ -30,12 +30,12 @@ static void count_copies(struct counts *counts, const struct nai_model *m, uint3
   uint32_t near = 0;
   for (uint32_t row = 0; row < m->memops.n; row++) {
     uint32_t api = m->memop_api[row];
-    if (nai_filled_i32(&m->memops.process, row) != (int32_t)process || api == NAI_NO_ROW ||
+    if (nai_val_i32(&m->memops.process, row) != (int32_t)process || api == NAI_NO_ROW ||
         nai_at_i32(&m->memops.copy_kind, row) == NAI_NULL_I32)
       continue;
     if (nai_at_i32(&m->memops.src_kind, row) != PAGEABLE && nai_at_i32(&m->memops.dst_kind, row) != PAGEABLE)
       continue;
-    uint32_t step = nai_step_at(steps, nai_at_filled(&m->apis.start_ns, api), &near);
+    uint32_t step = nai_step_at(steps, nai_val(&m->apis.start_ns, api), &near);
     if (step != UINT32_MAX)
       counts->pageable[step]++;
   }

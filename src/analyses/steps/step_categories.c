@@ -23,9 +23,9 @@ static uint32_t step_of(const struct tally *t, uint32_t kernel, uint32_t *near) 
   const struct nai_process_steps *steps = &m->steps->processes[t->list->process];
   uint32_t api = m->kernel_api[kernel], step = UINT32_MAX;
   if (api != NAI_NO_ROW)
-    step = nai_step_at(steps, nai_at_filled(&m->apis.start_ns, api), near);
+    step = nai_step_at(steps, nai_val(&m->apis.start_ns, api), near);
   else if (!m->apis.n)
-    step = nai_step_at(steps, nai_at_filled(&m->kernels.start_ns, kernel), near);
+    step = nai_step_at(steps, nai_val(&m->kernels.start_ns, kernel), near);
   return step == UINT32_MAX ? UINT32_MAX : t->of_step[step];
 }
 
@@ -40,7 +40,7 @@ static void add_kernels(struct tally *t) {
     uint32_t step = step_of(t, kernel, &near);
     if (step == UINT32_MAX || t->stats.state[step] != NAI_STEP_STEADY)
       continue;
-    size_t at = (size_t)m->kernel_category[nai_filled_text(&m->kernels.name, kernel)] * t->list->count + step;
+    size_t at = (size_t)m->kernel_category[nai_val_text(&m->kernels.name, kernel)] * t->list->count + step;
     t->count[at]++;
     t->ns[at] += nai_kernel_ns(m, kernel);
   }

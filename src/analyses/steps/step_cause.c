@@ -94,7 +94,7 @@ static void add_kernels(struct nai_step_kernels *sums, const struct nai_step_usu
     const struct nai_op *op = &gpu->ops[i];
     if (op->type != NAI_OP_KERNEL || op->communication != communication)
       continue;
-    struct nai_step_kernels *sum = &sums[nai_filled_text(&u->m->kernels.name, op->row)];
+    struct nai_step_kernels *sum = &sums[nai_val_text(&u->m->kernels.name, op->row)];
     sum->ns += nai_kernel_ns(u->m, op->row);
     sum->count++;
   }

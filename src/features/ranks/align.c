@@ -2,6 +2,7 @@
 #include "features/ranks/ranks.h"
 
 #include "base/sort.h"
+#include "model/comm/comm.h"
 
 enum {
   MAX_SHIFT = 1024,      /* captures begin so many calls apart at most */
@@ -31,7 +32,7 @@ static const char apart[] = "kernels do not end together";
 static const char clocks[] = "clocks of GPUs in one trace would have to be far apart";
 
 const char *nai_rank_method_name(enum nai_rank_method method) {
-  static const char *const names[] = {"", "reference", "sequence", "initialization", "ends", "clock"};
+  static const char *const names[] = {"", "reference", "sequence", "number", "initialization", "ends", "clock"};
   return names[method];
 }
 
@@ -158,6 +159,23 @@ static void measure(struct candidate *c, const struct nai_rank_side *a, const st
   c->offset = clock.ahead + base_offset(a, b);
 }
 
+/* What NCCL numbered tells at the first pair that has numbers. */
+static const struct candidate *by_number(const struct candidates *c, const struct nai_rank_side *a,
+                                         const struct nai_rank_side *b) {
+  for (uint32_t i = 0; i < c->count; i++) {
+    struct overlap o = overlap_at(a, b, c->v[i].shift);
+    for (uint32_t k = 0; k < c->v[i].run; k++) {
+      int64_t number = a->calls[o.a + k].seq, other = b->calls[o.b + k].seq;
+      if (number == NAI_COMM_UNKNOWN || other == NAI_COMM_UNKNOWN)
+        continue;
+      if (number == other)
+        return &c->v[i];
+      break;
+    }
+  }
+  return NULL;
+}
+
 static const struct candidate *by_init(const struct candidates *c, const struct nai_rank_side *a,
                                        const struct nai_rank_side *b) {
   for (uint32_t i = 0; a->from_start && b->from_start && i < c->count; i++)
@@ -200,6 +218,11 @@ static const struct candidate *choose(struct nai_rank_alignment *out, struct can
   if (c->count == 1) {
     out->method = NAI_RANK_BY_SEQUENCE;
     return &c->v[0];
+  }
+  const struct candidate *numbered = by_number(c, a, b);
+  if (numbered) {
+    out->method = NAI_RANK_BY_NUMBER;
+    return numbered;
   }
   for (uint32_t i = 0; i < c->count; i++)
     measure(&c->v[i], a, b, whats);

@@ -152,7 +152,8 @@ static int add_line(struct nai_ranks *r, uint32_t number, const struct trace *t,
     NAI_TRY(number_what(&what, r, t->m, item, err));
     if (r->whats[what].point_to_point != exchanges)
       continue;
-    rank->calls[rank->call_count++] = (struct nai_rank_call){.start = item->start, .end = item->end, .what = what};
+    rank->calls[rank->call_count++] =
+        (struct nai_rank_call){.start = item->start, .end = item->end, .seq = item->seq, .what = what};
     line->count++;
   }
   r->line_count += line->count > 0;

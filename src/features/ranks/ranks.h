@@ -21,6 +21,7 @@ struct nai_rank_what {
 /* One communication kernel of a rank. */
 struct nai_rank_call {
   int64_t start, end;
+  int64_t seq;   /* NCCL's number among those of its function, equal on all ranks; NAI_COMM_UNKNOWN */
   uint32_t what; /* index in nai_ranks.whats */
 };
 
@@ -29,6 +30,7 @@ enum nai_rank_method {
   NAI_RANK_NOT_MATCHED,
   NAI_RANK_REFERENCE,   /* it is the reference */
   NAI_RANK_BY_SEQUENCE, /* only one shift of the two sequences fits */
+  NAI_RANK_BY_NUMBER,   /* NCCL's own numbers say it */
   NAI_RANK_BY_INIT,     /* both traces have the communicator's initialisation, so both begin with the first call */
   NAI_RANK_BY_ENDS,     /* of several shifts only one makes ends agree, but for an offset and a drift of the clocks */
   NAI_RANK_BY_CLOCK     /* only one is possible by the clocks */

@@ -61,9 +61,9 @@ static void put_fact(struct nai_buf *lines, const struct nai_query_rows *rows, i
     nai_fmt_scaled(out, nai_query_cell_int(rows, row, E_END) / 1000, 6);
     nai_buf_puts(out, " s  ");
   }
-  if (!device->null)
+  if (!device->null && strncmp(text, "GPU ", 4) != 0)
     nai_buf_printf(out, "GPU %" PRId64 "  ", device->i);
-  else if (!pid->null)
+  else if (device->null && !pid->null)
     nai_buf_printf(out, "pid %" PRId64 "  ", pid->i);
   nai_escape_terminal(out, text, strlen(text));
   if (*table) {
@@ -84,9 +84,13 @@ static int print_text(struct nai_buf *out, struct nai_run *run, const struct nai
     int64_t finding = nai_query_cell_int(&rows, row, E_FINDING);
     const char *title = nai_query_cell_text(&rows, row, E_TITLE);
     if (finding != before) {
-      nai_buf_printf(out, "%s%" PRId64 " %s: ", row ? "\n" : "", finding, nai_query_cell_text(&rows, row, E_SEVERITY));
-      nai_escape_terminal(out, title, strlen(title));
-      nai_buf_printf(out, " (%s)\n", nai_query_cell_text(&rows, row, E_ID));
+      NAI_SCOPED(nai_buf) line = {0};
+      nai_buf_puts(out, row ? "\n" : "");
+      nai_buf_printf(&line, "%" PRId64 " %s: ", finding, nai_query_cell_text(&rows, row, E_SEVERITY));
+      nai_escape_terminal(&line, title, strlen(title));
+      nai_buf_printf(&line, " (%s)", nai_query_cell_text(&rows, row, E_ID));
+      nai_cmd_put_wrapped(out, nai_buf_str(&line), line.len, 2);
+      out->oom |= line.oom;
     }
     before = finding;
     if (!nai_query_cell(&rows, row, E_TEXT)->null)

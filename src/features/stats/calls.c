@@ -16,41 +16,62 @@ int nai_stats_load_calls(struct nai_stats_events *out, struct nai_stats_source *
   return NAI_OK;
 }
 
+enum { AHEAD = 16 }; /* rows: so many are asked for memory at once */
+
+static uint32_t slot_of(const struct nai_stats_calls *calls, int64_t process, int64_t correlation) {
+  const uint64_t key = (uint64_t)nai_key_pair(nai_stats_pid(process), (uint32_t)correlation);
+  return (uint32_t)(key * 0x9e3779b97f4a7c15u >> calls->shift);
+}
+
 /* Ids have 32 bits, with a sign or without. */
-static bool has_key(int64_t *key, int64_t global, int64_t correlation) {
-  *key = nai_key_pair(nai_stats_pid(global), (uint32_t)correlation);
-  return correlation >= INT32_MIN && correlation <= UINT32_MAX;
+static bool is_id(int64_t correlation) { return correlation >= INT32_MIN && correlation <= UINT32_MAX; }
+
+/* Where the call stands, or would. */
+static uint32_t *find(const struct nai_stats_calls *calls, int64_t process, int64_t correlation) {
+  const int64_t *ids = calls->events.at[NAI_STATS_CALL_CORRELATION], *threads = calls->events.at[NAI_STATS_CALL_THREAD];
+  const uint32_t mask = UINT32_MAX >> (calls->shift - 32);
+  uint32_t at = slot_of(calls, process, correlation);
+  for (uint32_t row; (row = calls->slots[at]); at = (at + 1) & mask)
+    if ((uint32_t)ids[row - 1] == (uint32_t)correlation && nai_stats_pid(threads[row - 1]) == nai_stats_pid(process))
+      break;
+  return &calls->slots[at];
 }
 
 int nai_stats_index_calls(struct nai_stats_calls *out, struct nai_stats_source *source, uint32_t wanted,
                           struct nai_err *err) {
   const bool filtered = source->filter.on;
-  *out = (struct nai_stats_calls){.known = {.arena = &source->arena}};
+  *out = (struct nai_stats_calls){.shift = 63};
   source->filter.on = false; /* an operation inside has its call, even outside */
   wanted |= 1u << NAI_STATS_CALL_THREAD | 1u << NAI_STATS_CALL_CORRELATION;
   int rc = nai_stats_load_calls(&out->events, source, wanted, err);
   source->filter.on = filtered;
   NAI_TRY(rc);
   const struct nai_stats_events *calls = &out->events;
-  NAI_TRY(NAI_NEW(out->row, &source->arena, calls->count, err));
+  const int64_t *ids = calls->at[NAI_STATS_CALL_CORRELATION], *threads = calls->at[NAI_STATS_CALL_THREAD];
+  while (out->shift > 32 && UINT64_C(1) << (64 - out->shift) < 2 * (uint64_t)calls->count)
+    out->shift--;
+  NAI_TRY(NAI_NEW(out->slots, &source->arena, (size_t)1 << (64 - out->shift), err));
   for (uint32_t i = 0; i < calls->count; i++) {
-    int64_t key;
-    bool added;
-    if (!nai_stats_has_times(calls->at[NAI_STATS_CALL_START][i], calls->at[NAI_STATS_CALL_END][i]) ||
-        !has_key(&key, calls->at[NAI_STATS_CALL_THREAD][i], calls->at[NAI_STATS_CALL_CORRELATION][i]))
+    if (i + AHEAD < calls->count)
+      __builtin_prefetch(&out->slots[slot_of(out, threads[i + AHEAD], ids[i + AHEAD])], 1);
+    if (!is_id(ids[i]) || !nai_stats_has_times(calls->at[NAI_STATS_CALL_START][i], calls->at[NAI_STATS_CALL_END][i]))
       continue;
-    uint32_t slot = nai_keyset_add(&out->known, key, &added);
-    NAI_TRY(nai_memory_check(!out->known.oom, err));
-    if (added)
-      out->row[slot] = i;
+    uint32_t *row = find(out, threads[i], ids[i]);
+    *row = *row ? *row : i + 1;
   }
   return NAI_OK;
 }
 
-uint32_t nai_stats_call_of(const struct nai_stats_calls *calls, int64_t process, int64_t correlation) {
-  int64_t key;
-  uint32_t slot = has_key(&key, process, correlation) ? nai_keyset_find(&calls->known, key) : UINT32_MAX;
-  return slot == UINT32_MAX ? UINT32_MAX : calls->row[slot];
+int nai_stats_find_calls(uint32_t **out, const struct nai_stats_calls *calls, const struct nai_stats_events *events,
+                         int process, int correlation, struct nai_arena *arena, struct nai_err *err) {
+  const int64_t *processes = events->at[process], *ids = events->at[correlation];
+  NAI_TRY(NAI_NEW(*out, arena, events->count, err));
+  for (uint32_t i = 0; i < events->count; i++) {
+    if (i + AHEAD < events->count)
+      __builtin_prefetch(&calls->slots[slot_of(calls, processes[i + AHEAD], ids[i + AHEAD])]);
+    (*out)[i] = is_id(ids[i]) ? *find(calls, processes[i], ids[i]) - 1 : UINT32_MAX;
+  }
+  return NAI_OK;
 }
 
 struct nai_stats_item nai_stats_item_of(const struct nai_stats_calls *calls, uint32_t call) {

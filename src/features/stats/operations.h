@@ -60,13 +60,15 @@ NAI_MUST_CHECK int nai_stats_load_calls(struct nai_stats_events *out, struct nai
 /* Calls by process and correlation id. */
 struct nai_stats_calls {
   struct nai_stats_events events;
-  struct nai_keyset known;
-  uint32_t *row; /* of each known pair: its first call */
+  uint32_t *slots; /* hashed: row + 1 of the first call of a pair, 0: free */
+  int shift;       /* of the hash */
 };
 NAI_MUST_CHECK int nai_stats_index_calls(struct nai_stats_calls *out, struct nai_stats_source *source, uint32_t wanted,
                                          struct nai_err *err);
-/* The call that launched an operation; UINT32_MAX for none. */
-uint32_t nai_stats_call_of(const struct nai_stats_calls *calls, int64_t process, int64_t correlation);
+/* Of each row of operations the call that launched it; UINT32_MAX for none. `process`, `correlation`: their columns. */
+NAI_MUST_CHECK int nai_stats_find_calls(uint32_t **out, const struct nai_stats_calls *calls,
+                                        const struct nai_stats_events *events, int process, int correlation,
+                                        struct nai_arena *arena, struct nai_err *err);
 /* As what lies in ranges. */
 struct nai_stats_item nai_stats_item_of(const struct nai_stats_calls *calls, uint32_t call);
 enum { NAI_STATS_MEMORY_KINDS = 8 };

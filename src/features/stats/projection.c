@@ -19,12 +19,15 @@ static int load_graphs(struct nai_stats_events *out, struct nai_stats_source *so
 }
 
 /* Operations of a kind with their calls. */
-static void add_launched(struct nai_stats_launched *out, const struct nai_stats_events *operations,
-                         const struct nai_stats_calls *calls, bool *counted) {
+static int add_launched(struct nai_stats_launched *out, const struct nai_stats_events *operations,
+                        const struct nai_stats_calls *calls, bool *counted, struct nai_arena *arena,
+                        struct nai_err *err) {
+  uint32_t *calls_of;
+  NAI_TRY(
+      nai_stats_find_calls(&calls_of, calls, operations, NAI_STATS_OP_PROCESS, NAI_STATS_OP_CORRELATION, arena, err));
   for (uint32_t i = 0; i < operations->count; i++) {
-    uint32_t call =
-        nai_stats_call_of(calls, operations->at[NAI_STATS_OP_PROCESS][i], operations->at[NAI_STATS_OP_CORRELATION][i]);
-    int64_t start = operations->at[NAI_STATS_OP_START][i], end = operations->at[NAI_STATS_OP_END][i];
+    const uint32_t call = calls_of[i];
+    const int64_t start = operations->at[NAI_STATS_OP_START][i], end = operations->at[NAI_STATS_OP_END][i];
     if (call == UINT32_MAX || !nai_stats_has_times(start, end))
       continue;
     out->times[out->count] = (struct nai_stats_extent){start, end, !counted[call]};
@@ -32,6 +35,7 @@ static void add_launched(struct nai_stats_launched *out, const struct nai_stats_
     out->device[out->count] = operations->at[NAI_STATS_OP_DEVICE][i];
     out->items[out->count++] = nai_stats_item_of(calls, call);
   }
+  return NAI_OK;
 }
 
 static int read_launched(struct nai_stats_launched *out, struct nai_stats_source *own, bool graphs,
@@ -55,7 +59,7 @@ static int read_launched(struct nai_stats_launched *out, struct nai_stats_source
   NAI_TRY(NAI_NEW(out->device, arena, count, err));
   NAI_TRY(NAI_NEW(counted, &own->arena, calls.events.count, err));
   for (int what = 0; what < OPERATIONS; what++)
-    add_launched(out, &events[what], &calls, counted);
+    NAI_TRY(add_launched(out, &events[what], &calls, counted, &own->arena, err));
   return NAI_OK;
 }
 

@@ -12,6 +12,7 @@ struct range_kernels {
   struct nai_stats_ranges ranges;
   struct nai_stats_events kernels;
   struct nai_stats_calls calls;
+  uint32_t *call;                    /* of each kernel */
   struct nai_stats_item *items;      /* launched kernels */
   uint32_t *item_kernel, *item_kind; /* their rows, and their names by number */
   uint32_t item_count;
@@ -28,17 +29,17 @@ static int find_items(struct range_kernels *all, struct nai_stats_source *source
   NAI_TRY(NAI_NEW(all->item_kernel, &source->arena, kernels->count, err));
   NAI_TRY(NAI_NEW(all->item_kind, &source->arena, kernels->count, err));
   NAI_TRY(NAI_NEW(all->paired, &source->arena, kernels->count, err));
+  NAI_TRY(nai_stats_find_calls(&all->call, &all->calls, kernels, NAI_STATS_OP_PROCESS, NAI_STATS_OP_CORRELATION,
+                               &source->arena, err));
   for (uint32_t i = 0; i < kernels->count; i++) {
-    uint32_t call =
-        nai_stats_call_of(&all->calls, kernels->at[NAI_STATS_OP_PROCESS][i], kernels->at[NAI_STATS_OP_CORRELATION][i]);
-    if (call == UINT32_MAX ||
+    if (all->call[i] == UINT32_MAX ||
         !nai_stats_has_times(kernels->at[NAI_STATS_OP_START][i], kernels->at[NAI_STATS_OP_END][i]))
       continue;
     bool added;
     all->item_kernel[all->item_count] = i;
     all->item_kind[all->item_count] = nai_keyset_add(&all->kinds, kernels->at[NAI_STATS_OP_NAME][i], &added);
     NAI_TRY(nai_memory_check(!all->kinds.oom, err));
-    all->items[all->item_count++] = nai_stats_item_of(&all->calls, call);
+    all->items[all->item_count++] = nai_stats_item_of(&all->calls, all->call[i]);
   }
   return NAI_OK;
 }
@@ -85,8 +86,7 @@ static int add_others(struct range_kernels *all, struct nai_err *err) {
   for (uint32_t i = 0; i < kernels->count; i++) {
     if (all->paired[i] || !nai_stats_has_times(kernels->at[NAI_STATS_OP_START][i], kernels->at[NAI_STATS_OP_END][i]))
       continue;
-    uint32_t call =
-        nai_stats_call_of(&all->calls, kernels->at[NAI_STATS_OP_PROCESS][i], kernels->at[NAI_STATS_OP_CORRELATION][i]);
+    const uint32_t call = all->call[i];
     int64_t thread = call == UINT32_MAX ? NAI_STATS_NULL : all->calls.events.at[NAI_STATS_CALL_THREAD][call];
     const int64_t key[KEYS] = {NO_RANGE, nai_stats_pid(thread), nai_stats_tid(thread), NO_STYLE,
                                kernels->at[NAI_STATS_OP_NAME][i]};

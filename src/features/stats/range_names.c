@@ -40,18 +40,17 @@ int nai_stats_name_by_range(struct nai_stats_events *kernels, struct nai_stats_s
   struct nai_stats_ranges ranges;
   struct nai_stats_calls calls;
   struct nai_stats_item *items;
-  uint32_t *kernel, *inner, count = 0;
+  uint32_t *call, *kernel, *inner, count = 0;
   NAI_TRY(nai_stats_load_ranges(&ranges, source, false, NAI_STATS_BOTH_STYLES, err));
   NAI_TRY(nai_stats_index_calls(&calls, source, 0, err));
   NAI_TRY(NAI_NEW(items, arena, kernels->count, err));
   NAI_TRY(NAI_NEW(kernel, arena, kernels->count, err));
+  NAI_TRY(nai_stats_find_calls(&call, &calls, kernels, NAI_STATS_OP_PROCESS, NAI_STATS_OP_CORRELATION, arena, err));
   for (uint32_t i = 0; i < kernels->count; i++) {
-    uint32_t call =
-        nai_stats_call_of(&calls, kernels->at[NAI_STATS_OP_PROCESS][i], kernels->at[NAI_STATS_OP_CORRELATION][i]);
-    if (call == UINT32_MAX)
+    if (call[i] == UINT32_MAX)
       continue;
     kernel[count] = i;
-    items[count++] = nai_stats_item_of(&calls, call);
+    items[count++] = nai_stats_item_of(&calls, call[i]);
   }
   NAI_TRY(nai_stats_find_innermost(&inner, &ranges, items, count, arena, err));
   return rename_kernels(kernels, source, &ranges, inner, kernel, count, err);

@@ -83,7 +83,7 @@ static void close_gaps(struct nai_load *load) {
 static int read_parts(struct nai_load *load, struct nai_err *err) {
   struct nai_arena *arena = &load->source->arena;
   const int columns = columns_of(load);
-  int64_t rows = 0;
+  int64_t rows = 0, *cells = NULL;
   NAI_TRY(NAI_NEW(load->first, arena, (size_t)load->parts, err));
   NAI_TRY(NAI_NEW(load->end, arena, (size_t)load->parts, err));
   for (int p = 0; p < load->parts; p++) {
@@ -92,10 +92,13 @@ static int read_parts(struct nai_load *load, struct nai_err *err) {
   }
   if (rows >= UINT32_MAX)
     return nai_err_set(err, NAI_ELIMIT, "table \"%s\" has more rows than a report can hold", load->table);
+  if (!load->block)
+    NAI_TRY(NAI_NEW(cells, arena, (size_t)rows * (size_t)columns, err)); /* one block: large pages */
   for (int c = 0; c < columns && !load->block; c++) {
     if (!is_wanted(load, c, columns))
       continue;
-    NAI_TRY(NAI_NEW(load->out->at[c], arena, (size_t)rows, err));
+    load->out->at[c] = cells;
+    cells += rows;
     if (!load->has[c])
       nai_load_clear(load->out->at[c], rows);
   }

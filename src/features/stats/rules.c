@@ -80,15 +80,16 @@ int nai_stats_make_copy_rule(struct nai_stats_rows *rows, const struct nai_stats
   struct nai_stats_events events;
   struct found *found;
   int64_t memory[NAI_STATS_MEMORY_KINDS];
-  uint32_t count = 0;
+  uint32_t *calls_of, count = 0;
   NAI_TRY(nai_stats_index_calls(&calls, rows->source, 1u << NAI_STATS_CALL_WHOLE, err));
   NAI_TRY(nai_stats_load(&events, rows->source, options->report->tables[0],
                          what == NAI_STATS_SYNC_SETS ? set_columns : copy_columns, err));
   NAI_TRY(nai_stats_name_memory(memory, rows->source, options->old, err));
   NAI_TRY(NAI_NEW(found, &rows->source->arena, events.count, err));
   int64_t *const *e = events.at;
+  NAI_TRY(nai_stats_find_calls(&calls_of, &calls, &events, PROCESS, CORRELATION, &rows->source->arena, err));
   for (uint32_t i = 0; i < events.count; i++) {
-    uint32_t call = nai_stats_call_of(&calls, e[PROCESS][i], e[CORRELATION][i]);
+    const uint32_t call = calls_of[i];
     int64_t name = call == UINT32_MAX ? NAI_STATS_NULL : calls.events.at[NAI_STATS_CALL_NAME][call];
     if (call == UINT32_MAX || !nai_stats_has_times(e[START][i], e[END][i]) ||
         !are_found[what](&events, i, nai_stats_text_of(rows->source, name)))

@@ -110,7 +110,7 @@ struct nai_comm {
 /* The parsed name of an item's kernel; what it did. */
 static inline const struct nai_comm_name *nai_comm_name_of(const struct nai_model *m,
                                                            const struct nai_comm_item *item) {
-  return &m->comm->names[nai_filled_text(&m->kernels.name, item->kernel)];
+  return &m->comm->names[nai_val_text(&m->kernels.name, item->kernel)];
 }
 static inline const char *nai_comm_op(const struct nai_comm_item *item) { return item->op ? item->op : "unknown"; }
 /* Whether two kernels are the same operation of the same library on the same type. */

@@ -26,11 +26,11 @@ static bool is_new(struct seen *seen, int32_t process, int64_t node) {
 
 /* NULL for none. Those of a thread do not overlap. */
 static struct nai_comm_call *range_around(const struct nai_model *m, uint32_t api) {
-  int32_t thread = api == NAI_NO_ROW ? -1 : nai_filled_i32(&m->apis.thread, api);
+  int32_t thread = api == NAI_NO_ROW ? -1 : nai_val_i32(&m->apis.thread, api);
   if (thread < 0)
     return NULL;
   const struct nai_comm_calls *calls = &m->work->comm_calls[thread];
-  int64_t t = nai_at_filled(&m->apis.start_ns, api);
+  int64_t t = nai_val(&m->apis.start_ns, api);
   size_t i = nai_bisect(calls->v, calls->count, sizeof *calls->v, offsetof(struct nai_comm_call, start), t + 1);
   return i && calls->v[i - 1].end > t ? &calls->v[i - 1] : NULL;
 }
@@ -43,7 +43,7 @@ static int find_ranges(struct nai_comm_call **ranges, struct nai_model *m, struc
   bool captured = m->tables[NAI_IN_GRAPH_NODES]->rows > 0;
   for (uint32_t i = 0; i < m->comm->count; i++) {
     const struct nai_comm_item *item = &m->comm->items[i];
-    int32_t process = nai_filled_i32(&m->kernels.process, item->kernel);
+    int32_t process = nai_val_i32(&m->kernels.process, item->kernel);
     int64_t node = nai_at(&m->kernels.graph_node_id, item->kernel);
     uint32_t api = m->kernel_api[item->kernel];
     bool first_run = true;
@@ -188,7 +188,7 @@ static int take_records(struct nai_model *m, struct nai_comm_item *item, const s
     return NAI_OK;
   if (call != a->call) {
     a->call = call;
-    a->summary = sum_up(call, nai_filled_i32(&m->kernels.process, item->kernel), &a->selves);
+    a->summary = sum_up(call, nai_val_i32(&m->kernels.process, item->kernel), &a->selves);
     NAI_TRY(put_calls(&a->text, c, call, err));
   }
   if (!s->count)

@@ -23,7 +23,7 @@ static void add_op(struct work *w, uint32_t i, const struct nai_interval *wait) 
   if (op->communication || ns <= 0)
     return;
   uint32_t what =
-      op->type == NAI_OP_KERNEL ? nai_filled_text(&m->kernels.name, op->row) : w->names + (op->type == NAI_OP_GRAPH);
+      op->type == NAI_OP_KERNEL ? nai_val_text(&m->kernels.name, op->row) : w->names + (op->type == NAI_OP_GRAPH);
   struct doing *doing = &w->of[what];
   if (!doing->ns)
     w->touched[w->count++] = what;

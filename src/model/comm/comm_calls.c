@@ -179,8 +179,8 @@ static int read_call(struct so_far *at, struct reader *r, uint32_t thread, uint3
   struct nai_comm_calls *calls = &m->work->comm_calls[thread];
   NAI_TRY(NAI_ROOM(calls->v, calls->capacity, calls->count, &m->work->arenas[NAI_PART_COMM], err));
   struct nai_comm_call *call = &calls->v[calls->count++];
-  *call = (struct nai_comm_call){.start = nai_at_filled(&m->nvtx.start_ns, range),
-                                 .end = nai_at_filled(&m->nvtx.end_ns, range),
+  *call = (struct nai_comm_call){.start = nai_val(&m->nvtx.start_ns, range),
+                                 .end = nai_val(&m->nvtx.end_ns, range),
                                  .op = name->op,
                                  .kind = (uint8_t)name->kind};
   at->until = call->end;
@@ -200,10 +200,10 @@ static int read_thread(struct reader *r, uint32_t thread, struct nai_err *err) {
   struct so_far at = {.until = INT64_MIN};
   for (uint32_t i = g->first[thread]; i < g->first[thread + 1]; i++) {
     uint32_t range = g->order[i];
-    const struct call_name *name = r->names[nai_filled_text(&m->nvtx.name, range)];
+    const struct call_name *name = r->names[nai_val_text(&m->nvtx.name, range)];
     if (name && name->kind == NAI_COMM_ADVANCED)
       m->comm->advanced |= nai_comm_is_nccls(m, range);
-    else if (name && nai_at_filled(&m->nvtx.start_ns, range) >= at.until && is_function(m, range))
+    else if (name && nai_val(&m->nvtx.start_ns, range) >= at.until && is_function(m, range))
       NAI_TRY(read_call(&at, r, thread, range, name, err));
   }
   return NAI_OK;
@@ -233,14 +233,14 @@ NAI_ORDER(by_thread, struct grouped, {a->thread, b->thread}, {a->call.start, b->
 
 static int read_grouped(struct grouped_list *list, struct reader *r, uint32_t range, struct nai_err *err) {
   struct nai_model *m = r->m;
-  const char *name = nai_strings_get(&m->tables[NAI_IN_NVTX]->strings, nai_filled_text(&m->nvtx.name, range));
+  const char *name = nai_strings_get(&m->tables[NAI_IN_NVTX]->strings, nai_val_text(&m->nvtx.name, range));
   const char *op = advanced_op(name);
   bool init = strcmp(name, "CommInit") == 0, kernel = strcmp(name, "KernelLaunch") == 0;
-  int32_t thread = nai_filled_i32(&m->nvtx.thread, range);
+  int32_t thread = nai_val_i32(&m->nvtx.thread, range);
   if ((!op && !init && !kernel && strcmp(name, "GroupLaunch") != 0) || thread < 0 || !nai_comm_is_nccls(m, range))
     return NAI_OK;
   struct nai_comm_call call = {
-      .start = nai_at_filled(&m->nvtx.start_ns, range), .end = nai_at_filled(&m->nvtx.end_ns, range), .op = op};
+      .start = nai_val(&m->nvtx.start_ns, range), .end = nai_val(&m->nvtx.end_ns, range), .op = op};
   const struct nai_payload *p = &call.payload;
   int64_t before = m->comm->payloads[NAI_PAYLOAD_READ];
   if (!read_dynamic(r, &call, range))

@@ -29,7 +29,7 @@ static uint32_t count_items(const struct nai_model *m) {
 }
 
 static struct nai_comm_item item_of(const struct nai_model *m, uint32_t gpu, const struct nai_op *op) {
-  const struct nai_comm_name *name = &m->comm->names[nai_filled_text(&m->kernels.name, op->row)];
+  const struct nai_comm_name *name = &m->comm->names[nai_val_text(&m->kernels.name, op->row)];
   uint32_t api = nai_model_op_api(m, op);
   return (struct nai_comm_item){.kernel = op->row,
                                 .gpu = gpu,
@@ -46,7 +46,7 @@ static struct nai_comm_item item_of(const struct nai_model *m, uint32_t gpu, con
                                 .root = NAI_COMM_UNKNOWN,
                                 .own = NAI_COMM_UNKNOWN,
                                 .seq = NAI_COMM_UNKNOWN,
-                                .launched = api == NAI_NO_ROW ? NAI_NULL_I64 : nai_at_filled(&m->apis.start_ns, api),
+                                .launched = api == NAI_NO_ROW ? NAI_NULL_I64 : nai_val(&m->apis.start_ns, api),
                                 .set = NAI_NO_ROW,
                                 .late = NAI_NO_ROW};
 }

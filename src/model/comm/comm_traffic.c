@@ -48,7 +48,7 @@ static int add_exchange(struct nai_comm_traffic *t, struct nai_model *m, const s
                         const struct nai_comm_item *item, const struct nai_comm_call *call, double share,
                         struct nai_err *err) {
   int64_t comm = call->payload.value[NAI_PAYLOAD_COMM];
-  int64_t self = nai_comm_self(selves, nai_filled_i32(&m->kernels.process, item->kernel), comm);
+  int64_t self = nai_comm_self(selves, nai_val_i32(&m->kernels.process, item->kernel), comm);
   int64_t ranks = nai_comm_size(selves, comm);
   if (self == NAI_COMM_UNKNOWN || ranks > MAX_RANKS)
     return NAI_OK;

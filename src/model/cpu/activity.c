@@ -47,7 +47,7 @@ static int outermost_call(const struct nai_moment *at, const struct nai_model *m
   for (int layer = NAI_LAYER_WAIT; layer < NAI_LAYERS; layer++) {
     if (at->until[layer] <= t)
       continue;
-    int64_t start = nai_at_filled(&m->apis.start_ns, at->row[layer]);
+    int64_t start = nai_val(&m->apis.start_ns, at->row[layer]);
     *next = at->until[layer] < *next ? at->until[layer] : *next;
     if (start < began) {
       began = start;
@@ -78,8 +78,8 @@ static void add_calls(struct nai_activity *a, struct nai_moment *at, const struc
     next = next < end ? next : end;
     if (call >= 0) {
       uint32_t row = at->row[call];
-      add(a, &(struct nai_activity_share){.layer = NAI_ACTIVITY_API, .id = nai_filled_text(&m->apis.name, row)},
-          next - t, row != last_call, NULL);
+      add(a, &(struct nai_activity_share){.layer = NAI_ACTIVITY_API, .id = nai_val_text(&m->apis.name, row)}, next - t,
+          row != last_call, NULL);
       last_call = row;
     }
     if (overhead >= 0) {
@@ -112,8 +112,8 @@ static void add_osrt(struct nai_activity *a, const struct nai_model *m, uint32_t
     return;
   uint32_t first = g->first[thread], last = g->first[thread + 1];
   uint32_t i = nai_rows_from(g->order, first, last, &c->start_ns, start);
-  for (i -= i > first; i < last && nai_at_filled(&c->start_ns, g->order[i]) < end; i++) {
-    int64_t from = nai_at_filled(&c->start_ns, g->order[i]), to = nai_at_filled(&c->end_ns, g->order[i]);
+  for (i -= i > first; i < last && nai_val(&c->start_ns, g->order[i]) < end; i++) {
+    int64_t from = nai_val(&c->start_ns, g->order[i]), to = nai_val(&c->end_ns, g->order[i]);
     from = from > start ? from : start;
     to = to < end ? to : end;
     if (to <= from)

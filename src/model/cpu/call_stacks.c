@@ -240,7 +240,7 @@ static void find_calls(struct nai_call_stacks *s, const struct chains *c) {
     uint32_t outer = NAI_NO_ROW;
     for (uint32_t i = calls->first[thread]; i < calls->first[thread + 1]; i++) {
       uint32_t call = calls->order[i], own = stack_of_chain(c, nai_at(&m->apis.callchain_id, call));
-      if (outer == NAI_NO_ROW || nai_at_filled(&m->apis.start_ns, call) >= nai_at_filled(&m->apis.end_ns, outer))
+      if (outer == NAI_NO_ROW || nai_val(&m->apis.start_ns, call) >= nai_val(&m->apis.end_ns, outer))
         outer = call;
       s->has_own[call] = own > 0;
       s->stack_of[call] = own ? own : call == outer ? 0 : s->stack_of[outer];

@@ -16,7 +16,7 @@ static int take_ranges(struct nai_collections *c, const struct nai_model *m, con
   uint32_t *rows = NULL, capacity = 0;
   bool oom = false;
   for (uint32_t i = 0; i < m->nvtx.n; i++) {
-    if (nai_filled_i32(&m->nvtx.thread, i) < 0 || !wanted[nai_filled_text(&m->nvtx.name, i)])
+    if (nai_val_i32(&m->nvtx.thread, i) < 0 || !wanted[nai_val_text(&m->nvtx.name, i)])
       continue;
     NAI_TRY(NAI_ROOM(rows, capacity, c->count, &scratch, err));
     rows[c->count++] = i;
@@ -24,9 +24,9 @@ static int take_ranges(struct nai_collections *c, const struct nai_model *m, con
   NAI_TRY(nai_rows_arrange(rows, c->count, order, 2, err));
   NAI_TRY(NAI_NEW(c->threads, &c->arena, m->thread_count, err));
   for (uint32_t i = 0; i < c->count; i++) {
-    struct nai_intervals *set = &c->threads[nai_filled_i32(&m->nvtx.thread, rows[i])];
+    struct nai_intervals *set = &c->threads[nai_val_i32(&m->nvtx.thread, rows[i])];
     set->arena = &c->arena;
-    nai_intervals_add(set, nai_at_filled(&m->nvtx.start_ns, rows[i]), nai_at_filled(&m->nvtx.end_ns, rows[i]));
+    nai_intervals_add(set, nai_val(&m->nvtx.start_ns, rows[i]), nai_val(&m->nvtx.end_ns, rows[i]));
     oom |= set->oom;
   }
   return oom ? nai_err_nomem(err) : NAI_OK;

@@ -73,6 +73,9 @@ NAI_MUST_CHECK int nai_dep_find_waits(struct dep_builder *b, struct nai_err *err
 enum dep_knowledge { DEP_RECORDED, DEP_BY_TIME, DEP_UNKNOWN };
 uint32_t nai_dep_awaited(const struct dep_builder *b, uint32_t call, uint32_t ops[DEP_MAX_AWAITED],
                          enum dep_knowledge *how);
+/* The last operations of each stream that a call which frees memory waits for, as the manual says of it; of others
+ * none. */
+uint32_t nai_dep_awaited_by_free(const struct dep_builder *b, uint32_t call, uint32_t ops[DEP_MAX_AWAITED]);
 NAI_MUST_CHECK int nai_dep_measure_returns(struct dep_builder *b, struct nai_err *err);
 
 NAI_MUST_CHECK int nai_dep_find_handoffs(struct dep_builder *b, struct nai_err *err);

@@ -54,13 +54,35 @@ static int add_waits(struct call_end *c, struct nai_err *err) {
   return NAI_OK;
 }
 
+/* A free returns behind all work that was launched before it: the rest of its time is its own. */
+static int add_free(struct call_end *c, struct nai_err *err) {
+  const struct nai_dependencies *d = c->b->d;
+  uint32_t ops[DEP_MAX_AWAITED], last = NAI_NO_ROW;
+  int64_t until = c->start;
+  for (uint32_t i = 0, n = nai_dep_awaited_by_free(c->b, c->call, ops); i < n; i++) {
+    uint32_t node = nai_node_of_op(d, ops[i]) + 1;
+    if (d->time[node] > c->end + NAI_CLOCK_TOLERANCE_NS)
+      return NAI_OK; /* it did not wait */
+    if (d->time[node] > until) {
+      last = node;
+      until = d->time[node];
+    }
+  }
+  if (last == NAI_NO_ROW)
+    return NAI_OK;
+  c->own = dep_least(c->own, until < c->end ? c->end - until : 0);
+  NAI_TRY(nai_dep_add(c->b, last, c->end - until, NAI_DEP_WAIT, err));
+  c->b->d->v[c->b->count - 1].inferred = true;
+  return NAI_OK;
+}
+
 /* Whether the thread stays in the call until the copy is made, or nearly. */
 static bool copy_blocks(const struct dep_builder *b, uint32_t call, const struct nai_op *op) {
   enum { PAGEABLE = 0 };
   const struct nai_model *m = b->m;
   if (op->type != NAI_OP_COPY)
     return false;
-  return m->api_class[nai_filled_text(&m->apis.name, b->d->call_api[call])] == NAI_API_BLOCKING_COPY ||
+  return m->api_class[nai_val_text(&m->apis.name, b->d->call_api[call])] == NAI_API_BLOCKING_COPY ||
          nai_at_i32(&m->memops.src_kind, op->row) == PAGEABLE || nai_at_i32(&m->memops.dst_kind, op->row) == PAGEABLE;
 }
 
@@ -79,7 +101,7 @@ static int add_copy(struct call_end *c, uint32_t op, struct nai_err *err) {
 static int add_queue(struct call_end *c, uint32_t op, struct nai_err *err) {
   const struct dep_builder *b = c->b;
   const struct nai_dependencies *d = b->d;
-  double median = b->call_median[nai_filled_text(&b->m->apis.name, d->call_api[c->call])];
+  double median = b->call_median[nai_val_text(&b->m->apis.name, d->call_api[c->call])];
   int64_t ns = c->end - c->start;
   if (b->stream_of_op[op] == NAI_NO_ROW)
     return NAI_OK;
@@ -121,6 +143,7 @@ static int add_call_end(struct dep_builder *b, uint32_t call, struct nai_err *er
   c.own = c.end - c.start;
   d->first[c.node] = first;
   NAI_TRY(add_waits(&c, err));
+  NAI_TRY(add_free(&c, err));
   NAI_TRY(add_owned(&c, err));
   NAI_TRY(nai_dep_add(b, 2 * call, c.own, NAI_DEP_CALL, err));
   if (b->count > first + 1)

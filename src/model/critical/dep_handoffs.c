@@ -94,7 +94,7 @@ struct os_calls {
 };
 static bool begins_before(const void *ctx, size_t i) {
   const struct os_calls *s = ctx;
-  return nai_at_filled(&s->e->osrt.start_ns, s->e->osrt_by_thread.order[i]) < s->t;
+  return nai_val(&s->e->osrt.start_ns, s->e->osrt_by_thread.order[i]) < s->t;
 }
 
 /* The last OS runtime call of a kind that a thread began in [from, until) and, of waits, ended by then. */
@@ -102,9 +102,9 @@ static uint32_t last_of_kind(const struct turns *t, uint32_t thread, enum wake k
   const struct nai_evidence *e = t->b->m->evidence;
   const struct nai_groups *g = &e->osrt_by_thread;
   size_t i = nai_search(g->first[thread], g->first[thread + 1], begins_before, &(struct os_calls){e, until});
-  while (i-- > g->first[thread] && nai_at_filled(&e->osrt.start_ns, g->order[i]) >= from)
+  while (i-- > g->first[thread] && nai_val(&e->osrt.start_ns, g->order[i]) >= from)
     if (t->wake[nai_at_text(&e->osrt.name, g->order[i])] == kind &&
-        (kind == SIGNALS || nai_at_filled(&e->osrt.end_ns, g->order[i]) <= until))
+        (kind == SIGNALS || nai_val(&e->osrt.end_ns, g->order[i]) <= until))
       return g->order[i];
   return NAI_NO_ROW;
 }
@@ -121,11 +121,11 @@ static bool own_code(struct dep_handoff *h, struct turn *turn, const struct turn
   uint32_t wait = last_of_kind(t, waiter, WAITS, since, until);
   if (wait == NAI_NO_ROW)
     return false;
-  int64_t begin = nai_at_filled(&osrt->start_ns, wait), end = nai_at_filled(&osrt->end_ns, wait);
+  int64_t begin = nai_val(&osrt->start_ns, wait), end = nai_val(&osrt->end_ns, wait);
   uint32_t signal = last_of_kind(t, other, SIGNALS, end - PROMPT_NS > begin ? end - PROMPT_NS : begin, end + 1);
   if (signal == NAI_NO_ROW)
     return false;
-  int64_t signaled = nai_at_filled(&osrt->start_ns, signal);
+  int64_t signaled = nai_val(&osrt->start_ns, signal);
   while (turn->last > turn->first && d->time[2 * turn->last + 1] > signaled)
     turn->last--;
   turn->from = 2 * turn->last + 1;

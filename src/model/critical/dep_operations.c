@@ -26,7 +26,7 @@ static int add_launch(struct walk *w, uint32_t op, int64_t floor, struct nai_err
   enum { STALLED_MEDIANS = 4 };
   const struct dep_builder *b = w->b;
   const struct nai_dependencies *d = b->d;
-  uint32_t call = d->op_call[op], name = nai_filled_text(&b->m->apis.name, d->call_api[call]);
+  uint32_t call = d->op_call[op], name = nai_val_text(&b->m->apis.name, d->call_api[call]);
   int64_t start = d->time[nai_node_of_op(d, op)], begin = d->time[2 * call], end = d->time[2 * call + 1];
   if (start < begin - NAI_CLOCK_TOLERANCE_NS) {
     w->b->d->quality.kinds[NAI_DEP_DROPPED]++;

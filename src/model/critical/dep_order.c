@@ -11,14 +11,9 @@ struct visit {
   struct dep_builder *b;
   uint8_t *state;
   struct frame *stack;
-  uint32_t depth, placed;
+  uint32_t placed;
   uint32_t *broken, broken_count, broken_capacity; /* nodes that lost a dependency */
 };
-
-static void push(struct visit *v, uint32_t node) {
-  v->state[node] = OPEN;
-  v->stack[v->depth++] = (struct frame){node, v->b->d->first[node]};
-}
 
 /* A dependency on what depends on this node itself cannot be: clocks disagree there. */
 static int drop(struct visit *v, uint32_t node, struct nai_dep *dep, struct nai_err *err) {
@@ -34,21 +29,31 @@ static int drop(struct visit *v, uint32_t node, struct nai_dep *dep, struct nai_
 
 static int visit_from(struct visit *v, uint32_t root, struct nai_err *err) {
   struct nai_dependencies *d = v->b->d;
-  push(v, root);
-  while (v->depth) {
-    struct frame *f = &v->stack[v->depth - 1];
-    if (f->next == d->first[f->node + 1]) {
-      v->state[f->node] = DONE;
-      d->order[v->placed++] = f->node;
-      v->depth--;
+  const uint32_t *restrict first = d->first;
+  uint8_t *restrict state = v->state; /* bytes, which else might be any of the other arrays */
+  struct frame *restrict stack = v->stack;
+  uint32_t *restrict order = d->order, placed = v->placed, depth = 1;
+  *stack = (struct frame){root, first[root]};
+  for (state[root] = OPEN; depth;) {
+    struct frame *f = &stack[depth - 1];
+    uint32_t node = f->node, end = first[node + 1];
+    while (f->next < end && state[d->v[f->next].from] == DONE)
+      f->next++;
+    if (f->next == end) {
+      state[node] = DONE;
+      order[placed++] = node;
+      depth--;
       continue;
     }
     struct nai_dep *dep = &d->v[f->next++];
-    if (v->state[dep->from] == UNSEEN)
-      push(v, dep->from);
-    else if (v->state[dep->from] == OPEN)
-      NAI_TRY(drop(v, f->node, dep, err));
+    if (state[dep->from] == OPEN) {
+      NAI_TRY(drop(v, node, dep, err));
+      continue;
+    }
+    state[dep->from] = OPEN;
+    stack[depth++] = (struct frame){dep->from, first[dep->from]};
   }
+  v->placed = placed;
   return NAI_OK;
 }
 

@@ -14,9 +14,9 @@ static int index_calls(struct call_index *index, const struct dep_builder *b, co
   const struct nai_model *m = b->m;
   index->keys.arena = b->arena;
   for (uint32_t api = 0; api < m->apis.n; api++) {
-    int32_t process = m->thread_process[nai_filled_i32(&m->apis.thread, api)];
+    int32_t process = m->thread_process[nai_val_i32(&m->apis.thread, api)];
     int64_t id = nai_at(&m->apis.correlation_id, api);
-    if (!asked[nai_filled_text(&m->apis.name, api)] || process < 0 || id <= 0 || id > UINT32_MAX ||
+    if (!asked[nai_val_text(&m->apis.name, api)] || process < 0 || id <= 0 || id > UINT32_MAX ||
         b->call_of_api[api] == NAI_NO_ROW)
       continue;
     bool added;
@@ -146,7 +146,7 @@ static int join_events(struct dep_builder *b, const struct record *records, uint
   NAI_TRY(NAI_NEW(b->event_sources, b->arena, (size_t)b->m->tables[NAI_IN_SYNCS]->rows, err));
   NAI_TRY(NAI_NEW(b->event_awaited, b->arena, b->d->call_count, err));
   for (uint32_t call = 0; call < b->d->call_count; call++) {
-    enum nai_api_class class = b->m->api_class[nai_filled_text(&b->m->apis.name, b->d->call_api[call])];
+    enum nai_api_class class = b->m->api_class[nai_val_text(&b->m->apis.name, b->d->call_api[call])];
     const char *name = nai_model_api_name(b->m, b->d->call_api[call]);
     bool thread_waits = class == NAI_API_BLOCKING && strstr(name, "EventSynchronize");
     if (!thread_waits && !(class == NAI_API_ORDERING && strstr(name, "WaitEvent")))
@@ -237,10 +237,10 @@ static uint32_t awaited_by_record(const struct dep_builder *b, uint32_t call, ui
                                   bool *known) {
   const struct nai_model *m = b->m;
   uint32_t api = b->d->call_api[call];
-  int32_t process = m->thread_process[nai_filled_i32(&m->apis.thread, api)];
+  int32_t process = m->thread_process[nai_val_i32(&m->apis.thread, api)];
   int64_t t = b->d->time[2 * call];
   *known = true;
-  if (m->api_class[nai_filled_text(&m->apis.name, api)] != NAI_API_BLOCKING)
+  if (m->api_class[nai_val_text(&m->apis.name, api)] != NAI_API_BLOCKING)
     return 0;
   const char *name = nai_model_api_name(m, api);
   if (strstr(name, "EventSynchronize")) {
@@ -264,9 +264,20 @@ uint32_t nai_dep_awaited(const struct dep_builder *b, uint32_t call, uint32_t op
   *how = DEP_RECORDED;
   if (known)
     return count;
-  ops[0] = awaited_by_time(b, call, b->m->thread_process[nai_filled_i32(&b->m->apis.thread, b->d->call_api[call])]);
+  ops[0] = awaited_by_time(b, call, b->m->thread_process[nai_val_i32(&b->m->apis.thread, b->d->call_api[call])]);
   *how = ops[0] == NAI_NO_ROW ? DEP_UNKNOWN : DEP_BY_TIME;
   return ops[0] != NAI_NO_ROW;
+}
+
+uint32_t nai_dep_awaited_by_free(const struct dep_builder *b, uint32_t call, uint32_t ops[DEP_MAX_AWAITED]) {
+  uint32_t api = b->d->call_api[call];
+  const char *name = nai_model_api_name(b->m, api);
+  bool known;
+  if (b->m->api_class[nai_val_text(&b->m->apis.name, api)] != NAI_API_ALLOCATION || !strstr(name, "Free") ||
+      strstr(name, "Async") || strstr(name, "Host"))
+    return 0;
+  return awaited_of_process(b, b->m->thread_process[nai_val_i32(&b->m->apis.thread, api)], b->d->time[2 * call], ops,
+                            &known);
 }
 
 /* --- how fast waits return -------------------------------------------------------------------- */

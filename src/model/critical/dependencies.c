@@ -19,8 +19,8 @@ static int find_calls(struct dep_builder *b, struct nai_err *err) {
     int64_t until = INT64_MIN;
     for (uint32_t i = calls->first[thread]; i < calls->first[thread + 1]; i++) {
       uint32_t api = calls->order[i];
-      if (nai_at_filled(&m->apis.start_ns, api) >= until) {
-        until = nai_at_filled(&m->apis.end_ns, api);
+      if (nai_val(&m->apis.start_ns, api) >= until) {
+        until = nai_val(&m->apis.end_ns, api);
         b->d->call_api[b->d->call_count++] = api;
       }
       b->call_of_api[api] = b->d->call_count - 1;
@@ -47,8 +47,8 @@ static int number_nodes(struct dep_builder *b, struct nai_err *err) {
   NAI_TRY(NAI_NEW(d->first, &b->m->arena, (size_t)d->node_count + 1, err));
   NAI_TRY(NAI_NEW(d->op_call, &b->m->arena, d->op_count, err));
   for (uint32_t c = 0; c < d->call_count; c++) {
-    d->time[2 * c] = nai_at_filled(&m->apis.start_ns, d->call_api[c]);
-    d->time[2 * c + 1] = nai_at_filled(&m->apis.end_ns, d->call_api[c]);
+    d->time[2 * c] = nai_val(&m->apis.start_ns, d->call_api[c]);
+    d->time[2 * c + 1] = nai_val(&m->apis.end_ns, d->call_api[c]);
   }
   for (uint32_t g = 0, k = 0; g < m->gpu_count; g++)
     for (uint32_t i = 0; i < m->gpus[g].op_count; i++, k++) {

@@ -32,7 +32,7 @@ static enum nai_path_cause operation_cause(const struct nai_model *m, uint32_t o
 
 static enum nai_path_cause call_cause(const struct nai_model *m, uint32_t call) {
   uint32_t api = m->dependencies->call_api[call];
-  switch ((enum nai_api_class)m->api_class[nai_filled_text(&m->apis.name, api)]) {
+  switch ((enum nai_api_class)m->api_class[nai_val_text(&m->apis.name, api)]) {
   case NAI_API_ALLOCATION:
     return NAI_PATH_ALLOCATION;
   case NAI_API_MODULE:
@@ -51,7 +51,7 @@ static enum nai_path_cause cause_of(const struct nai_model *m, uint32_t node, co
   case NAI_DEP_CALL:
     return call_cause(m, nai_node_call(node));
   case NAI_DEP_WAIT:
-    return NAI_PATH_SYNC_RETURN;
+    return call_cause(m, nai_node_call(node)) == NAI_PATH_ALLOCATION ? NAI_PATH_ALLOCATION : NAI_PATH_SYNC_RETURN;
   case NAI_DEP_STAGING:
     return NAI_PATH_COPY;
   case NAI_DEP_QUEUE:

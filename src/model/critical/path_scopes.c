@@ -74,7 +74,7 @@ static int add_unit(struct scopes *s, const struct nai_repeating_unit *u, struct
   const struct nai_model *m = s->m;
   const struct nai_gpu *gpu = &m->gpus[u->gpu];
   struct nai_path_scope *scope = &s->v[s->count];
-  uint32_t kernels = 0, found = 0, name = nai_filled_text(&m->kernels.name, u->marker);
+  uint32_t kernels = 0, found = 0, name = nai_val_text(&m->kernels.name, u->marker);
   *scope = (struct nai_path_scope){.kind = NAI_SCOPE_UNIT, .gpu = u->gpu, .process = (int32_t)u->process};
   NAI_TRY(NAI_NEW(scope->nodes, s->arena, (size_t)u->count + 1, err));
   for (uint32_t i = nai_model_op_from(m, gpu, u->start); i < gpu->op_count && found <= u->count; i++) {
@@ -83,7 +83,7 @@ static int add_unit(struct scopes *s, const struct nai_repeating_unit *u, struct
     if (op->type != NAI_OP_KERNEL || stream->id != u->stream || stream->context != u->context ||
         stream->process != (int32_t)u->process || kernels++ % u->kernels)
       continue;
-    if (nai_filled_text(&m->kernels.name, op->row) != name)
+    if (nai_val_text(&m->kernels.name, op->row) != name)
       break;
     scope->nodes[found++] = nai_node_of_op(m->dependencies, m->dependencies->first_op[u->gpu] + i);
   }

@@ -16,7 +16,7 @@ static int category_of(const struct nai_model *m, const struct nai_path_segment 
   if (segment->cause != NAI_PATH_KERNEL)
     return -1;
   const struct nai_op *op = nai_dep_op(m, nai_node_op(m->dependencies, segment->node));
-  return m->kernel_category[nai_filled_text(&m->kernels.name, op->row)];
+  return m->kernel_category[nai_val_text(&m->kernels.name, op->row)];
 }
 
 static const char *subject_of(char room[NAI_KIND_NAME_MAX], const struct nai_model *m,
@@ -56,7 +56,7 @@ static int64_t asleep_ns(const struct nai_model *m, const struct nai_path_segmen
   uint32_t api = known ? nai_path_call(m, segment) : NAI_NO_ROW;
   if (api != NAI_NO_ROW)
     nai_cpu_time_add(&time, m,
-                     nai_get_i64(m->tables[NAI_IN_THREADS], nai_filled_i32(&m->apis.thread, api), THREADS_global_tid),
+                     nai_get_i64(m->tables[NAI_IN_THREADS], nai_val_i32(&m->apis.thread, api), THREADS_global_tid),
                      segment->start, segment->end);
   return time.off_ns - time.preempted_ns;
 }
@@ -192,6 +192,10 @@ enum nai_path_state nai_path_state_of(const char **reason, const struct nai_mode
   }
   if (d->quality.kinds[NAI_DEP_DROPPED] * 100 > (int64_t)d->first[d->node_count] * DROPPED_PCT) {
     *reason = "over a hundredth of the dependencies contradict each other: clocks or launches are wrong";
+    return NAI_PATH_REFUSED;
+  }
+  if (window->by_cause[NAI_PATH_NOT_RECORDED] > window->wall_ns / 2) {
+    *reason = "more than half of the window lies before the first thing that its path reaches";
     return NAI_PATH_REFUSED;
   }
   if (unexplained > UNEXPLAINED_PCT) {

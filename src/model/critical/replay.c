@@ -41,8 +41,8 @@ static inline bool weight_of(int64_t *weight, const struct nai_dependencies *d, 
   case NAI_DEP_CALL:
     *weight = call_weight(s, nai_node_call(node), dep->weight);
     return true;
-  case NAI_DEP_WAIT:
-    return !waits_no_longer(s, nai_node_call(node));
+  case NAI_DEP_WAIT: /* a call that is gone waits for nothing */
+    return !waits_no_longer(s, nai_node_call(node)) && !(s->call_factor && s->call_factor[nai_node_call(node)] == 0);
   case NAI_DEP_STAGING:
     if (s->op_factor)
       *weight = scaled(dep->weight, s->op_factor[nai_node_op(d, dep->from)]);
@@ -79,7 +79,7 @@ static uint32_t kinds_changed(const struct nai_dependencies *d, const struct nai
     kinds |= 1u << NAI_DEP_HOST | 1u << NAI_DEP_HANDOFF;
   if (s->call_cut || s->call_factor || s->no_wait)
     kinds |= 1u << NAI_DEP_CALL;
-  if (s->no_wait)
+  if (s->no_wait || s->call_factor)
     kinds |= 1u << NAI_DEP_WAIT | 1u << NAI_DEP_STAGING;
   if (s->op_factor)
     kinds |= 1u << NAI_DEP_OPERATION | 1u << NAI_DEP_COLLECTIVE | 1u << NAI_DEP_STAGING;
@@ -106,7 +106,7 @@ bool nai_dep_besides(struct nai_dep *out, const struct nai_dependencies *d, cons
 
 static inline int64_t happens(const int64_t *times, const struct nai_dependencies *d, const struct nai_scenario *s,
                               uint32_t changed, uint32_t node) {
-  int64_t latest = INT64_MIN, weight;
+  int64_t latest = INT64_MIN;
   struct nai_dep besides;
   for (int k = 0; changed & BESIDES && k < NAI_ALSO_BEHIND; k++) {
     if (!s->also_behind[k] || !nai_dep_besides(&besides, d, s, node, k))
@@ -114,11 +114,15 @@ static inline int64_t happens(const int64_t *times, const struct nai_dependencie
     int64_t t = times[besides.from] + besides.weight;
     latest = t > latest ? t : latest;
   }
-  for (uint32_t i = d->first[node]; i < d->first[node + 1]; i++) {
-    weight = d->v[i].weight;
-    if (changed & 1u << d->v[i].kind && !weight_of(&weight, d, s, node, &d->v[i]))
-      continue;
-    int64_t t = times[d->v[i].from] + weight;
+  const struct nai_dep *dep = d->v + d->first[node], *end = d->v + d->first[node + 1];
+  for (; dep < end; dep++) {
+    int64_t weight = dep->weight, other; /* which has an address, and is seldom asked for */
+    if (changed & 1u << dep->kind) {
+      if (!weight_of(&other, d, s, node, dep))
+        continue;
+      weight = other;
+    }
+    int64_t t = times[dep->from] + weight;
     latest = t > latest ? t : latest;
   }
   return latest == INT64_MIN ? d->time[node] : latest;

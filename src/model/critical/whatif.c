@@ -61,7 +61,7 @@ static bool is_about_call(const struct about *a, uint32_t call) {
     return strcmp(nai_model_api_name(a->m, api), change->function) == 0 &&
            (!change->range || (range && is_range(range, change->range)));
   }
-  return a->names[nai_filled_text(&a->m->apis.name, api)] || (node && a->ranges[node - a->m->nodes]);
+  return a->names[nai_val_text(&a->m->apis.name, api)] || (node && a->ranges[node - a->m->nodes]);
 }
 
 /* "HtoD" is the word of many other tools. */
@@ -78,7 +78,7 @@ static bool direction_matches(const struct nai_change *change, const struct nai_
 static bool is_about_op(const struct about *a, uint32_t op, const struct nai_op *o) {
   uint32_t call = a->m->dependencies->op_call[op];
   if (a->change->kind == NAI_CHANGE_KERNEL)
-    return o->type == NAI_OP_KERNEL && a->names[nai_filled_text(&a->m->kernels.name, o->row)];
+    return o->type == NAI_OP_KERNEL && a->names[nai_val_text(&a->m->kernels.name, o->row)];
   return o->type == NAI_OP_COPY && (a->change->kind == NAI_CHANGE_COPY ? direction_matches(a->change, a->m, o->row)
                                                                        : call != NAI_NO_ROW && is_about_call(a, call));
 }
@@ -149,7 +149,7 @@ static int edit_handoffs(struct edit *e, const struct nai_change *change, enum n
   for (uint32_t t = 0; t < e->w->thread_count; t++) {
     struct nai_stretch calls = e->w->calls[t];
     if (calls.first == calls.end ||
-        !thread_matches(change, e->m, nai_filled_i32(&e->m->apis.thread, d->call_api[calls.first])))
+        !thread_matches(change, e->m, nai_val_i32(&e->m->apis.thread, d->call_api[calls.first])))
       continue;
     for (uint32_t call = calls.first; call < calls.end; call++)
       if (nai_dep_has(d, 2 * call, 1 << NAI_DEP_HANDOFF)) {
@@ -184,12 +184,12 @@ static int edit_profiler(struct edit *e, struct nai_err *err) {
   NAI_TRY(nai_edit_cuts(e, err));
   for (uint32_t t = 0; t < e->w->thread_count; t++)
     for (uint32_t call = e->w->calls[t].first; call < e->w->calls[t].end; call++) {
-      int32_t thread = nai_filled_i32(&e->m->apis.thread, d->call_api[call]), process = e->m->thread_process[thread];
+      int32_t thread = nai_val_i32(&e->m->apis.thread, d->call_api[call]), process = e->m->thread_process[thread];
       if (process < 0)
         continue;
       int64_t in_call = nai_intervals_overlap_ns(&flushes[process], d->time[2 * call], d->time[2 * call + 1]),
               before = 0;
-      if (call && thread == nai_filled_i32(&e->m->apis.thread, d->call_api[call - 1]))
+      if (call && thread == nai_val_i32(&e->m->apis.thread, d->call_api[call - 1]))
         before = nai_intervals_overlap_ns(&flushes[process], d->time[2 * call - 1], d->time[2 * call]);
       e->call_cut[call] += in_call;
       e->host_cut[call] += before;

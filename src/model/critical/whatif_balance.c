@@ -43,7 +43,7 @@ static int64_t own_ns(const struct nai_dependencies *d, uint32_t node) {
 static enum work work_of(const struct nai_op *op) { return op->type == NAI_OP_COPY ? COPIES : KERNELS; }
 
 static int32_t thread_of(const struct nai_model *m, uint32_t call) {
-  return nai_filled_i32(&m->apis.thread, m->dependencies->call_api[call]);
+  return nai_val_i32(&m->apis.thread, m->dependencies->call_api[call]);
 }
 
 static void find_calls(struct leg *leg, const struct nai_model *m, uint32_t op_before) {

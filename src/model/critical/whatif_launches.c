@@ -82,7 +82,7 @@ static int fuse_gpu(struct fusing *f, uint32_t g, const bool *fusable, struct na
   NAI_TRY(NAI_NEW(f->chains, f->e->arena, gpu->stream_count, err));
   for (uint32_t i = f->e->w->ops[g].first; i < f->e->w->ops[g].end; i++) {
     const struct nai_op *op = &gpu->ops[i];
-    if (op->type == NAI_OP_KERNEL && fusable[nai_filled_text(&m->kernels.name, op->row)])
+    if (op->type == NAI_OP_KERNEL && fusable[nai_val_text(&m->kernels.name, op->row)])
       add_kernel(f, &f->chains[op->stream], &last[op->stream], m->dependencies->first_op[g] + i);
     else
       fuse(f, &f->chains[op->stream]);
@@ -129,7 +129,7 @@ enum { NODE_NS = 50, LEAST_LAUNCHES = 4 };
 /* Whether a call can be captured: it launches or orders, and nobody waits in it. */
 static bool is_captured(const struct nai_model *m, uint32_t call) {
   uint32_t api = m->dependencies->call_api[call];
-  enum nai_api_class c = (enum nai_api_class)m->api_class[nai_filled_text(&m->apis.name, api)];
+  enum nai_api_class c = (enum nai_api_class)m->api_class[nai_val_text(&m->apis.name, api)];
   return !nai_model_api_blocks(m, api) && c != NAI_API_ALLOCATION && c != NAI_API_MODULE && c != NAI_API_BLOCKING_COPY;
 }
 

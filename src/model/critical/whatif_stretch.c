@@ -83,7 +83,7 @@ static int find_calls(struct nai_whatif *w, const struct stretch *s, struct nai_
   int32_t last = -1;
   NAI_TRY(NAI_NEW(w->calls, w->arena, w->model->api_by_thread.groups, err));
   for (uint32_t call = 0; call < d->call_count; call++) {
-    int32_t thread = nai_filled_i32(&w->model->apis.thread, d->call_api[call]);
+    int32_t thread = nai_val_i32(&w->model->apis.thread, d->call_api[call]);
     if (!is_in(s, d->time[2 * call]))
       continue;
     if (!w->thread_count || thread != last)

@@ -61,13 +61,11 @@ static int read_thread(struct finder *f, uint32_t thread, struct nai_err *err) {
   struct ranges *r = &f->ranges[thread];
   uint32_t open = NAI_NO_ROW;
   for (uint32_t i = g->first[thread]; i < g->first[thread + 1]; i++) {
-    uint32_t row = g->order[i], name = nai_filled_text(&m->nvtx.name, row);
+    uint32_t row = g->order[i], name = nai_val_text(&m->nvtx.name, row);
     int32_t sizes = nai_at_i32(&m->nvtx.sizes, row);
-    if (name == NAI_NO_STRING || !f->known[name] || nai_filled_i32(&m->nvtx.kind, row) != NAI_NVTX_PUSH_POP ||
-        sizes < 0)
+    if (name == NAI_NO_STRING || !f->known[name] || nai_val_i32(&m->nvtx.kind, row) != NAI_NVTX_PUSH_POP || sizes < 0)
       continue;
-    struct range range = {
-        .start = nai_at_filled(&m->nvtx.start_ns, row), .end = nai_at_filled(&m->nvtx.end_ns, row), .row = row};
+    struct range range = {.start = nai_val(&m->nvtx.start_ns, row), .end = nai_val(&m->nvtx.end_ns, row), .row = row};
     while (open != NAI_NO_ROW && r->v[open].end < range.end)
       open = r->v[open].parent;
     range.parent = open;
@@ -84,11 +82,11 @@ static int read_thread(struct finder *f, uint32_t thread, struct nai_err *err) {
 /* The innermost range around the start of a call, NULL for none. */
 static const struct range *range_around(const struct finder *f, uint32_t api) {
   const struct nai_model *m = f->g->m;
-  int32_t thread = api == NAI_NO_ROW ? -1 : nai_filled_i32(&m->apis.thread, api);
+  int32_t thread = api == NAI_NO_ROW ? -1 : nai_val_i32(&m->apis.thread, api);
   if (thread < 0)
     return NULL;
   const struct ranges *r = &f->ranges[thread];
-  int64_t t = nai_at_filled(&m->apis.start_ns, api);
+  int64_t t = nai_val(&m->apis.start_ns, api);
   size_t i = nai_bisect(r->v, r->count, sizeof *r->v, offsetof(struct range, start), t + 1);
   uint32_t at = i ? (uint32_t)i - 1 : NAI_NO_ROW;
   while (at != NAI_NO_ROW && r->v[at].end <= t)
@@ -100,8 +98,8 @@ static const struct range *range_around(const struct finder *f, uint32_t api) {
 
 static struct nai_gemm_place *place_at(const struct finder *f, uint32_t kernel) {
   const struct nai_model *m = f->g->m;
-  int32_t process = nai_filled_i32(&m->kernels.process, kernel);
-  uint32_t gpu = nai_model_gpu_index(m, nai_filled_i32(&m->kernels.device_id, kernel));
+  int32_t process = nai_val_i32(&m->kernels.process, kernel);
+  uint32_t gpu = nai_model_gpu_index(m, nai_val_i32(&m->kernels.device_id, kernel));
   uint32_t at = process < 0 || gpu >= m->gpu_count ? 0 : f->place_of[(size_t)process * m->gpu_count + gpu];
   return at ? &f->g->places[at - 1] : NULL;
 }
@@ -168,7 +166,7 @@ static uint32_t made_by(const struct finder *f, uint32_t kernel) {
 
 static int add_kernel(struct finder *f, uint32_t kernel, struct nai_err *err) {
   const struct nai_model *m = f->g->m;
-  bool matrix = nai_kernel_classes_matrix(m->classes, m->kernel_category[nai_filled_text(&m->kernels.name, kernel)]);
+  bool matrix = nai_kernel_classes_matrix(m->classes, m->kernel_category[nai_val_text(&m->kernels.name, kernel)]);
   struct nai_gemm_place *place = place_at(f, kernel);
   const struct range *range = place ? range_around(f, made_by(f, kernel)) : NULL;
   bool counts = range && f->g->kinds[range->kind].known;
@@ -218,7 +216,6 @@ void nai_gemm_run_add(struct nai_gemm_run *sum, const struct nai_model *m, const
   int64_t more = nai_kernel_ns(m, run->longest) - nai_kernel_ns(m, sum->longest);
   sum->kernels += run->kernels;
   sum->ns += run->ns;
-  if (more > 0 ||
-      (!more && nai_at_filled(&m->kernels.start_ns, run->longest) < nai_at_filled(&m->kernels.start_ns, sum->longest)))
+  if (more > 0 || (!more && nai_val(&m->kernels.start_ns, run->longest) < nai_val(&m->kernels.start_ns, sum->longest)))
     sum->longest = run->longest;
 }

@@ -36,7 +36,7 @@ static uint32_t call_around(const struct nai_model *m, int32_t thread, int64_t t
   uint32_t at = nai_rows_from(calls->order, first, last, &m->apis.start_ns, t + 1);
   for (uint32_t back = 0; at > first && back < 8; back++) { /* calls hardly ever nest */
     uint32_t api = calls->order[--at];
-    if (nai_at_filled(&m->apis.end_ns, api) >= t)
+    if (nai_val(&m->apis.end_ns, api) >= t)
       return api;
   }
   return NAI_NO_ROW;
@@ -58,6 +58,6 @@ enum nai_graph_origin nai_graph_node_call(uint32_t *api, const struct nai_graph_
   }
   if (node > 0 || row < 0) /* a chain without an end */
     return row < 0 ? NAI_ORIGIN_NOT_RECORDED : NAI_ORIGIN_AMBIGUOUS;
-  *api = call_around(n->m, nai_at_i32(&n->created.thread, row), nai_at_filled(&n->created.start_ns, row));
+  *api = call_around(n->m, nai_at_i32(&n->created.thread, row), nai_val(&n->created.start_ns, row));
   return *api == NAI_NO_ROW ? NAI_ORIGIN_NO_CALL : NAI_ORIGIN_FOUND;
 }

@@ -55,7 +55,7 @@ static void mark_copies(struct search *s) {
 
 /* Of several kernels of one call the first, whatever the order of rows. */
 static bool precedes(const struct nai_model *m, uint32_t a, uint32_t b) {
-  int64_t start_a = nai_at_filled(&m->kernels.start_ns, a), start_b = nai_at_filled(&m->kernels.start_ns, b);
+  int64_t start_a = nai_val(&m->kernels.start_ns, a), start_b = nai_val(&m->kernels.start_ns, b);
   return start_a != start_b ? start_a < start_b : strcmp(nai_model_kernel_name(m, a), nai_model_kernel_name(m, b)) < 0;
 }
 
@@ -147,7 +147,7 @@ static int end_run(struct search *s, uint32_t thread, struct nai_err *err) {
 }
 
 static bool ends_run(const struct search *s, uint32_t api) {
-  return s->breaks[api] || s->name_breaks[nai_filled_text(&s->m->apis.name, api)] || nai_model_api_blocks(s->m, api);
+  return s->breaks[api] || s->name_breaks[nai_val_text(&s->m->apis.name, api)] || nai_model_api_blocks(s->m, api);
 }
 
 static void search_free(struct search *s) { nai_shapes_free(&s->shapes); }

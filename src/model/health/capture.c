@@ -15,7 +15,7 @@ int nai_overhead_within(struct nai_overhead_sum *sum, const struct nai_model *m,
   *sum = (struct nai_overhead_sum){0};
   NAI_TRY(NAI_NEW(v, &arena, c.n, err));
   for (uint32_t i = 0; i < c.n; i++) {
-    int64_t from = nai_at_filled(&c.start_ns, i), to = nai_at_filled(&c.end_ns, i);
+    int64_t from = nai_val(&c.start_ns, i), to = nai_val(&c.end_ns, i);
     if (to > start && from < end && counts(m, i))
       v[sum->rows++] = (struct nai_interval){from > start ? from : start, to < end ? to : end};
   }
@@ -38,6 +38,6 @@ int nai_graphs_time(int64_t *ns, const struct nai_model *m, struct nai_err *err)
   struct nai_interval *v;
   NAI_TRY(NAI_NEW(v, &arena, m->graphs.n, err));
   for (uint32_t i = 0; i < m->graphs.n; i++)
-    v[i] = (struct nai_interval){nai_at_filled(&m->graphs.start_ns, i), nai_at_filled(&m->graphs.end_ns, i)};
+    v[i] = (struct nai_interval){nai_val(&m->graphs.start_ns, i), nai_val(&m->graphs.end_ns, i)};
   return nai_intervals_union_ns(ns, v, m->graphs.n, err);
 }

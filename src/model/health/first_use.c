@@ -21,7 +21,7 @@ static int add_place(struct search *s, int64_t start, int64_t end, struct nai_er
 }
 
 static int add_call(struct search *s, uint32_t api, struct nai_err *err) {
-  return add_place(s, nai_at_filled(&s->m->apis.start_ns, api), nai_at_filled(&s->m->apis.end_ns, api), err);
+  return add_place(s, nai_val(&s->m->apis.start_ns, api), nai_val(&s->m->apis.end_ns, api), err);
 }
 
 /* Time under the places from number `from` on, which are reordered. */
@@ -39,10 +39,10 @@ static void look_for_first_work(int64_t *first_work, const struct search *s, uin
   int32_t p = m->thread_process[thread];
   for (uint32_t k = g->first[thread]; p >= 0 && k < g->first[thread + 1]; k++) {
     uint32_t api = g->order[k];
-    int64_t start = nai_at_filled(&m->apis.start_ns, api);
+    int64_t start = nai_val(&m->apis.start_ns, api);
     if (start >= first_work[p])
       return;
-    if (s->kinds[nai_filled_text(&m->apis.name, api)] != NAI_CALL_LAUNCH && !m->api_owns[api])
+    if (s->kinds[nai_val_text(&m->apis.name, api)] != NAI_CALL_LAUNCH && !m->api_owns[api])
       continue;
     first_work[p] = start;
     return;
@@ -55,7 +55,7 @@ static void look_before_work(uint32_t *longest, const int64_t *first_work, const
   int32_t p = m->thread_process[thread];
   for (uint32_t k = g->first[thread]; p >= 0 && k < g->first[thread + 1]; k++) {
     uint32_t api = g->order[k];
-    if (nai_at_filled(&m->apis.start_ns, api) >= first_work[p])
+    if (nai_val(&m->apis.start_ns, api) >= first_work[p])
       return;
     if (nai_call_ns(m, api) >= MIN_CONTEXT_NS &&
         (longest[p] == NAI_NO_ROW || nai_call_ns(m, api) > nai_call_ns(m, longest[p])))
@@ -71,8 +71,8 @@ static int add_before_work(struct search *s, const uint32_t *longest, const int6
   int32_t p = m->thread_process[thread];
   for (uint32_t k = g->first[thread]; p >= 0 && longest[p] != NAI_NO_ROW && k < g->first[thread + 1]; k++) {
     uint32_t api = g->order[k];
-    bool alike = nai_filled_text(&m->apis.name, api) == nai_filled_text(&m->apis.name, longest[p]);
-    if (nai_at_filled(&m->apis.start_ns, api) >= first_work[p])
+    bool alike = nai_val_text(&m->apis.name, api) == nai_val_text(&m->apis.name, longest[p]);
+    if (nai_val(&m->apis.start_ns, api) >= first_work[p])
       break;
     if (alike && nai_call_ns(m, api) >= MIN_CONTEXT_NS)
       NAI_TRY(add_call(s, api, err));
@@ -87,11 +87,11 @@ static struct nai_interval between_calls(const struct nai_model *m, uint32_t thr
   struct nai_interval stretch = {INT64_MAX, 0};
   for (uint32_t k = g->first[thread]; k < g->first[thread + 1]; k++) {
     uint32_t api = g->order[k];
-    if (nai_at_filled(&m->apis.start_ns, api) > at) {
-      stretch.end = nai_at_filled(&m->apis.start_ns, api);
+    if (nai_val(&m->apis.start_ns, api) > at) {
+      stretch.end = nai_val(&m->apis.start_ns, api);
       break;
     }
-    stretch.start = nai_at_filled(&m->apis.end_ns, api);
+    stretch.start = nai_val(&m->apis.end_ns, api);
   }
   return stretch.start > at ? (struct nai_interval){0} : stretch;
 }
@@ -166,7 +166,7 @@ static int look_for_loading(struct nai_first_use *out, struct search *s, struct 
   for (uint32_t i = 0; i < m->tables[NAI_IN_APIS]->strings.count; i++)
     any = any || s->kinds[i] == NAI_CALL_LOADING;
   for (uint32_t i = 0; any && i < m->apis.n; i++) {
-    if (s->kinds[nai_filled_text(&m->apis.name, i)] != NAI_CALL_LOADING)
+    if (s->kinds[nai_val_text(&m->apis.name, i)] != NAI_CALL_LOADING)
       continue;
     out->loading_calls++;
     NAI_TRY(add_call(s, i, err));
@@ -185,7 +185,7 @@ struct launches {
 static void later_calls(const void *ctx, uint32_t from, uint32_t count, uint32_t *group, int64_t *value) {
   const struct launches *l = ctx;
   for (uint32_t i = 0; i < count; i++) {
-    uint32_t k = from + i, api = l->m->kernel_api[k], name = nai_filled_text(&l->m->kernels.name, k);
+    uint32_t k = from + i, api = l->m->kernel_api[k], name = nai_val_text(&l->m->kernels.name, k);
     bool counts = l->first[name] != NAI_NO_ROW && l->first[name] != k && api != NAI_NO_ROW &&
                   nai_at_i32(&l->m->kernels.graph_id, k) == NAI_NULL_I32;
     group[i] = counts ? name : NAI_NO_GROUP;
@@ -199,11 +199,10 @@ static bool find_slow_launches(uint32_t *first, uint32_t names, const struct nai
   for (uint32_t i = 0; i < names; i++)
     first[i] = NAI_NO_ROW;
   for (uint32_t k = 0; k < m->kernels.n; k++) {
-    uint32_t api = m->kernel_api[k], *known = &first[nai_filled_text(&m->kernels.name, k)];
+    uint32_t api = m->kernel_api[k], *known = &first[nai_val_text(&m->kernels.name, k)];
     if (api == NAI_NO_ROW || nai_at_i32(&m->kernels.graph_id, k) != NAI_NULL_I32)
       continue;
-    if (*known == NAI_NO_ROW ||
-        nai_at_filled(&m->apis.start_ns, api) < nai_at_filled(&m->apis.start_ns, m->kernel_api[*known]))
+    if (*known == NAI_NO_ROW || nai_val(&m->apis.start_ns, api) < nai_val(&m->apis.start_ns, m->kernel_api[*known]))
       *known = k;
   }
   for (uint32_t i = 0; i < names; i++) {

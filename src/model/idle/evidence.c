@@ -12,7 +12,7 @@ static enum nai_layer layer_of_call(const struct nai_model *m, uint32_t call) {
       [NAI_API_OTHER] = NAI_LAYER_OTHER,           [NAI_API_BLOCKING] = NAI_LAYER_WAIT,
       [NAI_API_ORDERING] = NAI_LAYER_OTHER,        [NAI_API_POLL] = NAI_LAYER_OTHER,
       [NAI_API_ALLOCATION] = NAI_LAYER_ALLOCATION, [NAI_API_MODULE] = NAI_LAYER_MODULE};
-  enum nai_api_class class = m->api_class[nai_filled_text(&m->apis.name, call)];
+  enum nai_api_class class = m->api_class[nai_val_text(&m->apis.name, call)];
   if (class == NAI_API_BLOCKING_COPY)
     return nai_model_api_blocks(m, call) ? NAI_LAYER_WAIT : NAI_LAYER_OTHER;
   return layers[class];
@@ -27,7 +27,7 @@ static struct nai_call_mark *mark_at(const struct nai_model *m, uint32_t thread,
 /* Of calls so far, which ends last, by layer. */
 static void note_call(int64_t *until, uint32_t *row, const struct nai_model *m, uint32_t call) {
   int layer = (int)layer_of_call(m, call) - NAI_LAYER_WAIT;
-  int64_t end = nai_at_filled(&m->apis.end_ns, call);
+  int64_t end = nai_val(&m->apis.end_ns, call);
   if (end > until[layer]) {
     until[layer] = end;
     row[layer] = call;
@@ -80,8 +80,7 @@ static enum nai_overhead_kind overhead_of(const struct nai_model *m, uint32_t ro
   enum { UNKNOWN_IS_LOADING_NS = 20000 }; /* long enough to be no bookkeeping of the profiler's */
   const struct OVERHEAD_EVENTS_columns *c = &m->evidence->overheads;
   int64_t source = nai_at(&c->source, row), type = nai_at(&c->overhead_type, row);
-  int64_t start = nai_at_filled(&c->start_ns, row), end = nai_at_filled(&c->end_ns, row),
-          thread = nai_at_i32(&c->thread, row);
+  int64_t start = nai_val(&c->start_ns, row), end = nai_val(&c->end_ns, row), thread = nai_at_i32(&c->thread, row);
   bool driver = source == NAI_OVERHEAD_CUDA;
   if (source == NAI_OVERHEAD_JIT || (driver ? type == MODULE_LOADING || type == LAZY_LOADING : type == JIT))
     return NAI_OVERHEAD_LOADING;
@@ -96,10 +95,10 @@ static enum nai_overhead_kind overhead_of(const struct nai_model *m, uint32_t ro
 
 static int add_entry(struct nai_layer_list *list, struct nai_model *m, uint32_t row, struct nai_err *err) {
   const struct OVERHEAD_EVENTS_columns *c = &m->evidence->overheads;
-  int64_t end = nai_at_filled(&c->end_ns, row);
+  int64_t end = nai_val(&c->end_ns, row);
   NAI_TRY(NAI_ROOM(list->v, list->capacity, list->count, &m->arena, err));
   struct nai_layer_entry *entry = &list->v[list->count++];
-  *entry = (struct nai_layer_entry){nai_at_filled(&c->start_ns, row), end, row};
+  *entry = (struct nai_layer_entry){nai_val(&c->start_ns, row), end, row};
   if (list->count > 1 && entry[-1].until >= end) {
     entry->until = entry[-1].until;
     entry->row = entry[-1].row;
@@ -205,8 +204,7 @@ static void enter(struct nai_moment *at, int list, uint32_t next) {
 
 static void look_ahead(struct nai_moment *at) {
   const struct nai_model *m = at->model;
-  at->next_call =
-      at->call < at->call_end ? nai_at_filled(&m->apis.start_ns, m->api_by_thread.order[at->call]) : INT64_MAX;
+  at->next_call = at->call < at->call_end ? nai_val(&m->apis.start_ns, m->api_by_thread.order[at->call]) : INT64_MAX;
 }
 
 static void take_call(struct nai_moment *at) {
@@ -219,7 +217,7 @@ static void take_call(struct nai_moment *at) {
 static bool is_near(const struct nai_moment *at, const struct nai_model *m, uint32_t thread, int64_t t) {
   return at->model == m && at->thread == thread && at->time <= t &&
          (at->call_end - at->call <= NAI_CALLS_PER_MARK ||
-          nai_at_filled(&m->apis.start_ns, m->api_by_thread.order[at->call + NAI_CALLS_PER_MARK]) > t);
+          nai_val(&m->apis.start_ns, m->api_by_thread.order[at->call + NAI_CALLS_PER_MARK]) > t);
 }
 
 void nai_moment_find(struct nai_moment *at, const struct nai_model *m, uint32_t thread, int64_t t) {

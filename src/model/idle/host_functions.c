@@ -41,9 +41,9 @@ static uint32_t callback_of(const struct callbacks *in, const struct nai_host_ru
   for (size_t i = nai_search(0, in->count, callback_before, &at); i < in->count; i++) {
     uint32_t row = in->rows[i];
     if (nai_at_i32(&c->process, row) != at.process || nai_at(&c->correlation_id, row) != at.correlation ||
-        nai_at_filled(&c->start_ns, row) >= run->end)
+        nai_val(&c->start_ns, row) >= run->end)
       break;
-    int64_t ns = overlap(nai_at_filled(&c->start_ns, row), nai_at_filled(&c->end_ns, row), run->start, run->end);
+    int64_t ns = overlap(nai_val(&c->start_ns, row), nai_val(&c->end_ns, row), run->start, run->end);
     if (ns > best_ns) {
       best = row;
       best_ns = ns;
@@ -61,9 +61,9 @@ static int collect(struct nai_host_functions *h, struct callbacks *callbacks, st
   for (uint32_t row = 0; row < c->n; row++) {
     if (nai_at(&c->side, row) == NAI_HOST_CALLBACK)
       callbacks->rows[callbacks->count++] = row;
-    else if (nai_at_filled(&c->end_ns, row) > nai_at_filled(&c->start_ns, row) && nai_at_i32(&c->process, row) >= 0)
-      h->runs[h->run_count++] = (struct nai_host_run){
-          .start = nai_at_filled(&c->start_ns, row), .end = nai_at_filled(&c->end_ns, row), .row = row};
+    else if (nai_val(&c->end_ns, row) > nai_val(&c->start_ns, row) && nai_at_i32(&c->process, row) >= 0)
+      h->runs[h->run_count++] =
+          (struct nai_host_run){.start = nai_val(&c->start_ns, row), .end = nai_val(&c->end_ns, row), .row = row};
   }
   return nai_rows_arrange(callbacks->rows, callbacks->count, order, 4, err);
 }
@@ -82,8 +82,8 @@ static struct nai_host_function function_of(const struct nai_host_functions *h, 
   const struct HOST_FUNCTION_EVENTS_columns *c = &h->c;
   uint32_t callback = callback_of(callbacks, run);
   bool known = callback != NAI_NO_ROW;
-  run->called = known ? nai_at_filled(&c->start_ns, callback) : NAI_NULL_I64;
-  run->returned = known ? nai_at_filled(&c->end_ns, callback) : NAI_NULL_I64;
+  run->called = known ? nai_val(&c->start_ns, callback) : NAI_NULL_I64;
+  run->returned = known ? nai_val(&c->end_ns, callback) : NAI_NULL_I64;
   return (struct nai_host_function){.process = nai_at_i32(&c->process, run->row),
                                     .device_id = nai_at_i32(&c->device_id, run->row),
                                     .context = nai_at_i32(&c->context_id, run->row),
@@ -157,10 +157,10 @@ static int note_waits(struct nai_host_functions *h, const struct nai_model *m, s
 bool nai_host_scope_of_wait(struct nai_host_scope *scope, const struct nai_model *m, uint32_t call) {
   const struct nai_host_functions *h = m->evidence->host;
   const struct nai_table *syncs = m->tables[NAI_IN_SYNCS];
-  int32_t process = m->thread_process[nai_filled_text(&m->apis.thread, call)];
+  int32_t process = m->thread_process[nai_val_text(&m->apis.thread, call)];
   *scope = (struct nai_host_scope){
       .process = process,
-      .ended_by = nai_at_filled(&m->apis.end_ns, call) + NAI_CLOCK_TOLERANCE_NS,
+      .ended_by = nai_val(&m->apis.end_ns, call) + NAI_CLOCK_TOLERANCE_NS,
       .any_stream = nai_name_matches(nai_model_api_name(m, call), NAI_BEGINS,
                                      NAI_WORDS("cudaDeviceSynchronize", "cuCtxSynchronize", "cudaThreadSynchronize"))};
   uint32_t wait = nai_keyset_find(&h->waits, nai_key_pair(nai_at(&m->apis.correlation_id, call), (uint32_t)process));

@@ -18,9 +18,9 @@ struct walk {
 static bool is_behind_wait(const struct walk *w, const struct nai_idle_gap *gap) {
   const struct nai_model *m = w->m;
   return w->charge.wait != NAI_NO_ROW && gap->launch != NAI_NO_ROW &&
-         nai_filled_text(&m->apis.thread, gap->launch) == w->charge.thread &&
-         nai_at_filled(&m->apis.start_ns, gap->launch) <= w->charge.until &&
-         nai_at_filled(&m->apis.end_ns, gap->launch) > gap->start;
+         nai_val_text(&m->apis.thread, gap->launch) == w->charge.thread &&
+         nai_val(&m->apis.start_ns, gap->launch) <= w->charge.until &&
+         nai_val(&m->apis.end_ns, gap->launch) > gap->start;
 }
 
 static int note_drain(struct walk *w, const struct nai_idle_gap *gap, int64_t ns, struct nai_err *err) {
@@ -33,7 +33,7 @@ static int note_drain(struct walk *w, const struct nai_idle_gap *gap, int64_t ns
 static int note_latency(struct walk *w, const struct nai_idle_gap *gap, struct nai_err *err) {
   if (gap->launch == NAI_NO_ROW)
     return NAI_OK;
-  int64_t called = nai_at_filled(&w->m->apis.start_ns, gap->launch);
+  int64_t called = nai_val(&w->m->apis.start_ns, gap->launch);
   if (called < gap->start || called > gap->end) /* the GPU was busy when it began; clocks disagree */
     return NAI_OK;
   NAI_TRY(NAI_ROOM(w->latencies, w->latency_capacity, w->latency_count, w->arena, err));
@@ -92,7 +92,7 @@ static void see_who_leads(struct walk *w, const struct nai_idle_gap *before, con
   }
   for (uint32_t i = before->op; i < end; i++) {
     uint32_t launch = nai_model_op_api(m, &gpu->ops[i]);
-    if (launch != NAI_NO_ROW && nai_at_filled(&m->apis.end_ns, launch) + NAI_CPU_LEADS_NS <= busy_until) {
+    if (launch != NAI_NO_ROW && nai_val(&m->apis.end_ns, launch) + NAI_CPU_LEADS_NS <= busy_until) {
       w->charge.wait = NAI_NO_ROW;
       return;
     }

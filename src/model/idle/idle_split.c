@@ -127,7 +127,7 @@ static struct piece piece_of(const struct splitter *s, enum nai_layer layer) {
   if (layer >= NAI_LAYER_WAIT)
     return (struct piece){.cause = causes[layer],
                           .source = NAI_CULPRIT_API,
-                          .id = nai_filled_text(&s->m->apis.name, row),
+                          .id = nai_val_text(&s->m->apis.name, row),
                           .launching = s->m->api_owns[row] != 0,
                           .call = 1 + row};
   return (struct piece){
@@ -136,11 +136,11 @@ static struct piece piece_of(const struct splitter *s, enum nai_layer layer) {
 
 /* Own code before a call that loads code compiles, links or reads that: first use, whose call alone is short. */
 static struct piece own_code(const struct splitter *s, int64_t t) {
-  if (s->load == NAI_NO_ROW || t >= nai_at_filled(&s->m->apis.start_ns, s->load))
+  if (s->load == NAI_NO_ROW || t >= nai_val(&s->m->apis.start_ns, s->load))
     return (struct piece){.cause = NAI_IDLE_HOST_CODE};
   return (struct piece){.cause = NAI_IDLE_MODULE_LOAD,
                         .source = NAI_CULPRIT_API,
-                        .id = nai_filled_text(&s->m->apis.name, s->load),
+                        .id = nai_val_text(&s->m->apis.name, s->load),
                         .call = 1 + s->load};
 }
 
@@ -169,12 +169,12 @@ static uint32_t last_load(const struct splitter *s) {
   const struct nai_groups *calls = &m->api_by_thread;
   uint32_t first = calls->first[s->thread],
            place = nai_rows_from(calls->order, first, calls->first[s->thread + 1], &m->apis.start_ns,
-                                 nai_at_filled(&m->apis.start_ns, s->gap->launch));
+                                 nai_val(&m->apis.start_ns, s->gap->launch));
   for (int i = 0; i < FARTHEST && place-- > first; i++) {
     uint32_t call = calls->order[place];
-    if (nai_at_filled(&m->apis.start_ns, call) < s->gap->start)
+    if (nai_val(&m->apis.start_ns, call) < s->gap->start)
       break;
-    if (m->api_class[nai_filled_text(&m->apis.name, call)] == NAI_API_MODULE &&
+    if (m->api_class[nai_val_text(&m->apis.name, call)] == NAI_API_MODULE &&
         nai_name_matches(nai_model_api_name(m, call), NAI_BEGINS,
                          NAI_WORDS("cuModuleLoad", "cuLibraryLoad", "cudaLibraryLoad", "cuLink")))
       return call;
@@ -199,7 +199,7 @@ static bool is_charged(const struct splitter *s, int64_t launched) {
 }
 
 static struct piece inside_call(const struct nai_model *m, uint32_t launch) {
-  uint32_t name = nai_filled_text(&m->apis.name, launch);
+  uint32_t name = nai_val_text(&m->apis.name, launch);
   enum nai_idle_cause cause = m->api_class[name] == NAI_API_ALLOCATION ? NAI_IDLE_ALLOCATION
                             : m->api_class[name] == NAI_API_MODULE     ? NAI_IDLE_MODULE_LOAD
                                                                        : NAI_IDLE_IN_LAUNCH_CALL;
@@ -210,12 +210,11 @@ static struct piece inside_call(const struct nai_model *m, uint32_t launch) {
 static uint32_t ordered_by(const struct nai_model *m, uint32_t thread, uint32_t launch) {
   enum { FARTHEST = 16 };
   const struct nai_groups *calls = &m->api_by_thread;
-  uint32_t first = calls->first[thread],
-           place = nai_rows_from(calls->order, first, calls->first[thread + 1], &m->apis.start_ns,
-                                 nai_at_filled(&m->apis.start_ns, launch));
+  uint32_t first = calls->first[thread], place = nai_rows_from(calls->order, first, calls->first[thread + 1],
+                                                               &m->apis.start_ns, nai_val(&m->apis.start_ns, launch));
   for (int i = 0; i < FARTHEST && place-- > first; i++) {
     uint32_t call = calls->order[place];
-    if (m->api_class[nai_filled_text(&m->apis.name, call)] == NAI_API_ORDERING)
+    if (m->api_class[nai_val_text(&m->apis.name, call)] == NAI_API_ORDERING)
       return call;
     if (m->api_owns[call])
       break;
@@ -230,7 +229,7 @@ static struct piece after_call(const struct splitter *s, int64_t start) {
   uint32_t order = ordered_by(s->m, s->thread, s->gap->launch);
   p.cause = order == NAI_NO_ROW ? NAI_IDLE_UNKNOWN : NAI_IDLE_DEPENDENCY;
   p.source = order == NAI_NO_ROW ? NAI_CULPRIT_REMARK : NAI_CULPRIT_API;
-  p.id = order == NAI_NO_ROW ? NAI_REMARK_AFTER_CALL : nai_filled_text(&s->m->apis.name, order);
+  p.id = order == NAI_NO_ROW ? NAI_REMARK_AFTER_CALL : nai_val_text(&s->m->apis.name, order);
   return p;
 }
 
@@ -265,8 +264,8 @@ static bool has_overhead(const struct nai_model *m, uint32_t thread) {
 /* A gap with a launch: before that call, inside it, and after it. */
 static struct nai_interval place_call(struct nai_idle_split *split, const struct nai_model *m,
                                       const struct nai_idle_gap *gap) {
-  int64_t begin = clamp(nai_at_filled(&m->apis.start_ns, gap->launch), gap->start, gap->end),
-          end = clamp(nai_at_filled(&m->apis.end_ns, gap->launch), begin, gap->end);
+  int64_t begin = clamp(nai_val(&m->apis.start_ns, gap->launch), gap->start, gap->end),
+          end = clamp(nai_val(&m->apis.end_ns, gap->launch), begin, gap->end);
   split->before_call = begin - gap->start;
   split->in_call = end - begin;
   split->after_call = gap->end - end;
@@ -291,9 +290,9 @@ void nai_idle_split(struct nai_idle_split *split, struct nai_idle_shares *shares
     add(&s, &all);
     return;
   }
-  s.thread = nai_filled_text(&m->apis.thread, gap->launch);
+  s.thread = nai_val_text(&m->apis.thread, gap->launch);
   struct nai_interval call = place_call(split, m, gap);
-  int64_t called = nai_at_filled(&m->apis.start_ns, gap->launch), begin = call.start, end = call.end;
+  int64_t called = nai_val(&m->apis.start_ns, gap->launch), begin = call.start, end = call.end;
   struct piece in_call = inside_call(m, gap->launch);
   if (begin > gap->start || (end > begin && has_overhead(m, s.thread))) {
     nai_moment_find(s.at, m, s.thread, gap->start);

@@ -19,8 +19,8 @@ struct nai_idle_charge {
   int64_t left;          /* no more can be won than the wait took */
 };
 static inline struct nai_idle_charge nai_idle_charge_to(const struct nai_model *m, uint32_t wait, int64_t left) {
-  int64_t end = nai_at_filled(&m->apis.end_ns, wait);
-  return (struct nai_idle_charge){wait, nai_filled_text(&m->apis.thread, wait), end, end + NAI_DRAIN_EFFECT_NS, left};
+  int64_t end = nai_val(&m->apis.end_ns, wait);
+  return (struct nai_idle_charge){wait, nai_val_text(&m->apis.thread, wait), end, end + NAI_DRAIN_EFFECT_NS, left};
 }
 
 /* Most gaps are the short distance between an operation and the next, which had been launched before: launch latency as
@@ -28,8 +28,8 @@ static inline struct nai_idle_charge nai_idle_charge_to(const struct nai_model *
 static inline bool nai_idle_is_distance(const struct nai_model *m, const struct nai_idle_gap *gap,
                                         int64_t latency_limit) {
   return gap->end - gap->start <= latency_limit && gap->launch != NAI_NO_ROW &&
-         nai_at_filled(&m->apis.end_ns, gap->launch) <= gap->start &&
-         nai_at_filled(&m->apis.start_ns, gap->launch) <= gap->start && !m->evidence->host;
+         nai_val(&m->apis.end_ns, gap->launch) <= gap->start && nai_val(&m->apis.start_ns, gap->launch) <= gap->start &&
+         !m->evidence->host;
 }
 
 /* `at` is where the last gap was, to go on from. Adds to `shares`, and to `host` when the thread was in code

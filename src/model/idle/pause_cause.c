@@ -77,8 +77,7 @@ static int divide_host(struct host *h, const struct nai_model *m, int32_t thread
   int64_t at = own->v[0].start, until = own->v[own->count - 1].end;
   for (uint32_t k = calls->first[thread]; k < calls->first[thread + 1]; k++) {
     uint32_t row = calls->order[k];
-    int64_t start = nai_at_filled(&c->start_ns, row), from = start > at ? start : at,
-            to = nai_at_filled(&c->end_ns, row);
+    int64_t start = nai_val(&c->start_ns, row), from = start > at ? start : at, to = nai_val(&c->end_ns, row);
     if (from >= until)
       break;
     if (to <= from)
@@ -117,9 +116,9 @@ static bool loads(const struct nai_model *m, const struct nai_gpu *gpu, const st
   if (gap->op == NAI_NO_ROW || gap->launch == NAI_NO_ROW || gpu->ops[gap->op].type != NAI_OP_KERNEL ||
       nai_call_ns(m, gap->launch) <= LONG_NS)
     return false;
-  uint32_t name = nai_filled_text(&m->kernels.name, gpu->ops[gap->op].row);
+  uint32_t name = nai_val_text(&m->kernels.name, gpu->ops[gap->op].row);
   for (uint32_t i = 0; i < gap->op; i++)
-    if (gpu->ops[i].type == NAI_OP_KERNEL && nai_filled_text(&m->kernels.name, gpu->ops[i].row) == name)
+    if (gpu->ops[i].type == NAI_OP_KERNEL && nai_val_text(&m->kernels.name, gpu->ops[i].row) == name)
       return false;
   return true;
 }
@@ -147,7 +146,7 @@ static int tell(struct nai_pause_cause *out, const struct nai_model *m, const st
   enum nai_idle_cause cause = nai_idle_largest_part(split);
   *out = (struct nai_pause_cause){.cause = nai_idle_cause_name(cause), .ns = split->ns[cause]};
   if (cause == NAI_IDLE_HOST_CODE)
-    return tell_host(out, m, nai_filled_i32(&m->apis.thread, gap->launch), own, err);
+    return tell_host(out, m, nai_val_i32(&m->apis.thread, gap->launch), own, err);
   if (cause != NAI_IDLE_IN_LAUNCH_CALL || !loads(m, gpu, gap))
     return say_what(out, m, gap, cause, shares, err);
   out->cause = nai_idle_cause_name(NAI_IDLE_MODULE_LOAD);

@@ -33,11 +33,11 @@ static int64_t signature(const struct nai_model *m, const struct nai_op *op, con
   enum { GRAPHS_MARK = 62, NAME_SHIFT = 31 };
   if (op->type == NAI_OP_GRAPH)
     return (int64_t)1 << GRAPHS_MARK | (uint32_t)nai_at_i32(&m->graphs.graph_id, op->row);
-  int32_t config = nai_filled_i32(&m->kernels.config, op->row);
+  int32_t config = nai_val_i32(&m->kernels.config, op->row);
   int64_t shape = config < 0 || config >= m->tables[NAI_IN_KERNEL_CONFIGS]->rows
                     ? 1
                     : shapes->of_config[config] + 2; /* never 0, which stands for nothing yet */
-  return (int64_t)(nai_filled_text(&m->kernels.name, op->row) & INT32_MAX) << NAME_SHIFT | shape;
+  return (int64_t)(nai_val_text(&m->kernels.name, op->row) & INT32_MAX) << NAME_SHIFT | shape;
 }
 
 struct tally {
@@ -67,7 +67,7 @@ int nai_repetition_of(struct nai_repetition *out, const struct nai_model *m, con
       continue;
     bool added = false;
     int64_t key = signature(m, op, shapes);
-    struct recent *last = &recent[op->type == NAI_OP_KERNEL ? nai_filled_text(&m->kernels.name, op->row) : names];
+    struct recent *last = &recent[op->type == NAI_OP_KERNEL ? nai_val_text(&m->kernels.name, op->row) : names];
     if (last->signature != key)
       *last = (struct recent){key, nai_keyset_add(&set, key, &added)};
     NAI_TRY(nai_memory_check(!set.oom, err));

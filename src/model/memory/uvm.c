@@ -13,7 +13,7 @@ static int gpu_faults(struct nai_intervals *faults, const struct nai_model *m, i
   NAI_TRY(NAI_NEW(v, faults->arena, c.n, err));
   for (uint32_t i = 0; i < c.n; i++)
     if (nai_at(&c.kind, i) == NAI_FAULT_GPU && nai_at(&c.device_id, i) == device)
-      v[count++] = (struct nai_interval){nai_at_filled(&c.start_ns, i), nai_at_filled(&c.end_ns, i)};
+      v[count++] = (struct nai_interval){nai_val(&c.start_ns, i), nai_val(&c.end_ns, i)};
   nai_intervals_gather(faults, v, count);
   return NAI_OK;
 }

@@ -171,12 +171,12 @@ static const struct nai_open_range *find_parent(struct sweep *x, int64_t start, 
 }
 
 static int enter(struct sweep *x, uint32_t range, int64_t start, struct nai_err *err) {
-  int64_t end = nai_at_filled(&x->ranges->end_ns, range);
-  bool start_end = nai_filled_i32(&x->ranges->kind, range) != NAI_NVTX_PUSH_POP;
+  int64_t end = nai_val(&x->ranges->end_ns, range);
+  bool start_end = nai_val_i32(&x->ranges->kind, range) != NAI_NVTX_PUSH_POP;
   const struct nai_open_range *parent = start_end ? NULL : find_parent(x, start, end);
   uint32_t node;
   NAI_TRY(
-      node_for(&node, x, parent ? parent->node : NAI_NO_ROW, nai_filled_text(&x->ranges->name, range), start_end, err));
+      node_for(&node, x, parent ? parent->node : NAI_NO_ROW, nai_val_text(&x->ranges->name, range), start_end, err));
   x->m->nvtx_depth[range] = (uint8_t)(start_end ? 0 : x->nested.depth < UINT8_MAX ? x->nested.depth : UINT8_MAX);
   count_instance(x, node, range, start, end);
   if (end == start) /* contains nothing */
@@ -198,7 +198,7 @@ static int sweep(struct sweep *x, struct nai_err *err) {
   while (c < c_end || r < r_end) {
     int64_t call_start = c < c_end ? nai_at(&call_starts, calls->order[c]) : INT64_MAX;
     for (; r < r_end; r++) { /* a call that starts with a range lies in it */
-      int64_t start = nai_at_filled(&x->ranges->start_ns, ranges->order[r]);
+      int64_t start = nai_val(&x->ranges->start_ns, ranges->order[r]);
       if (start > call_start)
         break;
       if (r >= m->checkpoints[x->thread].next_place)

@@ -86,12 +86,12 @@ static int find_open_times(struct open_times *times, uint32_t *node_of_name, con
       times[i].start_end.arena = times[i].push_pop.arena = arena;
     }
   for (uint32_t i = g->first[thread]; i < g->first[thread + 1]; i++) {
-    uint32_t range = g->order[i], node = node_of_name[nai_filled_text(&m->nvtx.name, range)];
+    uint32_t range = g->order[i], node = node_of_name[nai_val_text(&m->nvtx.name, range)];
     if (node == NAI_NO_ROW)
       continue;
     struct nai_intervals *set =
-        nai_filled_i32(&m->nvtx.kind, range) == NAI_NVTX_PUSH_POP ? &times[node].push_pop : &times[node].start_end;
-    nai_intervals_add(set, nai_at_filled(&m->nvtx.start_ns, range), nai_at_filled(&m->nvtx.end_ns, range));
+        nai_val_i32(&m->nvtx.kind, range) == NAI_NVTX_PUSH_POP ? &times[node].push_pop : &times[node].start_end;
+    nai_intervals_add(set, nai_val(&m->nvtx.start_ns, range), nai_val(&m->nvtx.end_ns, range));
     oom |= set->oom;
   }
   for (uint32_t i = 0; i < count; i++)

@@ -72,7 +72,7 @@ int nai_open_find(struct nai_open_cursor *c, const struct nai_model *m, uint32_t
   c->begun.depth = 0;
   c->begun.arena = &c->arena;
   for (; at < place; at++)
-    if (nai_filled_i32(&m->nvtx.kind, ranges->order[at]) == NAI_NVTX_PUSH_POP)
+    if (nai_val_i32(&m->nvtx.kind, ranges->order[at]) == NAI_NVTX_PUSH_POP)
       NAI_TRY(nai_open_begin(&parent, c, ranges->order[at], err));
   return NAI_OK;
 }
@@ -80,9 +80,9 @@ int nai_open_find(struct nai_open_cursor *c, const struct nai_model *m, uint32_t
 /* The rule is that of find_parent in nvtx.c. */
 int nai_open_begin(uint32_t *parent, struct nai_open_cursor *c, uint32_t range, struct nai_err *err) {
   const struct NVTX_EVENTS_columns *v = &c->model->nvtx;
-  int64_t start = nai_at_filled(&v->start_ns, range), end = nai_at_filled(&v->end_ns, range);
+  int64_t start = nai_val(&v->start_ns, range), end = nai_val(&v->end_ns, range);
   *parent = nai_open_at(c, start);
-  while (*parent != NAI_NO_ROW && nai_at_filled(&v->end_ns, *parent) < end) {
+  while (*parent != NAI_NO_ROW && nai_val(&v->end_ns, *parent) < end) {
     leave(c);
     *parent = top(c);
   }
@@ -93,7 +93,7 @@ int nai_open_begin(uint32_t *parent, struct nai_open_cursor *c, uint32_t range, 
 
 uint32_t nai_open_at(struct nai_open_cursor *c, int64_t t) {
   uint32_t range = top(c);
-  while (range != NAI_NO_ROW && nai_at_filled(&c->model->nvtx.end_ns, range) <= t) {
+  while (range != NAI_NO_ROW && nai_val(&c->model->nvtx.end_ns, range) <= t) {
     leave(c);
     range = top(c);
   }

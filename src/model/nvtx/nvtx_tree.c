@@ -5,13 +5,13 @@
 static int group_ranges(struct nai_model *m, struct nai_err *err) {
   uint32_t marks = 0;
   for (uint32_t i = 0; i < m->nvtx.n; i++)
-    marks += nai_filled_i32(&m->nvtx.kind, i) == NAI_NVTX_MARK;
+    marks += nai_val_i32(&m->nvtx.kind, i) == NAI_NVTX_MARK;
   struct nai_column thread = m->nvtx.thread;
   if (marks) { /* which take no part in nesting or attribution */
     int32_t *group;
     NAI_TRY(NAI_NEW(group, &m->work->arenas[NAI_PART_RANGES], m->nvtx.n, err));
     for (uint32_t i = 0; i < m->nvtx.n; i++)
-      group[i] = nai_filled_i32(&m->nvtx.kind, i) == NAI_NVTX_MARK ? -1 : nai_filled_i32(&m->nvtx.thread, i);
+      group[i] = nai_val_i32(&m->nvtx.kind, i) == NAI_NVTX_MARK ? -1 : nai_val_i32(&m->nvtx.thread, i);
     thread = nai_column_of_i32(group);
   }
   const struct nai_row_order by = {m->nvtx.start_ns, m->nvtx.end_ns, m->nvtx.name, &m->tables[NAI_IN_NVTX]->strings};

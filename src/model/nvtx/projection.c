@@ -98,7 +98,7 @@ static int collect_launches(struct work *w, uint32_t thread, struct nai_err *err
       continue;
     NAI_TRY(NAI_ROOM(w->launches.at, w->launches.capacity, w->launches.count, w->arena, err));
     w->launches.at[w->launches.count++] =
-        (struct nai_launch){nai_at_filled(&m->apis.start_ns, api), nai_at_filled(&m->apis.end_ns, api), api};
+        (struct nai_launch){nai_val(&m->apis.start_ns, api), nai_val(&m->apis.end_ns, api), api};
   }
   return NAI_OK;
 }
@@ -261,8 +261,8 @@ static int sum_up(struct work *w, int64_t end, struct nai_err *err) {
 
 static bool is_inside(struct work *w, uint32_t thread, uint32_t range, int64_t end) {
   const struct NVTX_EVENTS_columns *ranges = &w->m->nvtx;
-  bool start_end = nai_filled_i32(&ranges->kind, range) != NAI_NVTX_PUSH_POP;
-  struct last_end *last = &w->ends[2 * (size_t)nai_filled_text(&ranges->name, range) + start_end];
+  bool start_end = nai_val_i32(&ranges->kind, range) != NAI_NVTX_PUSH_POP;
+  struct last_end *last = &w->ends[2 * (size_t)nai_val_text(&ranges->name, range) + start_end];
   if (last->thread == thread + 1 && end <= last->end)
     return true;
   *last = (struct last_end){thread + 1, end};
@@ -302,12 +302,12 @@ static uint32_t behind_end(const struct work *w, int64_t end) {
  * asked. */
 static bool enter(uint32_t *behind, struct work *w, uint32_t range) {
   const struct NVTX_EVENTS_columns *ranges = &w->m->nvtx;
-  int64_t start = nai_at_filled(&ranges->start_ns, range);
+  int64_t start = nai_val(&ranges->start_ns, range);
   if (nai_at_i32(&ranges->end_thread, range) != NAI_NULL_I32 || (w->wanted && !w->wanted[range]))
     return false;
   while (w->next < w->launches.count && w->launches.at[w->next].start < start)
     w->next++;
-  *behind = behind_end(w, nai_at_filled(&ranges->end_ns, range));
+  *behind = behind_end(w, nai_val(&ranges->end_ns, range));
   return true;
 }
 
@@ -321,8 +321,7 @@ static int make_part(struct work *w, struct nai_projection part, uint32_t range,
 }
 
 static int make(struct work *w, struct nai_projection_sweep *sweep, const struct asked *asked, struct nai_err *err) {
-  w->used_count =
-      nai_projection_sweep_ask(sweep, asked->first, nai_at_filled(&w->m->nvtx.end_ns, asked->range), w->parts);
+  w->used_count = nai_projection_sweep_ask(sweep, asked->first, nai_val(&w->m->nvtx.end_ns, asked->range), w->parts);
   if (!w->used_count)
     return NAI_OK;
   for (uint32_t i = 0; i < w->used_count; i++) {
@@ -383,7 +382,7 @@ static int project(struct work *w, uint32_t thread, uint32_t i, struct nai_err *
   uint32_t behind;
   if (!enter(&behind, w, range))
     return NAI_OK;
-  int64_t end = nai_at_filled(&w->m->nvtx.end_ns, range);
+  int64_t end = nai_val(&w->m->nvtx.end_ns, range);
   bool inside = is_inside(w, thread, range, end);
   if (behind == w->next)
     return NAI_OK;
@@ -448,12 +447,12 @@ int64_t nai_projection_node(const struct nai_model *m, const struct nai_projecti
   enum { TOO_DEEP = 255 };
   const struct nai_nvtx_node *node = nai_model_call_node(m, p->call);
   uint32_t depth = 0, wanted = m->nvtx_depth[p->range];
-  if (!node || wanted == TOO_DEEP || nai_filled_i32(&m->nvtx.kind, p->range) != NAI_NVTX_PUSH_POP)
+  if (!node || wanted == TOO_DEEP || nai_val_i32(&m->nvtx.kind, p->range) != NAI_NVTX_PUSH_POP)
     return NAI_NULL_I64;
   for (const struct nai_nvtx_node *n = node; n->parent != NAI_NO_ROW; n = &m->nodes[n->parent])
     depth++;
   for (; depth > wanted; depth--)
     node = &m->nodes[node->parent];
-  bool is_it = depth == wanted && node->name == nai_filled_text(&m->nvtx.name, p->range);
+  bool is_it = depth == wanted && node->name == nai_val_text(&m->nvtx.name, p->range);
   return is_it ? node - m->nodes : NAI_NULL_I64; /* ranges that cross have other nodes around them */
 }

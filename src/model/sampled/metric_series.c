@@ -159,8 +159,8 @@ static int use_card(const struct nai_model *m, const struct NIC_METRIC_SAMPLES_c
   NAI_TRY(nai_arena_check(&arena, err));
   NAI_TRY(new_series(&s, count, &arena, err));
   for (uint32_t i = 0; i < count; i++) {
-    s.start[i] = nai_at_filled(&c->start_ns, rows[i]);
-    s.end[i] = nai_at_filled(&c->end_ns, rows[i]);
+    s.start[i] = nai_val(&c->start_ns, rows[i]);
+    s.end[i] = nai_val(&c->end_ns, rows[i]);
     s.value[i] = (double)nai_at(&c->value, rows[i]) * (s.bytes ? 1e-6 : 1);
   }
   return use(ctx, &s, err);

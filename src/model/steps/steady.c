@@ -28,6 +28,6 @@ bool nai_steady_kernel(struct nai_steady *s, uint32_t process, uint32_t gpu, uin
   if (!of->steady)
     return false;
   uint32_t step = nai_step_of(s->m, &s->m->steps->processes[process], s->m->kernel_api[kernel],
-                              nai_at_filled(&s->m->kernels.start_ns, kernel), &s->near);
+                              nai_val(&s->m->kernels.start_ns, kernel), &s->near);
   return step != UINT32_MAX && of->steady[step];
 }

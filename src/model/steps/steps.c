@@ -27,7 +27,7 @@ static int collect_launches(struct nai_step_search *s, struct nai_err *err) {
   NAI_TRY(nai_rows_sort(rows, n, &by, m->scratch_dir, err));
   NAI_TRY(NAI_NEW(launches, s->arena, n, err));
   for (uint32_t i = 0; i < n; i++)
-    launches[i] = nai_at_filled(&m->apis.start_ns, rows[i]);
+    launches[i] = nai_val(&m->apis.start_ns, rows[i]);
   s->launches = launches;
   s->launch_count = n;
   return NAI_OK;

@@ -20,7 +20,7 @@ struct launched {
 
 static int64_t time_of(const struct nai_model *m, const struct nai_op *op) {
   uint32_t api = nai_model_op_api(m, op);
-  return api == NAI_NO_ROW ? nai_model_op_start(m, op) : nai_at_filled(&m->apis.start_ns, api);
+  return api == NAI_NO_ROW ? nai_model_op_start(m, op) : nai_val(&m->apis.start_ns, api);
 }
 
 static int64_t launch_at(const struct launched *l, uint32_t i) {
@@ -72,7 +72,7 @@ static void add_start(struct nai_step_evidence *e, int64_t t) {
 
 static bool is_optimizer(const struct launched *l, uint32_t i) {
   const struct nai_op *op = &l->gpu->ops[l->ops[i].value];
-  return op->type == NAI_OP_KERNEL && l->optimizer[nai_filled_text(&l->search->m->kernels.name, op->row)];
+  return op->type == NAI_OP_KERNEL && l->optimizer[nai_val_text(&l->search->m->kernels.name, op->row)];
 }
 
 /* Whether four fifths of the repetitions have exactly one of these moments. */

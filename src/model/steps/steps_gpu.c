@@ -16,7 +16,7 @@ uint32_t nai_step_at(const struct nai_process_steps *steps, int64_t t, uint32_t 
 uint32_t nai_step_of(const struct nai_model *m, const struct nai_process_steps *steps, uint32_t api, int64_t start,
                      uint32_t *near) {
   if (api != NAI_NO_ROW)
-    return nai_step_at(steps, nai_at_filled(&m->apis.start_ns, api), near);
+    return nai_step_at(steps, nai_val(&m->apis.start_ns, api), near);
   return m->apis.n ? UINT32_MAX : nai_step_at(steps, start, near);
 }
 
@@ -42,7 +42,7 @@ static void add_copy(struct nai_gpu_step *s, const struct nai_model *m, uint32_t
 
 static void add_op(struct tally *t, const struct nai_op *op) {
   const struct nai_model *m = t->m;
-  uint8_t *used = op->type == NAI_OP_KERNEL ? &t->used[nai_filled_text(&m->kernels.name, op->row)] : NULL;
+  uint8_t *used = op->type == NAI_OP_KERNEL ? &t->used[nai_val_text(&m->kernels.name, op->row)] : NULL;
   bool first = used && !*used;
   if (used)
     *used = 1;
@@ -135,7 +135,7 @@ static int add_list(struct nai_step_search *s, uint32_t gpu, uint8_t *used, stru
 static bool next_module_call(uint32_t *i, const struct nai_model *m, uint32_t thread) {
   const struct nai_groups *calls = &m->api_by_thread;
   for (; *i < calls->first[thread + 1]; ++*i)
-    if (m->api_class[nai_filled_text(&m->apis.name, calls->order[*i])] == NAI_API_MODULE)
+    if (m->api_class[nai_val_text(&m->apis.name, calls->order[*i])] == NAI_API_MODULE)
       return true;
   return false;
 }
@@ -151,9 +151,9 @@ static void add_loading(struct nai_process_steps *steps, const struct nai_model 
     if (!called && !recorded)
       return;
     uint32_t api = called ? m->api_by_thread.order[call] : 0;
-    bool take_call = called && (!recorded || nai_at_filled(&m->apis.start_ns, api) <= records->v[record].start);
-    int64_t start = take_call ? nai_at_filled(&m->apis.start_ns, api) : records->v[record].start;
-    int64_t end = take_call ? nai_at_filled(&m->apis.end_ns, api) : records->v[record].until;
+    bool take_call = called && (!recorded || nai_val(&m->apis.start_ns, api) <= records->v[record].start);
+    int64_t start = take_call ? nai_val(&m->apis.start_ns, api) : records->v[record].start;
+    int64_t end = take_call ? nai_val(&m->apis.end_ns, api) : records->v[record].until;
     call += take_call;
     record += !take_call;
     start = start > until ? start : until;
@@ -170,9 +170,9 @@ static void add_thread(struct nai_process_steps *steps, const struct nai_model *
   uint32_t near = 0;
   for (uint32_t i = calls->first[thread]; i < calls->first[thread + 1]; i++) {
     uint32_t api = calls->order[i];
-    enum nai_api_class class = m->api_class[nai_filled_text(&m->apis.name, api)];
+    enum nai_api_class class = m->api_class[nai_val_text(&m->apis.name, api)];
     uint32_t step =
-        class == NAI_API_ALLOCATION ? nai_step_at(steps, nai_at_filled(&m->apis.start_ns, api), &near) : UINT32_MAX;
+        class == NAI_API_ALLOCATION ? nai_step_at(steps, nai_val(&m->apis.start_ns, api), &near) : UINT32_MAX;
     if (step == UINT32_MAX)
       continue;
     steps->v[step].allocation_calls++;

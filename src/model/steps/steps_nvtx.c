@@ -67,7 +67,7 @@ static int add_range(struct candidates *c, const struct nai_step_search *s, uint
     if (added)
       c->v[c->count++] = (struct candidate){.thread = thread, .name = name, .domain = in, .until = INT64_MIN};
   }
-  int64_t start = nai_at_filled(&v->start_ns, row), end = nai_at_filled(&v->end_ns, row);
+  int64_t start = nai_val(&v->start_ns, row), end = nai_val(&v->end_ns, row);
   if (start < c->v[i].until)
     return NAI_OK; /* inside another one of the name */
   if (++c->v[i].count == OFTEN && !may_be_step(s, name))
@@ -125,10 +125,10 @@ static void collect(uint32_t *rows, const struct candidate *c, const struct nai_
   uint32_t n = 0;
   for (uint32_t i = g->first[c->thread]; i < g->first[c->thread + 1]; i++) {
     uint32_t row = g->order[i];
-    if (s->names->canonical[nai_filled_text(&m->nvtx.name, row)] != c->name ||
-        nai_at_i32(&m->nvtx.domain, row) != c->domain || nai_at_filled(&m->nvtx.start_ns, row) < until)
+    if (s->names->canonical[nai_val_text(&m->nvtx.name, row)] != c->name ||
+        nai_at_i32(&m->nvtx.domain, row) != c->domain || nai_val(&m->nvtx.start_ns, row) < until)
       continue;
-    until = nai_at_filled(&m->nvtx.end_ns, row);
+    until = nai_val(&m->nvtx.end_ns, row);
     rows[n++] = row;
   }
 }
@@ -138,8 +138,7 @@ static void collect(uint32_t *rows, const struct candidate *c, const struct nai_
 /* launches[i] = those in range rows[i]. */
 static void count_launches(uint32_t *launches, const struct nai_step_search *s, const uint32_t *rows, uint32_t count) {
   for (uint32_t i = 0; i < count; i++)
-    launches[i] =
-        nai_step_launches(s, nai_at_filled(&s->m->nvtx.start_ns, rows[i]), nai_at_filled(&s->m->nvtx.end_ns, rows[i]));
+    launches[i] = nai_step_launches(s, nai_val(&s->m->nvtx.start_ns, rows[i]), nai_val(&s->m->nvtx.end_ns, rows[i]));
 }
 
 /* Variation of launches per range, of the middle four fifths. */
@@ -171,7 +170,7 @@ static bool waits(const struct nai_step_search *s, int64_t from, int64_t to) {
 static bool is_bounded(const struct nai_step_search *s, const uint32_t *rows, uint32_t count) {
   uint32_t bounded = 0;
   for (uint32_t i = 0; i + 1 < count; i++)
-    bounded += waits(s, nai_at_filled(&s->m->nvtx.start_ns, rows[i]), nai_at_filled(&s->m->nvtx.start_ns, rows[i + 1]));
+    bounded += waits(s, nai_val(&s->m->nvtx.start_ns, rows[i]), nai_val(&s->m->nvtx.start_ns, rows[i + 1]));
   return bounded * 10 >= (count - 1) * 9;
 }
 
@@ -179,10 +178,9 @@ static bool is_bounded(const struct nai_step_search *s, const uint32_t *rows, ui
 static bool lies_in_repeated(const struct nai_step_search *s, const struct candidate *c, uint32_t row) {
   const struct NVTX_EVENTS_columns *v = &s->m->nvtx;
   const uint32_t *order = s->m->nvtx_by_thread.order, *first = &s->m->nvtx_by_thread.first[c->thread];
-  for (uint32_t i = first[0]; i < first[1] && nai_at_filled(&v->start_ns, order[i]) <= nai_at_filled(&v->start_ns, row);
-       i++) {
+  for (uint32_t i = first[0]; i < first[1] && nai_val(&v->start_ns, order[i]) <= nai_val(&v->start_ns, row); i++) {
     uint32_t name = s->names->canonical[nai_at_text(&v->name, order[i])], times = 0;
-    if (nai_at_filled(&v->end_ns, order[i]) < nai_at_filled(&v->end_ns, row) || name == c->name)
+    if (nai_val(&v->end_ns, order[i]) < nai_val(&v->end_ns, row) || name == c->name)
       continue;
     for (uint32_t k = first[0]; k < first[1] && times < FEWEST; k++)
       times += s->names->canonical[nai_at_text(&v->name, order[k])] == name;
@@ -195,7 +193,7 @@ static bool lies_in_repeated(const struct nai_step_search *s, const struct candi
 static struct judged judge(const struct nai_step_search *s, const struct candidate *c, const uint32_t *rows,
                            const uint32_t *launches) {
   const struct nai_model *m = s->m;
-  int64_t from = nai_at_filled(&m->nvtx.start_ns, rows[0]), to = nai_at_filled(&m->nvtx.end_ns, rows[c->count - 1]);
+  int64_t from = nai_val(&m->nvtx.start_ns, rows[0]), to = nai_val(&m->nvtx.end_ns, rows[c->count - 1]);
   uint32_t held = 0, working = 0, loop = nai_step_launches(s, from, to);
   struct judged j = {.word = nai_step_word_of(nai_strings_get(&s->names->texts, c->name)), .start = from};
   for (uint32_t i = 0; i < c->count; i++) {

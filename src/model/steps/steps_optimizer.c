@@ -18,7 +18,7 @@ struct ends {
 };
 
 static int64_t end_of(const struct nai_step_search *s, const struct ends *e, uint32_t i) {
-  return nai_at_filled(&s->m->nvtx.end_ns, e->rows[i]);
+  return nai_val(&s->m->nvtx.end_ns, e->rows[i]);
 }
 
 /* *out = the usual number of launches from one end to the next, when nine in ten stretches have about as many and most

@@ -51,8 +51,7 @@ static int find_busiest(struct nai_step_sequence *q, struct stream *best, const 
 static int64_t token_key(const struct nai_model *m, const struct nai_op *op) {
   if (op->type == NAI_OP_GRAPH)
     return INT64_MIN | nai_at(&m->graphs.graph_exec_id, op->row); /* no text has so high a number */
-  return nai_key_pair(nai_filled_text(&m->kernels.name, op->row),
-                      (uint32_t)nai_filled_i32(&m->kernels.config, op->row));
+  return nai_key_pair(nai_val_text(&m->kernels.name, op->row), (uint32_t)nai_val_i32(&m->kernels.config, op->row));
 }
 
 static int fill_sequence(struct nai_step_sequence *q, const struct nai_model *m, struct nai_err *err) {

@@ -46,8 +46,8 @@ int nai_steps_by_serving(struct nai_step_search *s, struct nai_err *err) {
       wanted[i] = s->serving[i] && nai_serving_counts((enum nai_serving_format)s->serving[i]) == counts;
     n = find_ranges(rows, s, wanted);
   }
-  if (n < FEWEST || !nai_step_launches(s, nai_at_filled(&s->m->nvtx.start_ns, rows[0]),
-                                       nai_at_filled(&s->m->nvtx.end_ns, rows[n - 1]))) {
+  if (n < FEWEST ||
+      !nai_step_launches(s, nai_val(&s->m->nvtx.start_ns, rows[0]), nai_val(&s->m->nvtx.end_ns, rows[n - 1]))) {
     s->out->thread = NAI_NO_ROW;
     return NAI_OK;
   }

@@ -7,9 +7,9 @@ int nai_steps_from_ranges(struct nai_process_steps *out, struct nai_model *m, co
   NAI_TRY(NAI_NEW(out->v, &m->arena, count, err));
   out->count = count;
   for (uint32_t i = 0; i < count; i++) {
-    int64_t end = nai_at_filled(&m->nvtx.end_ns, ranges[i]);
-    out->v[i] = (struct nai_step){.start = nai_at_filled(&m->nvtx.start_ns, ranges[i]),
-                                  .end = i + 1 < count ? nai_at_filled(&m->nvtx.start_ns, ranges[i + 1]) : end,
+    int64_t end = nai_val(&m->nvtx.end_ns, ranges[i]);
+    out->v[i] = (struct nai_step){.start = nai_val(&m->nvtx.start_ns, ranges[i]),
+                                  .end = i + 1 < count ? nai_val(&m->nvtx.start_ns, ranges[i + 1]) : end,
                                   .work_end = end,
                                   .range = ranges[i]};
   }
@@ -22,9 +22,9 @@ uint32_t nai_step_ranges(uint32_t *rows, const struct nai_model *m, uint32_t thr
   int64_t until = INT64_MIN;
   for (uint32_t i = g->first[thread]; i < g->first[thread + 1]; i++) {
     uint32_t row = g->order[i];
-    if (!wanted[nai_filled_text(&m->nvtx.name, row)] || nai_at_filled(&m->nvtx.start_ns, row) < until)
+    if (!wanted[nai_val_text(&m->nvtx.name, row)] || nai_val(&m->nvtx.start_ns, row) < until)
       continue;
-    until = nai_at_filled(&m->nvtx.end_ns, row);
+    until = nai_val(&m->nvtx.end_ns, row);
     rows[n++] = row;
   }
   return n;

@@ -161,7 +161,7 @@ static int copy_row(struct nai_part *p) {
   int verdict = put_copy(p);
   if (verdict != NAI_KEEP)
     return verdict;
-  int64_t kind = int_or(p, copy_copy_kind, 0), address = int_or(p, copy_virtual_address, 0);
+  int64_t kind = int_or(p, copy_copy_kind, 0), address = int_or(p, copy_virtual_address, NAI_NULL_I64);
   int64_t cause = int_or(p, copy_migration_cause, 0);
   bool migration = kind >= FIRST_MIGRATION && kind <= LAST_MIGRATION;
   put_memop(p, migration);
@@ -170,7 +170,7 @@ static int copy_row(struct nai_part *p) {
     put_null(p, MEMOP_EVENTS_stream_id);
   if (migration && *nai_part_cell(p, MEMOP_EVENTS_correlation_id) == 0)
     put_null(p, MEMOP_EVENTS_correlation_id);
-  put_i64(p, MEMOP_EVENTS_virtual_address, address ? address : NAI_NULL_I64);
+  put_i64(p, MEMOP_EVENTS_virtual_address, address || migration ? address : NAI_NULL_I64);
   put_i32(p, MEMOP_EVENTS_migration_cause, cause ? cause : INT64_MAX);
   return NAI_KEEP;
 }

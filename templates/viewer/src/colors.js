@@ -1,5 +1,6 @@
 /** @import { Lane } from './types.js' */
 /** @import { Model } from './model.js' */
+import { HOST_ROWS } from './host-rows.js';
 
 /** Every colour here is dark enough for white labels, in either theme. */
 const CATEGORY_COLORS = {
@@ -37,7 +38,6 @@ const NAME_COLORS = [
 const NVTX_COLORS = ['#4b6a8f', '#5f6f9c', '#4d7c86', '#6b6d94', '#55789b', '#5b7b71', '#75698f', '#4f7399'];
 export const API_COLORS = { plain: '#6c767f', blocking: '#cc3b2f', ordering: '#9f6917' };
 const GRAPH_COLOR = '#3f6f8f';
-export const HOST_COLORS = { overhead: '#2f8079', osrt: '#7a6a52', sched: '#5f7f4f' };
 
 export const UTILIZATION_PARTS = /** @type {const} */ ([
   { key: 'compute_ns', label: 'Compute', variable: '--compute' },
@@ -203,17 +203,14 @@ export class EventColors {
         return (event) => this.copy[name[event]];
       case 'graph':
         return () => GRAPH_COLOR;
-      case 'overhead':
-      case 'osrt':
-      case 'sched':
-        if (this.mode === 'name') return (event) => this.range[name[event]];
-        return () => HOST_COLORS[/** @type {keyof typeof HOST_COLORS} */ (lane.kind)];
       case 'sample':
         return (event) => this.sample[name[event]];
       case 'api':
         return (event) => this.api[aux[event] & 3] ?? API_COLORS.plain;
-      default:
-        return (event) => this.range[name[event]];
+      default: {
+        const color = this.mode === 'name' ? null : HOST_ROWS[lane.kind]?.color;
+        return color ? () => color : (event) => this.range[name[event]];
+      }
     }
   }
 }

@@ -1,11 +1,10 @@
 /** @import { EventArrays, Lane, Report, Table, TimelineData } from './types.js' */
 import { VarintReader } from './decode.js';
 import { Clock } from './format.js';
+import { HOST_ROWS } from './host-rows.js';
 import { readSums } from './sums.js';
 
 const GPU_KINDS = new Set(['kernel', 'copy', 'set', 'graph']);
-/** What a thread did beside CUDA calls and ranges: of a trace with much of it, short events come as blocks. */
-const HOST_KINDS = new Set(['overhead', 'osrt', 'sched', 'sample']);
 
 /**
  * Where a row or evidence is: what it leaves open is null.
@@ -160,7 +159,7 @@ export class Model {
 
   /** Whether a lane tells of a thread what neither CUDA nor NVTX does. @param {Lane} lane */
   isHostLane(lane) {
-    return HOST_KINDS.has(lane.kind);
+    return lane.kind in HOST_ROWS;
   }
 
   /** The call that launched a GPU operation, -1 for none. @param {number} event */
@@ -359,20 +358,12 @@ export class Model {
         return onStream('Memsets');
       case 'graph':
         return onStream('Graphs');
-      case 'overhead':
-        return 'Profiler and driver';
-      case 'osrt':
-        return 'OS runtime';
-      case 'sched':
-        return 'On a CPU';
-      case 'sample':
-        return 'Samples';
       case 'api':
         return 'CUDA API';
       case 'nvtx_async':
         return 'NVTX start/end';
       default:
-        return 'NVTX';
+        return HOST_ROWS[lane.kind]?.label ?? 'NVTX';
     }
   }
 

@@ -78,10 +78,10 @@ export function planBars(app) {
 /** What decided when the GPUs were done. @param {App} app @returns {HTMLElement | null} */
 export function criticalPath(app) {
   const table = app.model.table('critical_path_summary');
-  const [scope, summary] = ['scope', 'summary'].map((column) => (table ? columnIndex(table, column) : -1));
+  const [scope, summary, wall] = ['scope', 'summary', 'wall_ns'].map((column) => (table ? columnIndex(table, column) : -1));
   const row = scope < 0 || summary < 0 ? undefined : table?.rows.find((cells) => cells[scope] === 'window' && cells[summary] != null);
   if (!row) return null;
-  return h('p', { class: 'critical-path' }, 'Critical path: ', name(String(row[summary])), ' ', h('button', { type: 'button', class: 'link', onclick: () => app.showTable('critical_path_causes') }, 'table'));
+  return h('p', { class: 'critical-path' }, `Critical path of the window (${duration(Number(row[wall]))}): `, name(String(row[summary])), ' ', h('button', { type: 'button', class: 'link', onclick: () => app.showTable('critical_path_causes') }, 'table'));
 }
 
 /** @param {number} number */

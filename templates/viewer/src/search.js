@@ -1,4 +1,5 @@
 /** @import { Model } from './model.js' */
+import { countedOf } from './counted.js';
 import { librariesOf } from './libraries.js';
 import { Paths } from './paths.js';
 
@@ -30,28 +31,6 @@ export function parseSearch(text) {
   if (/\S > \S/u.test(text) && !text.includes('<')) return { field: 'path', text: text.replace(/^path:/u, '').replace(/ > /gu, '/') };
   const [, field, rest] = /^(\w+):(?!:)\s*(.*)$/su.exec(text) ?? [];
   return FIELDS.includes(field) ? { field, text: rest } : { field: '', text };
-}
-
-/**
- * The kernels of a GPU that evidence counts: those of a name; as table losses does, casts, and of what could be fused two or more in a row on a stream.
- * @param {Model} model @param {string} text  "unfused 0", "casts 0", "name 0 NAME": the kind, the GPU, the name
- * @returns {{names: Set<number>, test: (event: number) => boolean}}
- */
-function countedOf(model, text) {
-  const [, kind, gpu, called] = /^(\w+)\s+(\d+)\s*(.*)$/su.exec(text.trim()) ?? [];
-  const named = model.nameIndex.get(called ?? '');
-  const lists = { unfused: model.timeline.fusable, casts: model.timeline.casts, name: named === undefined ? [] : [named] };
-  const names = new Set(lists[/** @type {keyof typeof lists} */ (kind)] ?? []);
-  const { name } = model.events;
-  return {
-    names,
-    test: (event) => {
-      const lane = model.laneOf(event);
-      if (lane.kind !== 'kernel' || String(lane.gpu) !== gpu) return false;
-      const beside = (/** @type {number} */ at) => at >= lane.first && at < lane.first + lane.count && names.has(name[at]);
-      return kind !== 'unfused' || beside(event - 1) || beside(event + 1);
-    },
-  };
 }
 
 /** What stands in the legend beside the categories. */
@@ -119,7 +98,7 @@ export class Search {
       const category = model.category(id);
       if (chosen.length > 0 && !(category !== null && chosen.includes(category)) && !chosen.includes(BLOCKING)) return 0;
       if (!test || field === 'path') return 1;
-      if (field === 'counted') return this.counted?.names.has(id) ? 1 : 0;
+      if (field === 'counted') return this.counted && !this.counted.gaps ? 1 : 0;
       const named = (field === '' || field === 'name') && (test(text) || test(model.shortNames[id] ?? ''));
       const inCategory = (field === '' || field === 'category') && category !== null && test(category);
       return named || inCategory || ((field === '' || field === 'library') && category !== null && librariesOf(text).some(test)) ? 1 : 0;
@@ -142,7 +121,8 @@ export class Search {
       ? byName
       : (event) => byName(event) && (!counted || counted.test(event)) && (!paths || !pathsOf || paths[pathsOf.of[event]] === 1) && (chosen.length === 0 || isChosen(event));
     const seen = new Set();
-    this.events = 0;
+    this.events = counted?.gaps?.size ?? 0;
+    if (counted?.gaps) return;
     if (exact) {
       names.forEach((wanted, id) => {
         if (!wanted) return;
@@ -162,6 +142,6 @@ export class Search {
 
   /** What the painter needs, or null when nothing is searched. */
   forFrame() {
-    return this.names ? { generation: this.generation, matches: this.matches, only: this.only } : null;
+    return this.names ? { generation: this.generation, matches: this.matches, only: this.only, gaps: this.counted?.gaps ?? null } : null;
   }
 }

@@ -30,7 +30,7 @@ export function placeColumns(table) {
     device: roleIndex(table, 'device'),
     pid: roleIndex(table, 'process'),
     tid: roleIndex(table, 'thread'),
-    name: table.columns.findIndex((column) => column.key === true && ['kernel_name', 'range_name', 'name'].includes(column.role)),
+    name: ['kernel_name', 'range_name', 'name'].map((role) => table.columns.findIndex((column) => column.key === true && column.role === role)).find((column) => column >= 0) ?? -1,
   };
 }
 

@@ -1,6 +1,9 @@
 // What the page says around an event: of a gap, of a folded finding, of columns; and of a browser that lacks something.
 import { check, equal, settle, timelineState, WIDE } from './harness.mjs';
 
+/** Rows of table losses whose events the page can tell. */
+const MARKED = ['unfused', 'casts', 'underfilled', 'small_blocks'];
+
 export async function evidenceTests(suite, path, { report, timeline }) {
   await suite.test('a gap tells what the launching thread did', () =>
     suite.page(path, { hash: '#v=timeline&g=0' }, async (page) => {
@@ -17,33 +20,20 @@ export async function evidenceTests(suite, path, { report, timeline }) {
     }),
   );
 
-  await suite.test('evidence that counts kernels marks so many', () =>
-    suite.page(path, {}, async (page) => {
-      const losses = report.tables.losses;
-      const column = (name) => losses.columns.findIndex((each) => each.name === name);
-      const counted = report.findings.flatMap(({ evidence }) => evidence).filter(({ table, text, row }) => table === 'losses' && /: [\d,]+ kernels/u.test(text) && ['unfused', 'casts'].includes(losses.rows[row][column('what')]));
-      for (const evidence of counted) {
-        const marked = await page.evaluate((wanted) => {
-          const { app } = globalThis.nsysAi;
-          app.showEvidence(wanted);
-          return app.timeline.search.events;
-        }, evidence);
-        if (marked !== null) equal(marked, losses.rows[evidence.row][column('count')], evidence.text);
-        equal(await page.evaluate(() => new URLSearchParams(location.hash.slice(1)).get('q')?.startsWith('counted:')), true, 'in the link');
-      }
-    }),
-  );
-
-  await suite.test('evidence that counts calls marks those of its GPU', () =>
+  await suite.test('evidence that counts events or gaps marks so many', () =>
     suite.page(path, {}, async (page) => {
       for (const evidence of report.findings.flatMap((finding) => finding.evidence)) {
-        const calls = /(?:^|: )([\d,]+) calls of /u.exec(evidence.text)?.[1];
-        if (!calls || evidence.table !== 'kernels') continue;
-        const marked = await page.evaluate((wanted) => {
+        const [, count] = /(?:^|: )([\d,]+) (?:kernels|calls|gaps|times)\b/u.exec(evidence.text) ?? [];
+        const known = ['kernels', 'kernel_shape', 'idle_patterns', 'nvtx_ranges'].includes(evidence.table) || (evidence.table === 'losses' && report.tables.losses.rows[evidence.row].some((cell) => MARKED.includes(cell)));
+        if (!count || !known) continue;
+        const { events, gaps, text } = await page.evaluate((wanted) => {
           const { app } = globalThis.nsysAi;
-          return app.showEvidence(wanted) && app.model.nameIndex.has(wanted.name) ? app.timeline.search.events : null;
+          app.showEvidence(wanted);
+          return app.timeline.search;
         }, evidence);
-        if (marked !== null) equal(marked, Number(calls.replaceAll(',', '')), evidence.text);
+        const isListed = (report.tables.gpu_idle_gaps?.row_count ?? 0) === 0;
+        if (events !== null && (isListed || !gaps)) equal([events, text], [Number(count.replaceAll(',', '')), `counted:${evidence.table} ${evidence.row}`], evidence.text);
+        equal(await page.evaluate(() => new URLSearchParams(location.hash.slice(1)).get('q')), text, 'in the link');
       }
     }),
   );

@@ -20,7 +20,7 @@ const CAUSE_WORDS = {
 };
 
 /** Lanes of what threads did beside CUDA, not counted as events of the capture. */
-const HOST_ROWS = ['overhead', 'osrt', 'sched', 'sample'];
+const HOST_ROWS = ['overhead', 'mpi', 'openacc', 'osrt', 'sched', 'sample'];
 
 const box = async (page, selector) => page.locator(selector).boundingBox();
 const integer = (value) => value.toLocaleString('en-US');

@@ -4,6 +4,7 @@
 import { copyText, h, name } from '../dom.js';
 import { bytes, duration, integer, percent } from '../format.js';
 import { histogram } from '../histogram.js';
+import { HOST_ROWS } from '../host-rows.js';
 import { meanDuring, metricStrip } from '../metric-strip.js';
 import { scatter } from '../scatter.js';
 import { launchedBy } from './launched.js';
@@ -13,6 +14,7 @@ import { trimNote } from './trim-note.js';
 
 const LIST_MAX = 12;
 const METRICS_MAX = 4;
+/** @type {Record<string, string>} */
 const KIND_LABELS = {
   kernel: 'Kernel',
   copy: 'Memory copy',
@@ -21,10 +23,6 @@ const KIND_LABELS = {
   nvtx: 'NVTX range',
   nvtx_async: 'NVTX start/end range',
   api: 'CUDA API call',
-  overhead: 'Time of the profiler or driver',
-  osrt: 'OS runtime call',
-  sched: 'Thread on a CPU',
-  sample: 'CPU sample',
 };
 
 /** No rate is shown that no memory reaches (docs/analyses.md, memory_transfers).
@@ -150,7 +148,7 @@ export function eventDetails(view, event) {
     onGpu ? ['Stream', `${lane.stream}, context ${lane.context}`] : ['', null],
     ...specificFields(view, event, lane),
   ];
-  const title = many ? `Block of ${integer(count[event])} events` : KIND_LABELS[lane.kind];
+  const title = many ? `Block of ${integer(count[event])} events` : (KIND_LABELS[lane.kind] ?? HOST_ROWS[lane.kind].event);
   const content = [
     h(
       'p',

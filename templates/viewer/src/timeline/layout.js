@@ -6,6 +6,7 @@
 /** @import { Projected } from '../projection.js' */
 import { duration } from '../format.js';
 import { byStanding } from '../gpu-summary.js';
+import { HOST_ROWS } from '../host-rows.js';
 import { bisect } from '../model.js';
 import { projectRanges } from '../projection.js';
 import { columnIndex, placeColumns } from '../table-schema.js';
@@ -30,15 +31,7 @@ const OPEN_GPUS = 4;
 /** Of a page with more events, what is made from all launches is folded, and made when it is opened. */
 const OPEN_LAUNCHES = 100_000;
 const PROJECTION_HINT = 'NVTX ranges as the GPU ran them: from the start of the first operation that a range launched to the end of the last';
-const LANE_ORDER = { kernel: 0, graph: 1, copy: 2, set: 3, nvtx: 4, nvtx_async: 5, api: 6, overhead: 7, osrt: 8, sched: 9, sample: 10 };
-
-/** @type {Partial<Record<Lane['kind'], string>>} */
-const HOST_HINTS = {
-  overhead: 'Time that the profiler itself took on this thread, or the CUDA driver to load code: no fault of the program',
-  osrt: 'Calls of the operating system’s runtime: waiting, reading, locking',
-  sched: 'When the thread ran on a CPU; empty: it did not',
-  sample: 'Functions the thread was found in, a mark per sample',
-};
+const LANE_ORDER = ['kernel', 'graph', 'copy', 'set', 'nvtx', 'nvtx_async', 'api', ...Object.keys(HOST_ROWS)];
 
 /**
  * @typedef {object} Gaps  idle gaps of one GPU, by start
@@ -288,7 +281,7 @@ export class Layout {
   addLanes(lanes, parents, rowHeight, nameProcess) {
     const { model } = this;
     const sorted = [...lanes].sort(
-      (a, b) => a.pid - b.pid || a.context - b.context || a.stream - b.stream || LANE_ORDER[a.kind] - LANE_ORDER[b.kind],
+      (a, b) => a.pid - b.pid || a.context - b.context || a.stream - b.stream || LANE_ORDER.indexOf(a.kind) - LANE_ORDER.indexOf(b.kind),
     );
     for (const lane of sorted) {
       const rows = rowsOf(model, lane);
@@ -304,7 +297,7 @@ export class Layout {
         height: rows.length * rowHeight + 4,
         hint: model.isGpuLane(lane)
           ? `${model.laneLabel(lane)}, context ${lane.context}, ${model.processLabel(lane.pid)}`
-          : HOST_HINTS[lane.kind],
+          : HOST_ROWS[lane.kind]?.hint,
       });
     }
   }

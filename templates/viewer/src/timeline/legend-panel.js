@@ -1,8 +1,9 @@
 /** @import { TimelineView } from './view.js' */
 /** @import { Track } from './layout.js' */
 /** @import { Child } from '../dom.js' */
-import { API_COLORS, CAUSE_LABELS, categoryColor, causeColor, causeName, HOST_COLORS, nameColor, rangeColor, UTILIZATION_PARTS } from '../colors.js';
+import { API_COLORS, CAUSE_LABELS, categoryColor, causeColor, causeName, nameColor, rangeColor, UTILIZATION_PARTS } from '../colors.js';
 import { h, name } from '../dom.js';
+import { HOST_ROWS } from '../host-rows.js';
 
 /** @typedef {{color: string, label: string, pale?: boolean, more?: string}} Entry */
 
@@ -46,7 +47,7 @@ export function showColors(view) {
     ...section('NVTX ranges', kinds.has('nvtx') || kinds.has('nvtx_async') ? [{ color: range, label: byName }] : []),
     ...section(
       'Threads beside CUDA',
-      colors.mode === 'name' ? [] : /** @type {const} */ ([['overhead', 'profiler and driver'], ['osrt', 'OS runtime'], ['sched', 'on a CPU']]).filter(([kind]) => kinds.has(kind)).map(([kind, label]) => ({ color: HOST_COLORS[kind], label })),
+      colors.mode === 'name' ? [] : Object.entries(HOST_ROWS).flatMap(([kind, { label, color }]) => (color && kinds.has(/** @type {import('../types.js').LaneKind} */ (kind)) ? [{ color, label }] : [])),
     ),
     ...section('Samples', kinds.has('sample') ? [{ color: nameColor('function'), label: 'each function has its own' }] : []),
   ]);

@@ -7,6 +7,7 @@ import { fillLabel } from '../dom.js';
 
 const LABEL_PX = 60;
 const FAINTEST = 0.2;
+const UNMARKED = 0.22;
 
 /**
  * Idle gaps: a bar on a line of its colour, so that no kernel looks like it; what is narrower than a pixel is as faint as
@@ -18,14 +19,17 @@ export function paintGaps(context, frame, gaps, gpu, y, height) {
   const scale = frame.width / (frame.to - frame.from);
   const covered = new Float32Array(frame.width + 1);
   const longest = new Int32Array(frame.width + 1).fill(-1);
+  const marked = frame.search?.gaps;
   const first = gaps.firstAfter(frame.from);
   for (let i = first; i < gaps.start.length && gaps.start[i] <= frame.to; i++) {
     const left = (gaps.start[i] - frame.from) * scale;
     const width = (gaps.end[i] - gaps.start[i]) * scale;
+    const faint = marked?.has(gaps.row[i]) === false;
     if (width >= 1.5) {
-      paintGap(context, frame, gaps.cause[i], left, left + width, y, height);
+      paintGap(context, frame, gaps.cause[i], left, left + width, y, height, faint ? UNMARKED : 1);
       continue;
     }
+    if (faint) continue;
     const pixel = Math.max(0, Math.min(frame.width, Math.floor(left)));
     covered[pixel] += width;
     if (longest[pixel] < 0 || gaps.end[i] - gaps.start[i] > gaps.end[longest[pixel]] - gaps.start[longest[pixel]]) longest[pixel] = i;
@@ -47,14 +51,15 @@ export function paintGaps(context, frame, gaps, gpu, y, height) {
 
 /**
  * @param {CanvasRenderingContext2D} context @param {Frame} frame @param {string} cause
- * @param {number} left @param {number} right @param {number} y @param {number} height
+ * @param {number} left @param {number} right @param {number} y @param {number} height @param {number} alpha
  */
-function paintGap(context, frame, cause, left, right, y, height) {
+function paintGap(context, frame, cause, left, right, y, height, alpha) {
   context.fillStyle = causeColor(cause);
-  context.globalAlpha = 0.35;
+  context.globalAlpha = 0.35 * alpha;
   context.fillRect(left, y + 3, right - left, height - 6);
-  context.globalAlpha = 1;
+  context.globalAlpha = alpha;
   context.fillRect(left, y + height - 6, right - left, 3);
+  context.globalAlpha = 1;
   const room = Math.min(right, frame.width) - Math.max(left, 0);
   if (room < LABEL_PX) return;
   context.fillStyle = frame.theme.text;

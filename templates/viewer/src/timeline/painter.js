@@ -31,7 +31,7 @@ const MAX_ARROWS = 60;
  * @property {string[] | null} area  keys of the tracks that the range is of; null: all
  * @property {[number, number] | null} kept  the range kept beside it
  * @property {number} hovered
- * @property {{generation: number, matches: (event: number) => boolean, only: boolean} | null} search
+ * @property {{generation: number, matches: (event: number) => boolean, only: boolean, gaps: Set<number> | null} | null} search
  * @property {{gpu: number, index: number} | null} selectedGap
  * @property {[number, number][]} ticks  time and x of the grid
  * @property {number} pointerX  -1 outside

@@ -1,5 +1,7 @@
 /** @import { TimelineView } from './view.js' */
+/** @import { Model } from '../model.js' */
 /** @import { Evidence } from '../types.js' */
+import { placeColumns } from '../table-schema.js';
 
 /** Of a wait that a table gives in µs the last ns may be lost. */
 const ROUNDED_NS = 1;
@@ -49,33 +51,34 @@ function showTime(view, evidence, from, to) {
 
 /**
  * What kind of event a name is of: a kernel, a range and a call may have the same.
- * @param {TimelineView} view @param {Evidence} evidence @returns {string[] | null}  kinds of lanes; null: any
+ * @param {Model} model @param {Evidence} evidence @param {string} name @returns {string[] | null}  kinds of lanes; null: any
  */
-function kindsOf({ model }, evidence) {
-  const table = model.table(evidence.table ?? '');
-  const cells = table?.rows[evidence.row ?? -1];
-  const roles = table && cells ? table.columns.filter((_, column) => cells[column] === evidence.name).map((column) => column.role) : [];
+function kindsOf(model, { table: key, row }, name) {
+  const table = model.table(key ?? '');
+  const cells = table?.rows[row ?? -1];
+  const roles = table && cells ? table.columns.filter((_, column) => cells[column] === name).map((column) => column.role) : [];
   return roles.includes('kernel_name') ? ['kernel'] : roles.includes('range_name') ? ['nvtx'] : null;
 }
 
-/** Evidence that counts events: "1,551 kernels", "34 calls of". */
-const COUNTS = /(^|: )[\d,.]+ (kernels|calls)\b/u;
+/** Evidence that counts events: "1,551 kernels", "34 calls of", "3 of 3 copies", "17 gaps before". */
+const COUNTS = /(?:^|[:,;] |\bin )(?:[\d,]+ of )?([\d,]+) (?:kernels|calls|copies|gaps|executions|times)\b/u;
 
-/**
- * Marks the events that evidence counts, where the page can tell which: those of a name, or of a row of table losses.
- * @param {TimelineView} view @param {Evidence} evidence
- */
+/** Marks the events that evidence counts, where the page has just as many. @param {TimelineView} view @param {Evidence} evidence */
 function markCounted(view, evidence) {
-  const { model } = view;
-  if (!COUNTS.test(evidence.text ?? '')) return;
-  const table = model.table(evidence.table ?? '');
-  const row = table?.rows[evidence.row ?? -1];
-  const what = table && row && evidence.table === 'losses' ? row[table.columns.findIndex((column) => column.name === 'what')] : null;
-  if ((what === 'unfused' || what === 'casts') && model.timeline.fusable) {
-    view.setSearchText(`counted:${what} ${evidence.device_id}`);
-    return;
-  }
-  if (evidence.name && model.nameIndex.has(evidence.name)) view.setSearchText(typeof evidence.device_id === 'number' ? `counted:name ${evidence.device_id} ${evidence.name}` : evidence.name);
+  const [, count] = COUNTS.exec(evidence.text ?? '') ?? [];
+  if (!count || !evidence.table) return false;
+  view.setSearchText(`counted:${evidence.table} ${evidence.row}`);
+  const { counted, events } = view.search;
+  if (counted && (events === null || events === Number(count.replaceAll(',', '')))) return true;
+  view.setSearchText('');
+  return false;
+}
+
+/** The name of events that evidence or its row has, null where the page has none of it. @param {Model} model @param {Evidence} evidence */
+export function nameOf(model, { name, table: key, row }) {
+  const table = model.table(key ?? '');
+  const names = [name, table?.rows[row ?? -1]?.[placeColumns(table).name]].map(String);
+  return names.find((each) => model.nameIndex.has(each)) ?? null;
 }
 
 /**
@@ -86,15 +89,17 @@ export function showEvidence(view, evidence) {
   const { model } = view;
   const time = (/** @type {number | null | undefined} */ at) => (typeof at === 'number' ? model.clock.relative(at) : null);
   const from = time(evidence.start_ns);
-  markCounted(view, evidence);
+  const isMarked = markCounted(view, evidence);
   if (from !== null) {
     showTime(view, evidence, from, time(evidence.end_ns) ?? from);
     return;
   }
-  // A name alone: the longest event that has it, and all of them marked.
-  view.setSearchText(String(evidence.name));
+  // A name alone: the longest event that has it, and all of them marked; of a range what it launched, too.
+  const name = nameOf(model, evidence) ?? '';
+  const kinds = kindsOf(model, evidence, name);
+  if (!isMarked) view.setSearchText(kinds?.[0] === 'nvtx' ? `path:${name}` : name);
   const where = { device: evidence.device_id, pid: evidence.pid, tid: evidence.tid };
-  const event = model.findEvent(String(evidence.name), { ...where, kinds: kindsOf(view, evidence) });
+  const event = model.findEvent(name, { ...where, kinds });
   if (event >= 0) view.selectEvent(event, { zoom: true });
   else view.fit();
 }

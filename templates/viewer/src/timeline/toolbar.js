@@ -237,7 +237,7 @@ export class Toolbar {
         : search.names === null
           ? ''
           : search.distinct === 0
-            ? 'no match'
+            ? search.events ? counted(search.events, 'gap') : 'no match'
             : `${search.events === null ? '' : `${counted(search.events, 'event')}, `}${counted(search.distinct, 'name')}`;
     this.status.title = search.error ?? '';
     this.showLegend();

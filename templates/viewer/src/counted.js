@@ -1,0 +1,92 @@
+/** @import { Model } from './model.js' */
+/** @import { Cell, Table } from './types.js' */
+import { placeColumns, records } from './table-schema.js';
+
+const MAX_TINY_BYTES = 65_536;
+const BLOCKS = 1; // in `aux` of a call
+
+/** The cells of a row by column name. @param {Table} table @param {number} row @returns {Record<string, Cell>} */
+function recordOf(table, row) {
+  return Object.fromEntries(table.columns.map(({ name }, column) => [name, table.rows[row][column]]));
+}
+
+/** Grid and block of a kernel as tables write them. @param {Model} model @param {number} event */
+function shapeOf(model, event) {
+  const config = model.timeline.configs[model.events.aux[event] - 1] ?? [];
+  return [config.slice(0, 3).join('x'), config.slice(3, 6).join('x')];
+}
+
+/** Events of a name: of kernels on the row's GPU, of its shape where it has one; of a process's calls those. @param {Model} model @param {Table} table @param {number} row */
+function ofName(model, table, row) {
+  const [cells, values] = [table.rows[row], recordOf(table, row)];
+  const columns = [placeColumns(table).name, table.columns.findIndex(({ role }) => role === 'kernel_name')].filter((column) => column >= 0);
+  const column = columns.find((each) => model.nameIndex.has(String(cells[each])));
+  if (column === undefined) return null;
+  const name = model.nameIndex.get(String(cells[column]));
+  const { role } = table.columns[column];
+  const kinds = role === 'kernel_name' ? ['kernel', 'copy', 'set'] : role === 'range_name' ? ['nvtx', 'nvtx_async'] : ['api', 'copy', 'set'];
+  const pid = table.columns.find((each) => each.name === 'pid')?.key ? values.pid : null;
+  return (/** @type {number} */ event) => {
+    if (model.events.name[event] !== name) return false;
+    const lane = model.laneOf(event);
+    if (!kinds.includes(lane.kind) || (typeof pid === 'number' && lane.pid !== pid)) return false;
+    if (model.isGpuLane(lane) && typeof values.device_id === 'number' && lane.gpu !== values.device_id) return false;
+    const [grid, block] = values.grid ? shapeOf(model, event) : [];
+    return !values.grid || (values.grid === grid && values.block === block);
+  };
+}
+
+/** What table losses counts on a GPU: what could be fused stands two or more in a row on a stream. @param {Model} model @param {Record<string, Cell>} loss */
+function ofLoss(model, { what, device_id: gpu }) {
+  const { events, timeline } = model;
+  const own = (/** @type {number} */ event, /** @type {string} */ kind) => model.laneOf(event).kind === kind && model.laneOf(event).gpu === gpu;
+  if (what === 'unfused' || what === 'casts') {
+    const names = new Set(what === 'casts' ? timeline.casts : timeline.fusable);
+    return (/** @type {number} */ event) => {
+      if (!names.has(events.name[event]) || !own(event, 'kernel')) return false;
+      const { first, count } = model.laneOf(event);
+      return what === 'casts' || [event - 1, event + 1].some((at) => at >= first && at < first + count && names.has(events.name[at]));
+    };
+  }
+  if (what === 'tiny_copies')
+    return (/** @type {number} */ event) => {
+      const launch = own(event, 'copy') && model.nameOf(event).includes('Host') && events.aux[event] <= MAX_TINY_BYTES ? model.launchOf(event) : -1;
+      return launch >= 0 && (events.aux[launch] & 3) === BLOCKS;
+    };
+  if (what !== 'underfilled' && what !== 'small_blocks') return null;
+  const few = what === 'underfilled' ? (/** @type {Cell} */ fill) => fill === 'underfilled' : (/** @type {Cell} */ _, /** @type {Cell} */ threads) => Number(threads) < 32;
+  const shapes = new Set(
+    records(model.table('kernel_shape'))
+      .filter((shape) => shape.device_id === gpu && few(shape.fill, shape.threads_per_block))
+      .map(({ kernel_name: name, grid, block }) => [name, grid, block].join()),
+  );
+  return (/** @type {number} */ event) => own(event, 'kernel') && shapes.has([model.nameOf(event), ...shapeOf(model, event)].join());
+}
+
+const SHORTEST_NS = 4000;
+const SAME = ['next_op', 'launch_api', 'nvtx_range'];
+
+/** Rows of gpu_idle_gaps that a pattern of gaps counts, or a cause: gaps within active spans of which a part has it. @param {Model} model @param {Record<string, Cell>} of */
+function gapsOf(model, of) {
+  const spans = records(model.table('active_spans')).filter(({ kind, device_id: gpu }) => kind === 'active' && gpu === of.device_id);
+  const isPattern = 'next_op' in of;
+  const has = (/** @type {Record<string, Cell>} */ { gap_start_ns: start, gap_end_ns: end, cause, other_causes: others, ...gap }) =>
+    (cause === of.cause || (!isPattern && `, ${others}`.includes(`, ${of.cause} `))) &&
+    (!isPattern || (Number(end) - Number(start) >= SHORTEST_NS && SAME.every((column) => gap[column] === of[column]))) &&
+    spans.some((span) => Number(span.start_ns) <= Number(start) && Number(end) <= Number(span.end_ns));
+  return new Set(records(model.table('gpu_idle_gaps')).filter((gap) => gap.device_id === of.device_id && has(gap)).map(({ row }) => row));
+}
+
+/**
+ * The events, or idle gaps, that a row of a table counts: "losses 9".
+ * @param {Model} model @param {string} text
+ * @returns {{test: (event: number) => boolean, gaps: Set<number> | null} | null}  gaps: rows of gpu_idle_gaps; null: of another table
+ */
+export function countedOf(model, text) {
+  const [, name, row] = /^(\w+)\s+(\d+)$/u.exec(text.trim()) ?? [];
+  const table = model.table(name ?? '');
+  if (!table?.rows[Number(row)]) return null;
+  if (name === 'idle_patterns' || name === 'idle_causes') return { test: () => false, gaps: gapsOf(model, recordOf(table, Number(row))) };
+  const test = name === 'losses' ? ofLoss(model, recordOf(table, Number(row))) : ofName(model, table, Number(row));
+  return test && { test, gaps: null };
+}

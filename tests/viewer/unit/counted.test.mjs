@@ -1,0 +1,67 @@
+// What evidence that counts events marks: exactly the events, or idle gaps, of its row.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { countedOf } from '../../../templates/viewer/src/counted.js';
+import { showEvidence } from '../../../templates/viewer/src/timeline/show-evidence.js';
+import { Search } from '../../../templates/viewer/src/search.js';
+import { planModel } from '../lib/plan-model.mjs';
+
+/** A table of these columns ("name:role" for a key); rows as lists. */
+function table(columns, ...rows) {
+  return { title: '', columns: columns.split(' ').map((text) => text.split(':')).map(([name, role]) => ({ name, role: role ?? 'metric', key: role !== undefined })), rows };
+}
+
+test('a shape of a kernel is one configuration on one GPU', () => {
+  const { model } = planModel();
+  const lane = model.lanes.find(({ kind }) => kind === 'kernel');
+  const [name, [x, y, z, ...block]] = [model.nameOf(lane.first), model.timeline.configs[model.events.aux[lane.first] - 1]];
+  const grid = [x, y, z].join('x');
+  const shape = [name, lane.gpu, grid, block.slice(0, 3).join('x')];
+  model.report.tables.kernel_shape = table('kernel_name:kernel_name device_id:device grid:label block:label fill threads_per_block', [...shape, 'underfilled', 16], [name, lane.gpu, '9x9x9', shape[3], 'waves', 64]);
+  model.report.tables.losses = table('device_id:device what:name', [lane.gpu, 'underfilled'], [lane.gpu, 'small_blocks'], [lane.gpu, 'repeated_copies'], [lane.gpu + 40, 'underfilled']);
+  const expected = [...Array(model.count).keys()].filter((event) => {
+    const on = model.laneOf(event);
+    return on.kind === 'kernel' && on.gpu === lane.gpu && model.nameOf(event) === name && model.timeline.configs[model.events.aux[event] - 1].slice(0, 3).join('x') === grid;
+  });
+  assert.ok(expected.length > 1);
+  const marked = (text) => [...Array(model.count).keys()].filter(countedOf(model, text).test);
+  assert.deepEqual(marked('kernel_shape 0'), expected);
+  assert.deepEqual(marked('kernel_shape 1'), []);
+  assert.deepEqual(marked('losses 0'), expected);
+  assert.deepEqual(marked('losses 1'), expected);
+  assert.equal(countedOf(model, 'losses 2'), null, 'the page cannot tell which');
+  assert.deepEqual(marked('losses 3'), [], 'of another GPU');
+  assert.equal(countedOf(model, 'no_such_table 0'), null);
+});
+
+test('gaps of a pattern are those with its cause before its operation, in active time', () => {
+  const { model } = planModel();
+  const columns = 'device_id:device gap_start_ns gap_end_ns cause next_op launch_api nvtx_range other_causes';
+  const gap = (start, length, cause, next = 'k', others = null) => [0, start, start + length, cause, next, 'launch', null, others];
+  Object.assign(model.report.tables, {
+    active_spans: table('device_id:device kind start_ns end_ns', [0, 'active', 0, 1e6], [0, 'pause', 1e6, 2e6]),
+    gpu_idle_gaps: table(columns, gap(10, 9000, 'a'), gap(2e4, 3000, 'a'), gap(3e4, 9000, 'a', 'other'), gap(4e4, 9000, 'b', 'k', 'c 1.00 µs, a 2.00 µs'), gap(1.5e6, 9000, 'a')),
+    idle_patterns: table('device_id:device cause:name next_op:kernel_name launch_api:label nvtx_range:range_name', [0, 'a', 'k', 'launch', null]),
+    idle_causes: table('device_id:device cause:name', [0, 'a']),
+  });
+  assert.deepEqual([...countedOf(model, 'idle_patterns 0').gaps], [0]);
+  assert.deepEqual([...countedOf(model, 'idle_causes 0').gaps], [0, 1, 2, 3]);
+  const search = new Search(model);
+  const view = { model, search, setSearchText: (text) => search.set(text, false, false), showRange() {}, selectEvent() {}, layout: { tracks: [] } };
+  const evidence = (text) => ({ text, table: 'idle_patterns', row: 0, start_ns: 10, end_ns: 9010 });
+  showEvidence(view, evidence('1 gaps before k'));
+  assert.deepEqual([search.text, search.events, [...search.forFrame().gaps]], ['counted:idle_patterns 0', 1, [0]]);
+  showEvidence(view, evidence('2 gaps before k'));
+  assert.equal(search.text, '', 'another number than the text says marks nothing');
+});
+
+test('time under a range leads to what the range launched', () => {
+  const { model } = planModel();
+  const range = model.nameOf(model.lanes.find(({ kind }) => kind === 'nvtx').first);
+  model.report.tables.range_losses = table('device_id:device loss:name range_name:range_name', [0, 'host_code', range]);
+  const search = new Search(model);
+  const view = { model, search, setSearchText: (text) => search.set(text, false, false), fit() {}, selectEvent() {} };
+  showEvidence(view, { text: `1 ms under ${range}`, table: 'range_losses', row: 0, name: 'host_code', device_id: 0 });
+  assert.equal(search.text, `path:${range}`);
+  assert.ok(search.events > 0);
+});
