@@ -26,10 +26,10 @@ void nai_arena_free(struct nai_arena *arena) {
   *arena = (struct nai_arena)NAI_ARENA(arena->directory);
 }
 
-static int get_large(void **out, struct nai_arena *arena, size_t bytes, struct nai_err *err) {
+static int get_large(void **out, struct nai_arena *arena, size_t bytes, size_t unset, struct nai_err *err) {
   NAI_FREED struct nai_arena_block *block = calloc(1, sizeof *block);
   NAI_TRY(nai_memory_check(block, err));
-  NAI_TRY(nai_spill_array_new(&block->large, arena->directory, bytes, err));
+  NAI_TRY(nai_spill_array_new(&block->large, arena->directory, bytes, unset, err));
   block->next = arena->large;
   *out = block->large;
   arena->large = block;
@@ -51,7 +51,8 @@ static void *get_small(struct nai_arena *arena, size_t bytes) {
   return memset(memory, 0, bytes);
 }
 
-int nai_arena_get(void *out, struct nai_arena *arena, size_t count, size_t size, struct nai_err *err) {
+/* Elements before number `unset` need not be zeroed. */
+static int get(void *out, struct nai_arena *arena, size_t count, size_t unset, size_t size, struct nai_err *err) {
   size_t bytes;
   void *memory = NULL;
   if (__builtin_mul_overflow(count, size, &bytes) || __builtin_add_overflow(bytes, SLACK, &bytes))
@@ -59,7 +60,7 @@ int nai_arena_get(void *out, struct nai_arena *arena, size_t count, size_t size,
   int rc = NAI_OK;
   pthread_mutex_lock(&arena->lock);
   if (bytes >= LARGE)
-    rc = get_large(&memory, arena, bytes, err);
+    rc = get_large(&memory, arena, bytes, unset * size, err);
   else
     memory = get_small(arena, bytes);
   pthread_mutex_unlock(&arena->lock);
@@ -67,6 +68,14 @@ int nai_arena_get(void *out, struct nai_arena *arena, size_t count, size_t size,
     return rc ? rc : nai_err_nomem(err);
   memcpy(out, &memory, sizeof memory);
   return NAI_OK;
+}
+
+int nai_arena_get(void *out, struct nai_arena *arena, size_t count, size_t size, struct nai_err *err) {
+  return get(out, arena, count, 0, size, err);
+}
+
+int nai_arena_get_unset(void *out, struct nai_arena *arena, size_t count, size_t size, struct nai_err *err) {
+  return get(out, arena, count, count, size, err);
 }
 
 /* The block of a large array that is no longer needed goes. */
@@ -87,7 +96,7 @@ static void drop_large(struct nai_arena *arena, const void *memory) {
 int nai_arena_resize(void *array, struct nai_arena *arena, size_t old_bytes, size_t bytes, struct nai_err *err) {
   void *old, *fresh = NULL;
   memcpy(&old, array, sizeof old);
-  NAI_TRY(nai_arena_get(&fresh, arena, bytes, 1, err));
+  NAI_TRY(get(&fresh, arena, bytes, old_bytes < bytes ? old_bytes : bytes, 1, err));
   if (old_bytes)
     memcpy(fresh, old, old_bytes < bytes ? old_bytes : bytes);
   if (old_bytes + SLACK >= LARGE)

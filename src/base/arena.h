@@ -26,6 +26,11 @@ void nai_arena_free(struct nai_arena *arena);
 NAI_MUST_CHECK int nai_arena_get(void *out, struct nai_arena *arena, size_t count, size_t size, struct nai_err *err);
 /* The same by the pointer's type: NAI_TRY(NAI_NEW(sums, arena, n, err)); */
 #define NAI_NEW(pointer, arena, count, err) nai_arena_get(&(pointer), (arena), (count), sizeof *(pointer), (err))
+/* The same for large arrays that are written before they are read: they may have been used before. */
+NAI_MUST_CHECK int nai_arena_get_unset(void *out, struct nai_arena *arena, size_t count, size_t size,
+                                       struct nai_err *err);
+#define NAI_NEW_UNSET(pointer, arena, count, err) \
+  nai_arena_get_unset(&(pointer), (arena), (count), sizeof *(pointer), (err))
 /* An array of the arena's (or none yet) with room for `bytes` instead of `old_bytes`; what is new is zeroed. `array` is
  * the address of the pointer to it, which stays as it was after a failure. */
 NAI_MUST_CHECK int nai_arena_resize(void *array, struct nai_arena *arena, size_t old_bytes, size_t bytes,

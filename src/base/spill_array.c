@@ -110,7 +110,7 @@ static struct header *new_plain(size_t bytes) {
   return header;
 }
 
-int nai_spill_array_new(void **out, const char *directory, size_t bytes, struct nai_err *err) {
+int nai_spill_array_new(void **out, const char *directory, size_t bytes, size_t unset, struct nai_err *err) {
   *out = NULL;
   if (!directory || bytes < MIN_FILE_BYTES) {
     struct header *header = new_plain(bytes);
@@ -122,7 +122,7 @@ int nai_spill_array_new(void **out, const char *directory, size_t bytes, struct 
   if (failed)
     return nai_err_sys(err, NAI_EIO, failed, "cannot reserve %zu bytes in \"%s\"", bytes, directory);
   if (!cleared)
-    memset(*out, 0, bytes);
+    memset((char *)*out + unset, 0, bytes - unset);
   return NAI_OK;
 }
 

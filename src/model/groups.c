@@ -47,7 +47,7 @@ static uint32_t run_from(const struct sorting *s, uint32_t first) {
 static int sort_block(struct sorting *s, uint32_t first, uint32_t end, struct nai_err *err) {
   uint32_t *rows = s->rows + first, n = end - first;
   if (!s->keys)
-    NAI_TRY(NAI_NEW(s->keys, s->arena, 2 * (size_t)(s->n < BLOCK_ROWS ? s->n : BLOCK_ROWS), err));
+    NAI_TRY(NAI_NEW_UNSET(s->keys, s->arena, 2 * (size_t)(s->n < BLOCK_ROWS ? s->n : BLOCK_ROWS), err));
   for (uint32_t i = 0; i < n; i++)
     s->keys[i] = (struct nai_key){nai_key_from_i64(nai_at(&s->by->start, rows[i])), rows[i]};
   nai_sort_keys_in(s->keys, s->keys + n, n);
@@ -142,7 +142,7 @@ int nai_rows_arrange(uint32_t *rows, uint32_t n, const struct nai_column *const 
                      struct nai_err *err) {
   NAI_SCOPED(nai_arena) arena = NAI_ARENA(NULL);
   struct nai_key *keys;
-  NAI_TRY(NAI_NEW(keys, &arena, 2 * (size_t)n, err));
+  NAI_TRY(NAI_NEW_UNSET(keys, &arena, 2 * (size_t)n, err));
   for (uint32_t i = 0; i < n; i++)
     keys[i].value = rows[i];
   while (count-- > 0) {

@@ -39,7 +39,7 @@ static int index_allocate(struct process_index *index, const struct nai_model *m
     if (x->key_count && span / 8 <= x->key_count + 1024) {
       NAI_TRY(NAI_NEW(x->rows, arena, span + 1, err));
     } else if (x->key_count) {
-      NAI_TRY(NAI_NEW(x->keys, arena, x->key_count, err));
+      NAI_TRY(NAI_NEW_UNSET(x->keys, arena, x->key_count, err));
       x->key_count = 0;
     }
   }

@@ -44,5 +44,5 @@ int nai_derived_column(struct nai_sql_table *t, int column, struct nai_err *err)
   size_t bytes = nai_type_size(t->table->schema->columns[column].type);
   return t->own->columns[column]
            ? NAI_OK
-           : nai_spill_array_new(&t->own->columns[column], NULL, (size_t)(t->own->rows + 1) * bytes, err);
+           : nai_spill_array_new(&t->own->columns[column], NULL, (size_t)(t->own->rows + 1) * bytes, 0, err);
 }

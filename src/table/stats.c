@@ -16,8 +16,25 @@ static double *quantile_of(struct nai_stats *s, int q) {
 
 /* --- sums ------------------------------------------------------------------------------------- */
 
-/* Everything but the quantiles. */
-static struct nai_stats sum_up(const int64_t *values, uint32_t n) {
+/* Of many values only those near the quantiles are put in order: they are counted in buckets whose width grows with the
+ * value (64 per power of two), and those of the buckets that hold a quantile are brought together. */
+enum { MANY = 2048, DIGITS = 6, DOUBLE_DIGITS = 52, DOUBLE_BIAS = 1023, BUCKETS = 2 + (64 << DIGITS), UNWANTED = -1 };
+
+struct buckets {
+  uint32_t count[BUCKETS];
+  int64_t behind[BUCKETS]; /* of a wanted one: where the next of its values goes, in the end where they end */
+};
+
+/* Ascends with the value: the exponent and the first digits of a floating-point number. */
+static inline uint32_t bucket_of(int64_t v) {
+  double number = (double)v;
+  uint64_t bits;
+  memcpy(&bits, &number, sizeof bits);
+  return v > 0 ? (uint32_t)(bits >> (DOUBLE_DIGITS - DIGITS)) - (DOUBLE_BIAS << DIGITS) + 1 : 0;
+}
+
+/* Everything but the quantiles. Where `b` is given, values are counted in it, and bucket[i] is that of values[i]. */
+static struct nai_stats sum_up(const int64_t *values, uint32_t n, struct buckets *b, uint32_t *bucket) {
   struct nai_stats s = {.count = n, .min = n ? values[0] : 0, .max = n ? values[0] : 0};
   wide total = 0;
   uwide squares = 0; /* wraps where a value is beyond any duration */
@@ -29,6 +46,8 @@ static struct nai_stats sum_up(const int64_t *values, uint32_t n) {
     squares += (uwide)((wide)value * value);
     s.min = value < s.min ? value : s.min;
     s.max = value > s.max ? value : s.max;
+    if (b)
+      b->count[bucket[i] = bucket_of(value)]++;
   }
   if (!n)
     return s;
@@ -51,7 +70,7 @@ static void set_quantiles(struct nai_stats *s, const double at[QUANTILES]) {
 }
 
 struct nai_stats nai_stats_of(int64_t *values, uint32_t count) {
-  struct nai_stats s = sum_up(values, count);
+  struct nai_stats s = sum_up(values, count, NULL, NULL);
   double at[QUANTILES];
   nai_quantiles_i64(at, values, count, quantiles, QUANTILES);
   set_quantiles(&s, at);
@@ -59,23 +78,6 @@ struct nai_stats nai_stats_of(int64_t *values, uint32_t count) {
 }
 
 /* --- groups ----------------------------------------------------------------------------------- */
-
-/* Of many values only those near the quantiles are put in order: they are counted in buckets whose width grows with the
- * value (64 per power of two), and those of the buckets that hold a quantile are brought together. */
-enum { MANY = 2048, DIGITS = 6, DOUBLE_DIGITS = 52, DOUBLE_BIAS = 1023, BUCKETS = 2 + (64 << DIGITS), UNWANTED = -1 };
-
-struct buckets {
-  uint32_t count[BUCKETS];
-  int64_t behind[BUCKETS]; /* of a wanted one: where the next of its values goes, in the end where they end */
-};
-
-/* Ascends with the value: the exponent and the first digits of a floating-point number. */
-static inline uint32_t bucket_of(int64_t v) {
-  double number = (double)v;
-  uint64_t bits;
-  memcpy(&bits, &number, sizeof bits);
-  return v > 0 ? (uint32_t)(bits >> (DOUBLE_DIGITS - DIGITS)) - (DOUBLE_BIAS << DIGITS) + 1 : 0;
-}
 
 /* Where a value is: its rank in its bucket. */
 struct place {
@@ -102,16 +104,13 @@ static int64_t value_at(const struct buckets *b, struct place place, int64_t *co
   return values[place.rank];
 }
 
-/* `collected` and `bucket` have room for as many values. */
+/* Of values that sum_up has counted. `collected` has room for as many. */
 static void quantiles_of_many(double at[QUANTILES], const int64_t *values, uint32_t count, struct buckets *b,
-                              int64_t *collected, uint32_t *bucket) {
+                              int64_t *collected, const uint32_t *bucket) {
   struct place low[QUANTILES], high[QUANTILES], last = {0, 0};
   size_t below = 0;
   int64_t room = 0;
-  memset(b->count, 0, sizeof b->count);
   memset(b->behind, 0xff, sizeof b->behind);
-  for (uint32_t i = 0; i < count; i++)
-    b->count[bucket[i] = bucket_of(values[i])]++;
   for (int q = 0; q < QUANTILES; q++) {
     struct nai_rank rank = nai_rank_of(quantiles[q], count);
     low[q] = last = want(b, last.bucket, rank.below, &below, &room);
@@ -129,8 +128,10 @@ static void quantiles_of_many(double at[QUANTILES], const int64_t *values, uint3
 
 static struct nai_stats stats_of_group(int64_t *values, uint32_t count, struct buckets *b, int64_t *collected,
                                        uint32_t *bucket) {
-  struct nai_stats s = sum_up(values, count);
   double at[QUANTILES];
+  if (count > MANY)
+    memset(b->count, 0, sizeof b->count);
+  struct nai_stats s = sum_up(values, count, count > MANY ? b : NULL, bucket);
   if (s.min == s.max)
     for (int q = 0; q < QUANTILES; q++)
       at[q] = count ? (double)s.min : NAN;
@@ -150,19 +151,23 @@ int nai_group_stats(struct nai_stats *stats, uint32_t groups, const struct nai_v
            most = 0; /* behind: of each group's values, those of none before */
   int64_t *told_value = NULL, *collected = NULL, *by_group;
   struct buckets *b = NULL; /* of a large group */
-  NAI_TRY(NAI_NEW(by_group, &arena, rows, err));
+  NAI_TRY(NAI_NEW_UNSET(by_group, &arena, rows, err));
   NAI_TRY(NAI_NEW(behind, &arena, (size_t)groups + 2, err));
   if (!group) {
-    NAI_TRY(NAI_NEW(told_group, &arena, rows, err));
-    NAI_TRY(NAI_NEW(told_value, &arena, rows, err));
+    NAI_TRY(NAI_NEW_UNSET(told_group, &arena, rows, err));
+    NAI_TRY(NAI_NEW_UNSET(told_value, &arena, rows, err));
     group = bucket = told_group; /* used again when they are by group */
     value = collected = told_value;
   }
   for (uint32_t first = 0; first < rows && told_group; first += NAI_VALUES_BLOCK)
     values->block(values->ctx, first, rows - first < NAI_VALUES_BLOCK ? rows - first : NAI_VALUES_BLOCK,
                   told_group + first, told_value + first);
-  /* Numbered from 1 on; NAI_NO_GROUP becomes 0, so that no row needs a question. */
-  for (uint32_t i = 0; i < rows; i++)
+  for (uint32_t i = 0; i < rows && groups == 1; i++) { /* left out or not */
+    by_group[behind[1]] = value[i];
+    behind[1] += group[i] == 0;
+  }
+  /* Of several, numbered from 1 on; NAI_NO_GROUP becomes 0, so that no row needs a question. */
+  for (uint32_t i = 0; i < rows && groups != 1; i++)
     behind[(uint32_t)(group[i] + 1) + 1]++;
   for (uint32_t g = 0; g <= groups; g++) {
     most = behind[g + 1] > most ? behind[g + 1] : most;
@@ -175,7 +180,7 @@ int nai_group_stats(struct nai_stats *stats, uint32_t groups, const struct nai_v
       NAI_TRY(NAI_NEW(collected, &arena, most, err));
     }
   }
-  for (uint32_t i = 0; i < rows; i++)
+  for (uint32_t i = 0; i < rows && groups != 1; i++)
     by_group[behind[(uint32_t)(group[i] + 1)]++] = value[i];
   for (uint32_t g = 0, first = behind[0]; g < groups; first = behind[++g])
     stats[g] = stats_of_group(by_group + first, behind[g + 1] - first, b, collected, bucket);

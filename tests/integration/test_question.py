@@ -335,6 +335,38 @@ class Answers(unittest.TestCase):
         at = first / 1e9
         self.assertIn(str(inside), self.said("host-bound", f"how many times does step_a run between {at:.9f} s and {at + 0.005:.9f} s").split()[0])
 
+    def test_one_number_of_what_is_named_and_limited(self):
+        """Any kind of event, limited by name, length, size, GPU, process and time, and any number of it: against the export itself."""
+        def truth(name, sql):
+            return sqlite3.connect(f"file:{trace(name)}?mode=ro", uri=True).execute(sql).fetchall()
+        calls = "from CUPTI_ACTIVITY_KIND_RUNTIME join StringIds on id = nameId where "
+        kernels = "from CUPTI_ACTIVITY_KIND_KERNEL join StringIds on id = shortName where "
+        ranges = "from NVTX_EVENTS where end is not null and "
+        begin = "(select min(start) from CUPTI_ACTIVITY_KIND_KERNEL)"
+        pid, = truth("training", "select max(globalPid / 0x1000000 % 0x1000000) from CUPTI_ACTIVITY_KIND_KERNEL")[0]
+        for name, question, sql in (
+                ("host-bound", "how many cudaLaunchKernel calls took more than 5 us", f"count(*) {calls} value glob 'cudaLaunchKernel_*' and end - start > 5000"),
+                ("host-bound", "wie lange dauert cudaStreamSynchronize im mittel in the first 1 s", f"avg(end - start) {calls} value glob 'cudaStreamSynchronize_*'"),
+                ("host-bound", "cuda calls < 4 us", f"count(*) {calls} end - start < 4000"),
+                ("host-bound", "p95 of step_a", None),
+                ("host-bound", "shortest step_a in the first 10 ms", f"min(end - start) {kernels} value glob 'step_a*' and start >= {begin} and start < {begin} + 10000000"),
+                ("host-bound", "how many kernels after the first kernel", f"count(*) {kernels} 1"),
+                ("host-bound", "how many different cuda calls are used", f"count(distinct value) {calls} 1"),
+                ("copy-bound", "average h2d copy larger than 1 MB", "avg(bytes) from CUPTI_ACTIVITY_KIND_MEMCPY where copyKind = 1 and bytes > 1000000"),
+                ("copy-bound", "what share of copies is smaller than 2 MB", "100.0 * avg(bytes < 2000000) from CUPTI_ACTIVITY_KIND_MEMCPY"),
+                ("training", "number of nvtx ranges longer than 1 ms", f"count(*) {ranges} end - start > 1000000"),
+                ("training", "count of allreduce kernels longer than 1 ms on gpu 1", f"count(*) {kernels} value like '%AllReduce%' and end - start > 1000000 and deviceId = 1"),
+                ("training", f"how many kernels has pid {pid}", f"count(*) {kernels} globalPid / 0x1000000 % 0x1000000 = {pid}"),
+                ("training", "what percentage of cuda calls time is cudaLaunchKernel", f"100.0 * sum((end - start) * (value glob 'cudaLaunchKernel_*')) / sum(end - start) {calls} 1")):
+            with self.subTest(question, trace=name):
+                answer = ask(artifacts(name), question)
+                self.assertEqual(answer["intents"], ["measure"], answer["answer"])
+                if sql:
+                    value, slack = first_number(answer["answer"][0]["text"])
+                    self.assertAlmostEqual(value, truth(name, f"select {sql}")[0][0], delta=slack)
+        self.assertRegex(self.said("training", "kernels longer than 20 us per gpu"), r"; GPU \d [\d,]+ \([\d.]+ \w+\), GPU \d ")
+        self.assertTrue(self.said("training", "how many os calls are longer than 1 ms").startswith("Nothing recorded answers that: the trace has no OS runtime calls"))
+
     def test_a_saving_names_what_it_is_a_share_of(self):
         saved = self.said("pause", "how much faster could it be")
         self.assertRegex(saved, r"^At most [\d.]+ % of the capture \(")
@@ -407,12 +439,13 @@ class Honesty(unittest.TestCase):
         """A word that changes what is asked, and that no answer applies, leaves no answer: a number of something else is worse than none."""
         for question, words in (("how much time do the copies take without the kernels", ("without",)), ("cudaStreamSynchronize time while the gpu was idle", ("idle",)),
                                 ("average time between two launches of step_a", ("between",)), ("mean h2d throughput excluding tiny copies", ("excluding",)),
-                                ("how many copies before the last kernel", ("before", "last")), ("is step_a slower in the second process", ("second",)),
-                                ("number of syncs longer than 20 us", ("longer",)), ("median kernel duration outside of step_a", ("outside",))):
+                                ("how many copies before the second kernel", ("before", "second")), ("is step_a slower in the second process", ("second",)),
+                                ("number of syncs while copies run", ("while",)), ("median kernel duration outside of step_a", ("outside",))):
             answer = ask(artifacts("host-bound"), question)
             self.assertEqual((answer["intents"], answer["facts"]), ([], []), question)
             for word in words:
                 self.assertIn(f'"{word}"', answer["answer"][0]["text"], question)
+        self.assertEqual(ask(artifacts("host-bound"), "kernels longer than 20 us per copy")["answer"][0]["text"], "Each word is known, but no answer is about all of them together.")
         self.assertEqual(ask(artifacts("host-bound"), "how much does it cost on GPU 0 between 1 s and 2 s per kernel")["facts"], [])
 
     def test_a_doubtful_answer_is_none(self):

@@ -614,7 +614,7 @@ TEST(test_big_arrays_grow) {
 static unsigned char *new_megabyte(unsigned char fill) {
   unsigned char *array;
   struct nai_err err = {0};
-  assert_int_equal(nai_spill_array_new((void **)&array, "/tmp", 1 << 20, &err), NAI_OK);
+  assert_int_equal(nai_spill_array_new((void **)&array, "/tmp", 1 << 20, 0, &err), NAI_OK);
   for (size_t i = 0; i < 1 << 20; i++)
     assert_int_equal(array[i], 0);
   memset(array, fill, 1 << 20);

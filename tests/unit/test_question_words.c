@@ -78,9 +78,21 @@ TEST(test_numbers_of_a_question) {
   assert_int_equal(q->gpu_count, 0); /* a rank alone need not be that GPU */
   assert_int_equal(q->number, 3);
   assert_int_equal(q->other, 4);
-  subject_of(q, "kernels shorter than 2.5 us");
-  assert_int_equal(q->time_count, 1);
-  assert_int_equal(q->time_ns[0], 2500);
+  subject_of(q, "kernels shorter than 2.5 us in the first second");
+  assert_int_equal(q->most_ns, 2500);
+  assert_int_equal(q->least_ns, INT64_MIN);
+  assert_true(q->from_start && q->time_count == 2 && q->time_ns[0] == 1000000000);
+  subject_of(q, "h2d copies > 1 MB that take more than 3 ms");
+  assert_int_equal(q->least_bytes, 1000000);
+  assert_int_equal(q->least_ns, 3000000);
+  subject_of(q, "kernels from 10 to 20 us");
+  assert_true(q->least_ns == 10000 && q->most_ns == 20000 && q->time_count == 0);
+  subject_of(q, "gaps that are between 1 and 5 ms");
+  assert_true(q->least_ns == 1000000 && q->most_ns == 5000000 && q->time_count == 0);
+  subject_of(q, "wie viele kernel sind länger als 2 us");
+  assert_int_equal(q->least_ns, 2000);
+  subject_of(q, "the 5 ms gap");
+  assert_true(q->time_count == 1 && q->least_ns == INT64_MIN);
   static const char *const spans[] = {"between 0.2 and 0.3 s", "from 200 ms to 300 ms", "0.2-0.3 s", "0.2 s to 300ms"};
   for (size_t i = 0; i < sizeof spans / sizeof *spans; i++) {
     assert_string_equal(subject_of(q, spans[i]), "window");

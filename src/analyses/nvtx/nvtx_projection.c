@@ -158,11 +158,14 @@ static void cover(struct group *group, const struct span *span) {
 static int sum_unions(struct work *w, int kind, struct nai_err *err) {
   struct nai_key *keys;
   uint32_t count = 0;
+  size_t most = 0; /* of disordered groups */
   for (uint32_t i = 0; i < w->span_count; i++)
     if (w->spans[i].group[kind] != NAI_NO_GROUP)
       cover(&w->groups[w->spans[i].group[kind]], &w->spans[i]);
-  NAI_TRY(NAI_NEW(keys, w->arena, w->span_count, err));
-  for (uint32_t i = 0; i < w->span_count; i++)
+  for (uint32_t g = 0; g < w->known.count; g++)
+    most += w->groups[g].disordered ? (size_t)w->groups[g].with_work : 0;
+  NAI_TRY(NAI_NEW(keys, w->arena, most, err));
+  for (uint32_t i = 0; i < w->span_count && most; i++)
     if (w->spans[i].group[kind] != NAI_NO_GROUP && w->groups[w->spans[i].group[kind]].disordered)
       keys[count++] = (struct nai_key){nai_key_from_i64(w->spans[i].start), i};
   NAI_TRY(nai_sort_keys(keys, count, err));

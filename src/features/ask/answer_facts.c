@@ -10,7 +10,7 @@ int nai_facts_ask(struct nai_query_rows *out, const struct nai_asking *asking, c
                   struct nai_err *err) {
   enum { MAX_ROWS = 1000 };
   const struct nai_question *q = asking->question;
-  enum { PLAIN = 11 };
+  enum { PLAIN = 15 };
   bool pair = q->gpu_count == 2;
   struct nai_query_parameter parameters[PLAIN + NAI_QUESTION_MAX_CHOICES] = {
       nai_query_int("gpu", asking->gpu, INT64_MIN),
@@ -21,7 +21,11 @@ int nai_facts_ask(struct nai_query_rows *out, const struct nai_asking *asking, c
       nai_query_string("question", q->squeezed),
       nai_query_int("number", q->number, INT64_MIN),
       nai_query_int("other", q->other, INT64_MIN),
-      nai_query_int("bytes", q->bytes, INT64_MIN),
+      nai_query_string("named", q->named),
+      nai_query_int("least_ns", q->least_ns, INT64_MIN),
+      nai_query_int("most_ns", q->most_ns, INT64_MIN),
+      nai_query_int("least_bytes", q->least_bytes, INT64_MIN),
+      nai_query_int("most_bytes", q->most_bytes, INT64_MIN),
       nai_query_int("from", q->time_count ? q->time_ns[0] : -1, -1),
       nai_query_int("to", q->time_count > 1 ? q->time_ns[1] : -1, -1)};
   for (size_t i = 0; i < q->choice_count; i++)
@@ -189,7 +193,7 @@ static bool applies(const struct nai_asking *asking, const struct nai_yaml *doc,
                     bool by_gpu) {
   const struct nai_question *q = asking->question;
   bool gpu = asking->gpu == INT64_MIN || by_gpu || nai_fact_has(doc, entry, ":gpu");
-  return gpu && (q->time_count < 2 || q->lengths || nai_fact_has(doc, entry, ":from"));
+  return gpu && (q->time_count < 2 || nai_fact_has(doc, entry, ":from"));
 }
 
 int nai_facts_add(const struct nai_asking *asking, const struct nai_intent *intent, const struct nai_yaml_node *entry,

@@ -73,11 +73,12 @@ static int check_fact(const struct nai_yaml *doc, const struct nai_yaml_node *fa
 
 static int check_intent(const struct nai_yaml *doc, const struct nai_yaml_node *node, struct nai_err *err) {
   static const char *const keys[] = {"intent", "about", "words", "weak",   "takes", "rules", "needs",
-                                     "facts",  "say",   "next",  "cannot", "names", NULL};
+                                     "facts",  "say",   "next",  "cannot", "names", "when",  NULL};
   static const struct member members[] = {{"intent", false, true}, {"about", false, true},  {"words", true, false},
                                           {"weak", true, false},   {"takes", true, false},  {"rules", true, false},
                                           {"needs", true, false},  {"say", true, false},    {"next", true, false},
-                                          {"cannot", true, false}, {"names", false, false}, {NULL, false, false}};
+                                          {"cannot", true, false}, {"names", false, false}, {"when", false, false},
+                                          {NULL, false, false}};
   NAI_TRY(check_members(doc, node, keys, members, err));
   const struct nai_yaml_node *rule = nai_intent_items(doc, node, "rules"), *fact;
   for (; rule; rule = nai_yaml_next(doc, rule))

@@ -58,20 +58,23 @@ struct nai_question {
   size_t count;
   int64_t gpus[NAI_QUESTION_MAX_GPUS]; /* "GPU 1"; of several the first two */
   size_t gpu_count;
-  int64_t bytes;         /* "smaller than 4 KB" */
+  /* "longer than 5 ms", "between 10 and 20 us", "below 4 KB"; INT64_MIN: there is none. */
+  int64_t least_ns, most_ns, least_bytes, most_bytes;
   int64_t number, other; /* "the top 5", "step 3 and step 4"; INT64_MIN: there is none */
   int64_t time_ns[2];
-  size_t time_count;         /* "shorter than 5 us", "between 0.2 and 0.3 s" */
-  bool lengths;              /* two times that are lengths: "kernels between 10 and 20 us" */
+  size_t time_count;         /* "the 5 ms gap", "between 0.2 and 0.3 s" */
   bool either;               /* "bf16 or fp32" */
   bool from_start, from_end; /* of the capture: "the first 100 ms", "the last 2 s" */
   struct nai_question_choice choices[NAI_QUESTION_MAX_CHOICES];
   size_t choice_count;
+  const char *named;                    /* of what kind the thing is that it names: "kernel"; NULL: it names none */
   char squeezed[NAI_QUESTION_SQUEEZED]; /* its letters and digits, lower case */
 };
 /* quantities.c: what it fills of a question. */
 void nai_question_read_gpus(struct nai_question *question);
 void nai_question_read_numbers(struct nai_question *question, const char *text);
+/* Whether a word says that a number behind it is a limit: "over", "shorter". */
+bool nai_question_is_comparison(const char *word, size_t len, bool *above);
 /* spelling.c: looks in a word of a pattern for what a word may have meant. */
 void nai_question_try_word(struct nai_question_word *word, const char *pattern, size_t len);
 void nai_question_read(struct nai_question *question, const struct nai_intents *intents, const char *text);
@@ -126,9 +129,10 @@ struct nai_asking {
   const struct nai_question *question;
 };
 
-/* Runs a statement, with :gpu, :gpu_a and :gpu_b of a pair, :name, :question (letters and digits), :number, :other and
- * :bytes, :from and :to (ns) and a parameter of each of the file's `choices`, each null where the question has none.
- * `label` stands in messages for where it is from. Freed also on failure. */
+/* Runs a statement, with :gpu, :gpu_a and :gpu_b of a pair, :name and :named (its kind), :question (letters and
+ * digits), :number and :other, :from and :to, :least_ns, :most_ns, :least_bytes and :most_bytes, and a parameter of
+ * each of the file's `choices`, each null where the question has none. `label` stands in messages for where it is from.
+ * Freed also on failure. */
 NAI_MUST_CHECK int nai_facts_ask(struct nai_query_rows *out, const struct nai_asking *asking, const char *sql,
                                  const char *label, struct nai_err *err);
 /* Adds the facts of one entry of an intent, at most `room`, and what they say. */

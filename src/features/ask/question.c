@@ -176,7 +176,7 @@ static size_t put_words(struct nai_buf *out, const struct nai_asking *asking,
 /* Of two points of time the first is put first. Those that lie before all work on a GPU count from its start. */
 static int place_window(const struct nai_asking *asking, struct nai_question *q, struct nai_err *err) {
   NAI_SCOPED(nai_query_rows) found = {0};
-  if (q->time_count < 2 || q->lengths)
+  if (q->time_count < 2)
     return NAI_OK;
   int64_t from = q->time_ns[0] < q->time_ns[1] ? q->time_ns[0] : q->time_ns[1];
   int64_t to = q->time_ns[0] + q->time_ns[1] - from;
@@ -206,12 +206,18 @@ static void say_corrections(const struct nai_asking *asking) {
                      nai_arena_printf(asking->arena, "Read \"%s\" as \"%s\".", q->words[i].typed, q->words[i].meant));
 }
 
-/* Says which words no answer takes up. */
-static void say_left(const struct nai_asking *asking) {
+/* A word that is neither known nor the name that the answer is about. */
+static bool is_unknown(const struct nai_question_word *w) {
+  bool name = nai_question_has_mark(w->text) && !w->known && !w->answered && !w->names && !w->quoted;
+  return nai_question_is_strange(w) || name;
+}
+
+/* Says which words no answer takes up; `matched`: some word says what the question is about. */
+static void say_left(const struct nai_asking *asking, bool matched) {
   static const struct {
     const char *begin;
     bool (*is)(const struct nai_question_word *);
-  } kinds[] = {{"Not understood: ", nai_question_is_strange}, {"No answer accounts for ", nai_question_is_left}};
+  } kinds[] = {{"Not understood: ", is_unknown}, {"No answer accounts for ", nai_question_is_left}};
   for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
     NAI_SCOPED(nai_buf) words = {0};
     if (put_words(&words, asking, kinds[i].is))
@@ -219,6 +225,9 @@ static void say_left(const struct nai_asking *asking) {
                      nai_arena_printf(asking->arena, "%s%s.", kinds[i].begin, nai_buf_str(&words)));
     asking->arena->oom |= words.oom;
   }
+  if (matched && !asking->answer->said.count)
+    nai_answer_say(asking, &asking->answer->said, NULL,
+                   "Each word is known, but no answer is about all of them together.");
 }
 
 /* What can be asked, where nothing was understood. */
@@ -243,32 +252,52 @@ static bool has_facts(const struct nai_intent *intent) {
   return nai_intent_items(intent->doc, intent->node, "facts") || nai_intent_items(intent->doc, intent->node, "rules");
 }
 
+/* Whether what an intent needs of a question (`when`) is there. */
+static int applies(bool *out, const struct nai_asking *asking, const struct nai_intent *intent, struct nai_err *err) {
+  const char *when = nai_intent_text(intent->doc, intent->node, "when");
+  NAI_SCOPED(nai_buf) sql = {0};
+  NAI_SCOPED(nai_query_rows) found = {0};
+  *out = true;
+  if (!when)
+    return NAI_OK;
+  nai_buf_printf(&sql, "select 1 where %s", when);
+  NAI_TRY(nai_buf_check(&sql, err));
+  NAI_TRY(nai_facts_ask(&found, asking, nai_buf_str(&sql), intent->name, err));
+  *out = found.rows > 0;
+  return NAI_OK;
+}
+
 /* Whether an intent takes up each word of the question; one that says why there is no answer need not. */
-static bool takes_all(const struct nai_asking *asking, struct nai_question *q, const struct nai_intent *intent) {
+static int takes_all(bool *out, const struct nai_asking *asking, struct nai_question *q,
+                     const struct nai_intent *intent, struct nai_err *err) {
   NAI_SCOPED(nai_buf) left = {0};
   nai_question_answered(q, asking->intents, intent);
-  return !has_facts(intent) ||
-         !(put_words(&left, asking, nai_question_is_strange) + put_words(&left, asking, nai_question_is_left));
+  *out = !has_facts(intent) || !(put_words(&left, asking, is_unknown) + put_words(&left, asking, nai_question_is_left));
+  return *out ? applies(out, asking, intent, err) : NAI_OK;
 }
 
 /* The first that takes up each word: of those that know what the question names, if it names something; or NULL, and
  * then the words that the first one leaves are left. */
-static const struct nai_intent *choose_of(const struct nai_asking *asking, struct nai_question *q,
-                                          const struct nai_intent *about, const struct nai_intent *const *matched,
-                                          size_t matches) {
-  const struct nai_intent *first = NULL;
-  bool range = about && strcmp(nai_intent_text(about->doc, about->node, "names"), "range") == 0;
-  if (about && takes_all(asking, q, about))
-    return about;
-  for (size_t i = range ? matches : 0; i < matches; i++) /* what a range takes is all of it */
-    if (!about || knows_name(matched[i])) {
-      if (takes_all(asking, q, matched[i]))
-        return matched[i];
-      first = first ? first : matched[i];
-    }
-  if (about || first)
-    takes_all(asking, q, about ? about : first);
-  return NULL;
+static int choose_of(const struct nai_intent **out, const struct nai_asking *asking, struct nai_question *q,
+                     const struct nai_intent *about, const struct nai_intent *const *matched, size_t matches,
+                     struct nai_err *err) {
+  const struct nai_intent *first = about;
+  bool range = about && strcmp(nai_intent_text(about->doc, about->node, "names"), "range") == 0, taken = false;
+  if (about)
+    NAI_TRY(takes_all(&taken, asking, q, *out = about, err));
+  for (size_t i = 0; i < matches && !taken; i++) { /* what a range takes is all of it, but for what tells kinds */
+    const struct nai_intent *intent = matched[i];
+    if (about && !(range ? nai_intent_takes(intent, ":named") : knows_name(intent)))
+      continue;
+    NAI_TRY(takes_all(&taken, asking, q, *out = intent, err));
+    first = first ? first : intent;
+  }
+  if (taken)
+    return NAI_OK;
+  *out = NULL;
+  if (first)
+    nai_question_answered(q, asking->intents, first);
+  return NAI_OK;
 }
 
 /* What the question is about; NULL: it was not understood, or has a word that no answer takes up. *nothing: it names
@@ -279,19 +308,23 @@ static int choose(const struct nai_intent **chosen, bool *nothing, struct nai_as
   *chosen = NULL;
   NAI_TRY(nai_names_correct_spelling(asking, q, err));
   NAI_TRY(nai_names_choose(&about, asking, q, err));
+  q->named = about ? nai_intent_text(about->doc, about->node, "names") : NULL;
   NAI_TRY(nai_names_say_unknown(nothing, asking, err));
   *nothing &= !about;
   if (*nothing)
     return NAI_OK; /* that is all there is to say */
   size_t matches = nai_question_match(matched, q, asking->intents, !about);
-  if ((*chosen = choose_of(asking, q, about, matched, matches)))
-    return NAI_OK;
-  if (!about) {
+  NAI_TRY(choose_of(chosen, asking, q, about, matched, matches, err));
+  if (!*chosen && !about) {
     NAI_TRY(nai_names_choose_by_rest(&about, asking, q, err));
-    if (about && (*chosen = choose_of(asking, q, about, matched, matches)))
-      return NAI_OK;
+    if (about) {
+      q->named = nai_intent_text(about->doc, about->node, "names");
+      matches = nai_question_match(matched, q, asking->intents, false);
+      NAI_TRY(choose_of(chosen, asking, q, about, matched, matches, err));
+    }
   }
-  say_left(asking);
+  if (!*chosen)
+    say_left(asking, matches > 0);
   return NAI_OK;
 }
 

@@ -79,8 +79,8 @@ static size_t mark_phrase(struct nai_question_marks *marks, const struct nai_que
 }
 
 /* A part of a pattern: words in a row, "@term" for any of the phrases of that term, "@times" for two points of time,
- * "@duration" for one, "@durations" for two that are too short for points of time, "@size" for a number of bytes; "!"
- * in front: must not be there. */
+ * "@duration" for one, "@limit" for times or sizes that something is above or below, "@named" for what the trace has a
+ * name for; "!" in front: must not be there. */
 struct part {
   const char *text;
   size_t size;
@@ -117,9 +117,11 @@ bool nai_question_mark_term(struct nai_question_marks *marks, const struct nai_q
                              *key = choices ? nai_yaml_first(doc, choices) : NULL, *value;
   bool found = terms && nai_question_mark_phrases(marks, q, doc, nai_yaml_get(doc, terms, name));
   for (; key; key = nai_yaml_next(doc, key))
-    for (value = nai_yaml_first(doc, key); value; value = nai_yaml_next(doc, value))
-      if (strcmp(key->key, name) == 0 || strcmp(value->key, name) == 0)
+    for (value = nai_yaml_first(doc, key); value; value = nai_yaml_next(doc, value)) {
+      bool any = strcmp(key->key, name) == 0; /* the value that is chosen, no other */
+      if ((any && !found) || strcmp(value->key, name) == 0)
         found |= nai_question_mark_phrases(marks, q, doc, value);
+    }
   return found;
 }
 
@@ -133,19 +135,23 @@ static size_t mark_part(struct nai_question_marks *marks, const struct nai_quest
     return mark_phrase(marks, q, part->text, part->size);
   if (is_term(part, "duration"))
     return q->time_count == 1;
-  if (is_term(part, "size"))
-    return q->bytes != INT64_MIN;
-  if (is_term(part, "durations"))
-    return q->lengths;
+  if (is_term(part, "limit"))
+    return q->least_ns != INT64_MIN || q->most_ns != INT64_MIN || q->least_bytes != INT64_MIN ||
+                   q->most_bytes != INT64_MIN
+             ? OF_TIMES
+             : 0;
+  if (is_term(part, "named"))
+    return q->named != NULL;
   if (is_term(part, "times"))
-    return q->time_count == 2 && !q->lengths ? OF_TIMES : 0;
+    return q->time_count == 2 ? OF_TIMES : 0;
   snprintf(name, sizeof name, "%.*s", (int)part->size, part->text);
   for (size_t i = 0; i < intents->doc_count; i++)
     found |= nai_question_mark_term(marks, q, intents->docs[i], name);
   return found;
 }
 
-/* Points of the first word of a pattern: of its own, and one that is used for much else; and of each further one. */
+/* Points of the first word of a pattern: of its own, and one that is used for much else, as is each further one of
+ * those; and of each further one. */
 enum { STRONG = 2, WEAK = 1, FURTHER = 3 };
 
 /* The points of a pattern, more for one of more words, which says more; 0: the question does not have it. */
@@ -163,7 +169,7 @@ static int score_pattern(struct nai_question_marks *covered, const struct nai_qu
   }
   for (size_t i = 0; words && i < q->count; i++)
     covered->at[i] |= marks.at[i];
-  return words ? first + ((int)words - 1) * FURTHER : 0;
+  return words ? first + ((int)words - 1) * (first == WEAK ? WEAK : FURTHER) : 0;
 }
 
 int nai_question_score(struct nai_question_marks *covered, const struct nai_question *q,
@@ -245,7 +251,7 @@ static void mark_ignored(struct nai_question *q, const struct nai_intents *inten
 
 bool nai_question_is_left(const struct nai_question_word *w) {
   bool says = w->known ? !w->ignored : isdigit((unsigned char)*w->text);
-  return says && !w->answered && !w->quoted && !w->names && !w->of_gpu && !nai_question_has_mark(w->text);
+  return says && !w->answered && !w->quoted && !w->names && !w->of_gpu;
 }
 
 /* Calls something with each list of words: those of intents, of terms, those to ignore and those that qualify. */

@@ -8,26 +8,30 @@ struct launches {
   struct nai_stats_events kernels;
   uint32_t *call;        /* of each kernel, UINT32_MAX: none */
   struct nai_key *order; /* kernels with a call, by its start */
-  uint32_t count;
+  uint32_t count, known; /* kernels with a call, all kernels */
 };
 
-static int join(struct launches *out, struct nai_stats_rows *rows, const struct nai_stats_options *options,
-                uint32_t wanted, struct nai_err *err) {
+enum { WANTED = 1 << NAI_STATS_OP_CORRELATION | 1 << NAI_STATS_OP_PROCESS | 1 << NAI_STATS_OP_DEVICE };
+
+/* The calls of some kernels. */
+static int join(struct launches *out, const struct nai_stats_events *kernels, struct nai_arena *arena,
+                struct nai_err *err) {
+  out->kernels = *kernels;
+  out->known += kernels->count;
+  return nai_stats_find_calls(&out->call, &out->calls, kernels, NAI_STATS_OP_PROCESS, NAI_STATS_OP_CORRELATION, arena,
+                              err);
+}
+
+static bool is_launched(const struct launches *all, uint32_t kernel) {
+  return all->call[kernel] != UINT32_MAX &&
+         nai_stats_has_times(all->kernels.at[NAI_STATS_OP_START][kernel], all->kernels.at[NAI_STATS_OP_END][kernel]);
+}
+
+static int note_others(struct nai_stats_rows *rows, const struct launches *all, struct nai_err *err) {
   struct nai_arena *arena = &rows->source->arena;
-  wanted |= 1u << NAI_STATS_OP_CORRELATION | 1u << NAI_STATS_OP_PROCESS | 1u << NAI_STATS_OP_DEVICE;
-  NAI_TRY(nai_stats_index_calls(&out->calls, rows->source, 1u << NAI_STATS_CALL_NAME, err));
-  NAI_TRY(nai_stats_load_operations(&out->kernels, rows->source, NAI_STATS_KERNELS, wanted, options, err));
-  NAI_TRY(nai_stats_find_calls(&out->call, &out->calls, &out->kernels, NAI_STATS_OP_PROCESS, NAI_STATS_OP_CORRELATION,
-                               arena, err));
-  NAI_TRY(NAI_NEW(out->order, arena, out->kernels.count, err));
-  for (uint32_t i = 0; i < out->kernels.count; i++)
-    if (out->call[i] != UINT32_MAX &&
-        nai_stats_has_times(out->kernels.at[NAI_STATS_OP_START][i], out->kernels.at[NAI_STATS_OP_END][i]))
-      out->order[out->count++] =
-          (struct nai_key){nai_key_from_i64(out->calls.events.at[NAI_STATS_CALL_START][out->call[i]]), i};
-  if (out->count < out->kernels.count)
+  if (all->count < all->known)
     rows->note = nai_arena_printf(arena, "%u of %u kernels have no launching call and are left out",
-                                  out->kernels.count - out->count, out->kernels.count);
+                                  all->known - all->count, all->known);
   return nai_arena_check(arena, err);
 }
 
@@ -55,11 +59,22 @@ static struct launch launch_of(const struct launches *all, uint32_t kernel) {
 /* --- trace ---------------------------------------------------------------------------------------------- */
 
 int nai_stats_make_launches(struct nai_stats_rows *rows, const struct nai_stats_options *options, struct nai_err *err) {
+  struct nai_stats_source *source = rows->source;
+  struct nai_stats_events kernels;
   struct launches *all = NULL;
-  NAI_TRY(NAI_NEW(all, &rows->source->arena, 1, err));
-  NAI_TRY(join(all, rows, options, 0x3fu << NAI_STATS_OP_GRID, err));
+  NAI_TRY(NAI_NEW(all, &source->arena, 1, err));
+  NAI_TRY(nai_stats_index_calls(&all->calls, source, 1u << NAI_STATS_CALL_NAME, err));
+  NAI_TRY(nai_stats_load_operations(&kernels, source, NAI_STATS_KERNELS, WANTED | 0x3fu << NAI_STATS_OP_GRID, options,
+                                    err));
+  NAI_TRY(join(all, &kernels, &source->arena, err));
+  NAI_TRY(NAI_NEW(all->order, &source->arena, kernels.count, err));
+  for (uint32_t i = 0; i < kernels.count; i++)
+    if (is_launched(all, i))
+      all->order[all->count++] =
+          (struct nai_key){nai_key_from_i64(all->calls.events.at[NAI_STATS_CALL_START][all->call[i]]), i};
   rows->state = all;
   rows->count = all->count;
+  NAI_TRY(note_others(rows, all, err));
   return nai_sort_keys(all->order, all->count, err);
 }
 
@@ -117,9 +132,12 @@ enum { TOTAL, CALL, QUEUE, KERNEL, TIMES };
 enum { KEY_PID, KEY_TID, KEY_DEVICE, KEY_CALL, KEY_KERNEL, KEYS };
 struct launch_sums {
   struct nai_stats_groups groups[TIMES]; /* of the same groups, with the same ids */
+  struct launches all;
+  struct nai_arena *arena;
 };
 
-static int add_launch(struct launch_sums *sums, const struct launches *all, struct launch l, struct nai_err *err) {
+static int add_launch(struct launch_sums *sums, struct launch l, struct nai_err *err) {
+  const struct launches *all = &sums->all;
   const int64_t key[KEYS] = {nai_stats_pid(l.thread), nai_stats_tid(l.thread),
                              all->kernels.at[NAI_STATS_OP_DEVICE][l.kernel],
                              all->calls.events.at[NAI_STATS_CALL_NAME][l.call],
@@ -129,6 +147,21 @@ static int add_launch(struct launch_sums *sums, const struct launches *all, stru
   for (int t = 0; t < TIMES; t++)
     if (times[t] != NAI_STATS_NULL)
       NAI_TRY(nai_stats_groups_put(&sums->groups[t], group, times[t], err));
+  return NAI_OK;
+}
+
+static int add_launches(void *ctx, const struct nai_stats_events *kernels, struct nai_err *err) {
+  struct launch_sums *sums = ctx;
+  for (int t = 0; t < TIMES && !kernels->at[NAI_STATS_OP_START]; t++)
+    NAI_TRY(nai_stats_groups_expect(&sums->groups[t], kernels->count, err));
+  if (!kernels->at[NAI_STATS_OP_START])
+    return NAI_OK;
+  NAI_TRY(join(&sums->all, kernels, sums->arena, err));
+  for (uint32_t i = 0; i < kernels->count; i++)
+    if (is_launched(&sums->all, i)) {
+      NAI_TRY(add_launch(sums, launch_of(&sums->all, i), err));
+      sums->all.count++;
+    }
   return NAI_OK;
 }
 
@@ -144,14 +177,14 @@ static int by_mean(const void *left, const void *right) {
 
 int nai_stats_make_launch_sums(struct nai_stats_rows *rows, const struct nai_stats_options *options,
                                struct nai_err *err) {
-  struct launches all = {0};
   struct launch_sums *sums = NULL;
   NAI_TRY(NAI_NEW(sums, &rows->source->arena, 1, err));
-  NAI_TRY(join(&all, rows, options, 0, err));
+  sums->arena = &rows->source->arena;
   for (int t = 0; t < TIMES; t++)
-    NAI_TRY(nai_stats_groups_begin(&sums->groups[t], rows->source, KEYS, all.count, err));
-  for (uint32_t i = 0; i < all.count; i++)
-    NAI_TRY(add_launch(sums, &all, launch_of(&all, all.order[i].value), err));
+    NAI_TRY(nai_stats_groups_begin(&sums->groups[t], rows->source, KEYS, 0, err));
+  NAI_TRY(nai_stats_index_calls(&sums->all.calls, rows->source, 1u << NAI_STATS_CALL_NAME, err));
+  NAI_TRY(nai_stats_each_operation(rows->source, NAI_STATS_KERNELS, WANTED, options, add_launches, sums, err));
+  NAI_TRY(note_others(rows, &sums->all, err));
   for (int t = 0; t < TIMES; t++) {
     sums->groups[t].of = sums->groups[TOTAL].of;
     NAI_TRY(nai_stats_groups_finish(&sums->groups[t], rows->source, KEY_KERNEL, NAI_STATS_BY_NAME, err));

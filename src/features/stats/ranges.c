@@ -54,6 +54,7 @@ struct naming {
   struct range_part *parts; /* as many as may be read side by side */
   int64_t **texts;          /* of each part */
   bool old;
+  struct nai_stats_range_sums *sums; /* these instead of ranges; or NULL */
 };
 
 static int own_text(int64_t *text, const struct naming *n, int64_t id, int64_t otherwise, struct nai_err *err) {
@@ -92,19 +93,31 @@ static int read_domain(struct range_part *part, const struct nai_stats_events *r
   return NAI_OK;
 }
 
+static int words_of(uint32_t *words, struct range_part *part, const struct nai_stats_events *rows, uint32_t row,
+                    struct nai_err *err) {
+  const int64_t key[WORDS] = {rows->at[THREAD][row] >> NAI_STATS_PROCESS_SHIFT, domain_of(rows, row),
+                              rows->at[TEXT][row], rows->at[TEXT_ID][row]};
+  *words = nai_stats_key_find(&part->words, key, WORDS);
+  NAI_TRY(nai_memory_check(*words != NAI_NO_STRING, err));
+  return *words < MAX_WORDS
+           ? NAI_OK
+           : nai_err_set(err, NAI_ELIMIT, "table \"NVTX_EVENTS\" has more names than a report can hold");
+}
+
+static bool is_of_thread(const struct nai_stats_filter *filter, int64_t thread) {
+  return !filter->on || ((filter->thread == NAI_STATS_NULL || filter->thread == thread) &&
+                         (filter->process == NAI_STATS_NULL || filter->process == thread >> NAI_STATS_PROCESS_SHIFT));
+}
+
 /* A range whose end may be open, with words of the part. */
 static int read_range(struct naming *n, struct range_part *part, const struct nai_stats_events *rows, uint32_t row,
                       struct nai_err *err) {
-  const int64_t thread = rows->at[THREAD][row], text = rows->at[TEXT][row];
-  const int64_t key[WORDS] = {thread >> NAI_STATS_PROCESS_SHIFT, domain_of(rows, row), text, rows->at[TEXT_ID][row]};
-  const uint32_t words = nai_stats_key_find(&part->words, key, WORDS);
-  NAI_TRY(nai_memory_check(words != NAI_NO_STRING, err));
-  if (words >= MAX_WORDS)
-    return nai_err_set(err, NAI_ELIMIT, "table \"NVTX_EVENTS\" has more names than a report can hold");
+  uint32_t words;
+  NAI_TRY(words_of(&words, part, rows, row, err));
   n->out->at[part->first + part->count++] =
       (struct nai_stats_range){.start = rows->at[START][row],
                                .end = rows->at[END][row],
-                               .thread = thread,
+                               .thread = rows->at[THREAD][row],
                                .rowid = rows->at[ROW][row],
                                .words = words & (MAX_WORDS - 1),
                                .push_pop = is_push_pop(rows->at[TYPE][row]),
@@ -112,11 +125,30 @@ static int read_range(struct naming *n, struct range_part *part, const struct na
   return NAI_OK;
 }
 
+/* Of a range that is summed up: its time, or where its end is open its start; group: its words, style, whether open. */
+static int read_time(struct naming *n, struct range_part *part, const struct nai_stats_events *rows, uint32_t row,
+                     struct nai_err *err) {
+  const int64_t start = rows->at[START][row], end = rows->at[END][row];
+  const bool push_pop = is_push_pop(rows->at[TYPE][row]), open = end == NAI_STATS_NULL;
+  const uint32_t at = part->first + part->count;
+  uint32_t words;
+  if (n->sums->what == (push_pop ? NAI_STATS_START_END_RANGES : NAI_STATS_PUSH_POP_RANGES) ||
+      !is_of_thread(&n->source->filter, rows->at[THREAD][row]) ||
+      (!open && (!nai_stats_has_times(start, end) || !nai_stats_passes(&n->source->filter, start, end))))
+    return NAI_OK;
+  NAI_TRY(words_of(&words, part, rows, row, err));
+  n->sums->groups->group[at] = words << 2 | (uint32_t)push_pop << 1 | open;
+  n->sums->groups->value[at] = open ? start : end - start;
+  part->count++;
+  return NAI_OK;
+}
+
 static int read_rows(void *ctx, const struct nai_stats_events *rows, int number, uint32_t first, struct nai_err *err) {
   struct naming *n = ctx;
   struct range_part *part = &n->parts[number];
   if (!rows)
-    return NAI_NEW(n->out->at, &n->source->arena, first, err);
+    return n->sums ? nai_stats_groups_begin(n->sums->groups, n->source, 2, first, err)
+                   : NAI_NEW(n->out->at, &n->source->arena, first, err);
   part->first = first;
   for (uint32_t row = 0; row < rows->count; row++) {
     bool wanted = is_wanted(rows->at[TYPE][row], n->styles);
@@ -127,7 +159,7 @@ static int read_rows(void *ctx, const struct nai_stats_events *rows, int number,
     if (rows->at[TYPE][row] == DOMAIN_CREATE)
       NAI_TRY(read_domain(part, rows, row, err));
     else if (wanted)
-      NAI_TRY(read_range(n, part, rows, row, err));
+      NAI_TRY((n->sums ? read_time : read_range)(n, part, rows, row, err));
   }
   return NAI_OK;
 }
@@ -184,13 +216,6 @@ static int name_part(struct naming *n, int p, struct nai_err *err) {
   return NAI_OK;
 }
 
-static bool is_kept(const struct nai_stats_filter *filter, const struct nai_stats_range *range) {
-  int64_t process = range->thread >> NAI_STATS_PROCESS_SHIFT;
-  return !filter->on || (nai_stats_passes(filter, range->start, range->end) &&
-                         (filter->thread == NAI_STATS_NULL || filter->thread == range->thread) &&
-                         (filter->process == NAI_STATS_NULL || filter->process == process));
-}
-
 /* Ends ranges that are open, and moves those that are kept together. */
 static int fill_part(void *ctx, int p, struct nai_err *err) {
   struct naming *n = ctx;
@@ -201,13 +226,37 @@ static int fill_part(void *ctx, int p, struct nai_err *err) {
   for (uint32_t i = 0; i < part->count; i++) {
     struct nai_stats_range range = at[i];
     range.end = range.end == NAI_STATS_NULL ? n->last : range.end;
-    if (!nai_stats_has_times(range.start, range.end) || !is_kept(&n->source->filter, &range))
+    if (!nai_stats_has_times(range.start, range.end) || !is_of_thread(&n->source->filter, range.thread) ||
+        !nai_stats_passes(&n->source->filter, range.start, range.end))
       continue;
     range.words = part->names[range.words] & (MAX_WORDS - 1);
     range.name = n->out->words[range.words].name;
     at[kept++] = range;
   }
   part->count = kept;
+  return NAI_OK;
+}
+
+/* Groups by name and style instead of words. */
+static int sum_part(struct naming *n, const struct range_part *part, struct nai_err *err) {
+  struct nai_stats_groups *groups = n->sums->groups;
+  uint32_t *known; /* groups + 1, by words and style */
+  NAI_TRY(NAI_NEW(known, &n->source->arena, (size_t)part->words.known.count * 2, err));
+  for (uint32_t i = part->first; i < part->first + part->count; i++) {
+    const uint32_t told = groups->group[i], style = told >> 1 & 1;
+    const int64_t start = groups->value[i];
+    uint32_t *group = &known[told >> 1];
+    if (told & 1 && (!nai_stats_has_times(start, n->last) || !nai_stats_passes(&n->source->filter, start, n->last)))
+      continue;
+    if (!*group) {
+      int64_t key[2] = {n->out->words[part->names[told >> 2]].name, style ? NAI_STATS_PUSH_POP : NAI_STATS_START_END};
+      NAI_TRY(n->sums->name(&key[0], n->source, err));
+      *group = nai_stats_key_find(&groups->of, key, 2) + 1;
+      NAI_TRY(nai_memory_check(*group, err));
+    }
+    groups->value[groups->rows] = told & 1 ? n->last - start : start;
+    groups->group[groups->rows++] = *group - 1;
+  }
   return NAI_OK;
 }
 
@@ -221,7 +270,10 @@ static int finish_ranges(struct naming *n, int parts, struct nai_err *err) {
   }
   for (int p = 0; p < parts; p++)
     NAI_TRY(name_part(n, p, err));
-  out->word_count = n->pairs.count;
+  for (int p = 0; p < parts && n->sums; p++)
+    NAI_TRY(sum_part(n, &n->parts[p], err));
+  if (n->sums)
+    return NAI_OK;
   NAI_TRY(nai_parallel(parts, parts, fill_part, n, err));
   for (int p = 0; p < parts; p++) {
     if (out->count != n->parts[p].first)
@@ -231,8 +283,8 @@ static int finish_ranges(struct naming *n, int parts, struct nai_err *err) {
   return NAI_OK;
 }
 
-int nai_stats_load_ranges(struct nai_stats_ranges *out, struct nai_stats_source *source, bool old,
-                          enum nai_stats_styles styles, struct nai_err *err) {
+static int load_ranges(struct nai_stats_ranges *out, struct nai_stats_range_sums *sums, struct nai_stats_source *source,
+                       bool old, enum nai_stats_styles styles, struct nai_err *err) {
   const int parts = nai_cpu_count();
   struct naming n = {.source = source,
                      .out = out,
@@ -240,7 +292,8 @@ int nai_stats_load_ranges(struct nai_stats_ranges *out, struct nai_stats_source 
                      .processes = {.arena = &source->arena},
                      .domains = {.arena = &source->arena},
                      .pairs = {.arena = &source->arena},
-                     .old = old};
+                     .old = old,
+                     .sums = sums};
   *out = (struct nai_stats_ranges){0};
   NAI_TRY(NAI_NEW(n.parts, &source->arena, (size_t)parts, err));
   NAI_TRY(NAI_NEW(n.texts, &source->arena, (size_t)parts, err));
@@ -253,4 +306,15 @@ int nai_stats_load_ranges(struct nai_stats_ranges *out, struct nai_stats_source 
   for (int p = 0; p < parts; p++)
     free(n.parts[p].domains);
   return rc;
+}
+
+int nai_stats_load_ranges(struct nai_stats_ranges *out, struct nai_stats_source *source, bool old,
+                          enum nai_stats_styles styles, struct nai_err *err) {
+  return load_ranges(out, NULL, source, old, styles, err);
+}
+
+int nai_stats_sum_ranges(struct nai_stats_range_sums *sums, struct nai_stats_source *source, bool old,
+                         struct nai_err *err) {
+  struct nai_stats_ranges words;
+  return load_ranges(&words, sums, source, old, NAI_STATS_BOTH_STYLES, err);
 }

@@ -26,7 +26,6 @@ struct nai_stats_ranges {
   struct nai_stats_words {
     uint32_t domain, text, name; /* of source->texts, NAI_NO_STRING: none */
   } * words;
-  uint32_t word_count;
   uint32_t *ordered; /* containment.c: those that can hold something, by thread and start; NULL: not yet */
   uint32_t ordered_count;
 };
@@ -34,6 +33,14 @@ enum nai_stats_styles { NAI_STATS_BOTH_STYLES, NAI_STATS_ONLY_PUSH_POP };
 /* Ranges. One without end lasts until the latest time of any row of NVTX (of 2022), of any of these ranges (since). */
 NAI_MUST_CHECK int nai_stats_load_ranges(struct nai_stats_ranges *out, struct nai_stats_source *source, bool old,
                                          enum nai_stats_styles styles, struct nai_err *err);
+/* Their times by name and style, instead; the groups are not begun. */
+struct nai_stats_range_sums {
+  struct nai_stats_groups *groups;
+  int what;                                                                         /* styles: of the report */
+  int (*name)(int64_t *name, struct nai_stats_source *source, struct nai_err *err); /* changes a name, once for each */
+};
+NAI_MUST_CHECK int nai_stats_sum_ranges(struct nai_stats_range_sums *sums, struct nai_stats_source *source, bool old,
+                                        struct nai_err *err);
 
 struct nai_stats_moment {
   int64_t start, end;
