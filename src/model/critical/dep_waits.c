@@ -273,10 +273,10 @@ uint32_t nai_dep_awaited_by_free(const struct dep_builder *b, uint32_t call, uin
   uint32_t api = b->d->call_api[call];
   const char *name = nai_model_api_name(b->m, api);
   bool known;
-  if (b->m->api_class[nai_filled_text(&b->m->apis.name, api)] != NAI_API_ALLOCATION || !strstr(name, "Free") ||
+  if (b->m->api_class[nai_val_text(&b->m->apis.name, api)] != NAI_API_ALLOCATION || !strstr(name, "Free") ||
       strstr(name, "Async") || strstr(name, "Host"))
     return 0;
-  return awaited_of_process(b, b->m->thread_process[nai_filled_i32(&b->m->apis.thread, api)], b->d->time[2 * call], ops,
+  return awaited_of_process(b, b->m->thread_process[nai_val_i32(&b->m->apis.thread, api)], b->d->time[2 * call], ops,
                             &known);
 }
 

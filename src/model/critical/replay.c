@@ -106,7 +106,7 @@ bool nai_dep_besides(struct nai_dep *out, const struct nai_dependencies *d, cons
 
 static inline int64_t happens(const int64_t *times, const struct nai_dependencies *d, const struct nai_scenario *s,
                               uint32_t changed, uint32_t node) {
-  int64_t latest = INT64_MIN, weight;
+  int64_t latest = INT64_MIN;
   struct nai_dep besides;
   for (int k = 0; changed & BESIDES && k < NAI_ALSO_BEHIND; k++) {
     if (!s->also_behind[k] || !nai_dep_besides(&besides, d, s, node, k))
@@ -114,11 +114,15 @@ static inline int64_t happens(const int64_t *times, const struct nai_dependencie
     int64_t t = times[besides.from] + besides.weight;
     latest = t > latest ? t : latest;
   }
-  for (uint32_t i = d->first[node]; i < d->first[node + 1]; i++) {
-    weight = d->v[i].weight;
-    if (changed & 1u << d->v[i].kind && !weight_of(&weight, d, s, node, &d->v[i]))
-      continue;
-    int64_t t = times[d->v[i].from] + weight;
+  const struct nai_dep *dep = d->v + d->first[node], *end = d->v + d->first[node + 1];
+  for (; dep < end; dep++) {
+    int64_t weight = dep->weight, other; /* which has an address, and is seldom asked for */
+    if (changed & 1u << dep->kind) {
+      if (!weight_of(&other, d, s, node, dep))
+        continue;
+      weight = other;
+    }
+    int64_t t = times[dep->from] + weight;
     latest = t > latest ? t : latest;
   }
   return latest == INT64_MIN ? d->time[node] : latest;
