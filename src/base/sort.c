@@ -1,5 +1,7 @@
 #include "base/sort.h"
 
+#include "base/spill_array.h"
+
 enum { INSERTION_LIMIT = 48 };
 
 static void insertion_sort(struct nai_key *a, size_t n) {
@@ -58,10 +60,10 @@ int nai_sort_keys(struct nai_key *keys, size_t count, struct nai_err *err) {
   uint64_t differing;
   if (is_settled(&differing, keys, count))
     return NAI_OK;
-  struct nai_key *scratch = malloc(count * sizeof *scratch);
-  NAI_TRY(nai_memory_check(scratch, err));
+  void *scratch;
+  NAI_TRY(nai_spill_array_new(&scratch, NULL, count * sizeof *keys, err));
   radix_sort(keys, scratch, count, differing);
-  free(scratch);
+  nai_spill_array_free(scratch);
   return NAI_OK;
 }
 

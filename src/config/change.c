@@ -39,11 +39,12 @@ void nai_change_put_words(struct nai_buf *out, const struct nai_change *change) 
   const char *kind = kind_name(change->kind), *what = words[change->kind];
   const char *about = change->text + strlen(kind), *equals = strrchr(about, '=');
   about += *about == ' ';
+  bool comment = strncmp(about, "(?#", 3) == 0; /* of the expression: what it stands for, in words */
   if (change->kind == NAI_CHANGE_HOST)
     put_factor(out, change, what, "", 0);
   else if (change->kind == NAI_CHANGE_KERNEL || change->kind == NAI_CHANGE_COPY || change->kind == NAI_CHANGE_COPY_AT ||
            change->kind == NAI_CHANGE_CALL)
-    put_factor(out, change, what, about, (size_t)(equals - about));
+    put_factor(out, change, what, comment ? about + 3 : about, comment ? strcspn(about + 3, ")") : (size_t)(equals - about));
   else if (change->kind == NAI_CHANGE_FUSE && strcmp(about, ".") == 0)
     nai_buf_puts(out, "fused elementwise kernels");
   else

@@ -318,7 +318,8 @@ static int open_tables(struct nai_sql **out, const struct nai_report *report, st
   for (size_t i = 0; i < report->table_count; i++)
     schemas[i] = report->tables[i]->schema;
   NAI_TRY(nai_sql_new(out, schemas, report->table_count, err));
-  return nai_sql_show(nai_sql_find(*out, "gpu_utilization"), nai_report_table(report, "gpu_utilization"), err);
+  struct nai_sql_table *gpus = nai_sql_find(*out, "gpu_utilization"); /* clauses of other tables ask it, too */
+  return gpus ? nai_sql_show(gpus, nai_report_table(report, "gpu_utilization"), err) : NAI_OK;
 }
 
 static void put_tables(struct nai_view *tables, const struct nai_report *report, int top) {

@@ -322,10 +322,17 @@ static void end_table(struct nai_rows *r) {
 
 /* --- the others ------------------------------------------------------------------------------------ */
 
-static void put_csv_row(struct nai_rows *r, const struct nai_value *cells) {
+/* A line of CSV or Markdown: names of columns, or the cells of a row. */
+static void put_line(struct nai_rows *r, const struct nai_value *cells) {
+  bool markdown = r->format == NAI_ROWS_MARKDOWN;
+  nai_buf_puts(r->out, markdown ? "|" : "");
   for (uint32_t i = 0; i < r->count; i++) {
-    nai_buf_puts(r->out, i ? "," : "");
-    put_cell(r, r->out, i, &cells[i]);
+    nai_buf_puts(r->out, markdown ? " " : i ? "," : "");
+    if (cells)
+      put_cell(r, r->out, i, &cells[i]);
+    else
+      put_text(r, r->out, r->columns[i].name);
+    nai_buf_puts(r->out, markdown ? " |" : "");
   }
   nai_buf_putc(r->out, '\n');
 }
@@ -371,35 +378,14 @@ static void put_ndjson_row(struct nai_rows *r, const struct nai_value *cells) {
   nai_json_close(&r->json);
 }
 
-static void put_markdown_row(struct nai_rows *r, const struct nai_value *cells) {
-  nai_buf_putc(r->out, '|');
-  for (uint32_t i = 0; i < r->count; i++) {
-    nai_buf_putc(r->out, ' ');
-    put_cell(r, r->out, i, &cells[i]);
-    nai_buf_puts(r->out, " |");
-  }
-  nai_buf_putc(r->out, '\n');
-}
+static void begin_csv(struct nai_rows *r) { put_line(r, NULL); }
 
 /* Names, and which columns are numbers: those of a unit; of the others nobody knows yet. */
 static void begin_markdown(struct nai_rows *r) {
+  put_line(r, NULL);
   nai_buf_putc(r->out, '|');
-  for (uint32_t i = 0; i < r->count; i++) {
-    nai_buf_putc(r->out, ' ');
-    put_text(r, r->out, r->columns[i].name);
-    nai_buf_puts(r->out, " |");
-  }
-  nai_buf_puts(r->out, "\n|");
   for (uint32_t i = 0; i < r->count; i++)
     nai_buf_puts(r->out, r->columns[i].unit == NAI_TEXT || r->columns[i].unit == NAI_UNIT_COUNT ? " --- |" : " ---: |");
-  nai_buf_putc(r->out, '\n');
-}
-
-static void begin_csv(struct nai_rows *r) {
-  for (uint32_t i = 0; i < r->count; i++) {
-    nai_buf_puts(r->out, i ? "," : "");
-    put_text(r, r->out, r->columns[i].name);
-  }
   nai_buf_putc(r->out, '\n');
 }
 
@@ -416,10 +402,10 @@ static const struct {
   void (*end)(struct nai_rows *);
 } formats[NAI_ROWS_FORMATS] = {
     [NAI_ROWS_TABLE] = {begin_table, put_table_row, end_table},
-    [NAI_ROWS_CSV] = {begin_csv, put_csv_row, nothing},
+    [NAI_ROWS_CSV] = {begin_csv, put_line, nothing},
     [NAI_ROWS_JSON] = {begin_json, put_json_row, end_json},
     [NAI_ROWS_NDJSON] = {nothing, put_ndjson_row, nothing},
-    [NAI_ROWS_MARKDOWN] = {begin_markdown, put_markdown_row, nothing},
+    [NAI_ROWS_MARKDOWN] = {begin_markdown, put_line, nothing},
 };
 
 void nai_rows_begin(struct nai_rows *r, struct nai_buf *out) {

@@ -166,6 +166,17 @@ class InstalledNsys(unittest.TestCase):
                     compared += self.compare(source, report)
         self.assertGreater(compared, 20000)
 
+    @support.tier("ci")
+    def test_equal_totals(self):
+        """Rows of equal totals, and events of equal begins, stand in the order of SQLite's sorter."""
+        tables = [f"CUPTI_ACTIVITY_KIND_{kind}" for kind in ("RUNTIME", "KERNEL", "MEMCPY", "MEMSET")] + ["NVTX_EVENTS"]
+        for times in ("end = start + 100", "start = start / 1000000 * 1000000"):
+            source = fresh_dir() / "equal.sqlite"
+            shutil.copyfile(edited("training", *(f"update {table} set {times} where end is not null" for table in tables)), source)
+            for report in set(self.REPORTS) - {"nvtxpptrace"}:  # where ranges of equal times are missing
+                with self.subTest(times=times, report=report):
+                    self.compare(source, report)
+
 
 # --- an independent truth ------------------------------------------------------------------------------------
 

@@ -786,6 +786,12 @@ class Commands(unittest.TestCase):
         self.assertGreater(row["not_recorded_pct"], 50)
         self.assertIn("more than half of the window", row["reason"])
 
+    def test_an_expression_says_what_it_stands_for(self):
+        done = run("whatif", "--quiet", trace("loop"), "--call", "(?#that launch)cudaLaunch.*=0")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("no calls that launch:", done.stdout)
+        self.assertNotIn("cudaLaunch", done.stdout.partition(":")[0])
+
     def test_a_free_waits(self):
         """cudaFree returns behind the kernels before it: they are on the path, as with a synchronization, until it is gone."""
         path = fresh_dir("whatif") / "trace.sqlite"

@@ -87,6 +87,10 @@ TEST(test_numbers_of_a_question) {
   assert_int_equal(q->least_ns, 3000000);
   subject_of(q, "kernels from 10 to 20 us");
   assert_true(q->least_ns == 10000 && q->most_ns == 20000 && q->time_count == 0);
+  subject_of(q, "gaps that are between 1 and 5 ms");
+  assert_true(q->least_ns == 1000000 && q->most_ns == 5000000 && q->time_count == 0);
+  subject_of(q, "wie viele kernel sind länger als 2 us");
+  assert_int_equal(q->least_ns, 2000);
   subject_of(q, "the 5 ms gap");
   assert_true(q->time_count == 1 && q->least_ns == INT64_MIN);
   static const char *const spans[] = {"between 0.2 and 0.3 s", "from 200 ms to 300 ms", "0.2-0.3 s", "0.2 s to 300ms"};

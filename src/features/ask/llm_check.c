@@ -92,6 +92,63 @@ static bool is_of(const struct nai_number *number, const struct nai_fact *fact) 
   return false;
 }
 
+/* Whether a text is about that GPU: "GPU 1", "GPUs 0, 1"; *any: about some. */
+static bool is_about_gpu(bool *any, const char *text, int64_t gpu) {
+  for (const char *at = text; (at = strstr(at, "GPU"));) {
+    for (at += at[3] == 's' ? 4 : 3; *at && strchr(" ,", *at) && isdigit((unsigned char)at[1 + (at[1] == ' ')]);) {
+      char *after;
+      *any = true;
+      if (strtoll(at + 1, &after, 10) == gpu)
+        return true;
+      at = after;
+    }
+  }
+  return false;
+}
+
+/* Of facts those about a GPU; *any: those about some GPU. */
+static uint64_t facts_with_gpu(uint64_t *any, const struct nai_answer *answer, size_t facts, int64_t gpu) {
+  uint64_t found = 0;
+  for (size_t i = 0; i < facts; i++) {
+    bool some = false;
+    if (is_about_gpu(&some, answer->facts[i].text, gpu))
+      found |= UINT64_C(1) << i;
+    *any |= some ? UINT64_C(1) << i : 0;
+  }
+  return found;
+}
+
+/* The next word that only a name can be: flash_fwd_kernel, aten::copy_, cudaMalloc; false: there is none. */
+static bool next_name(const char **name, size_t *len, const char *at, const char *end) {
+  for (; at < end; at += *len) {
+    *len = 0;
+    while (at + *len < end && (isalnum((unsigned char)at[*len]) || strchr("_:", at[*len])))
+      ++*len;
+    *name = at;
+    bool marked = memchr(at, '_', *len) || (*len > 2 && strstr(at, "::") && strstr(at, "::") < at + *len - 2) ||
+                  (*len > 4 && strncmp(at, "cuda", 4) == 0 && isupper((unsigned char)at[4]));
+    if (marked && isalpha((unsigned char)*at))
+      return true;
+    *len += *len == 0;
+  }
+  return false;
+}
+
+static bool has_name(const char *text, const char *name, size_t len) {
+  for (; text && *text; text++)
+    if (strncasecmp(text, name, len) == 0)
+      return true;
+  return false;
+}
+
+static uint64_t facts_with_name(const struct nai_answer *answer, size_t facts, const char *name, size_t len) {
+  uint64_t found = 0;
+  for (size_t i = 0; i < facts; i++)
+    if (has_name(answer->facts[i].text, name, len))
+      found |= UINT64_C(1) << i;
+  return found;
+}
+
 static uint64_t facts_with(const struct nai_number *number, const struct nai_answer *answer, size_t facts) {
   uint64_t found = 0;
   for (size_t i = 0; i < facts; i++)
@@ -122,6 +179,9 @@ static bool visit_sentence(const struct sentence *s, const char *question, const
   size_t len = (size_t)(s->end - s->text);
   NAI_FREED char *copy = strndup(s->text, len);
   struct nai_number number;
+  const char *name;
+  size_t name_len;
+  bool numbers = false;
   size_t blanks = strspn(s->text, " \n");
   struct nai_claim claim = {.sentence = s->text + blanks, .sentence_len = len > blanks ? len - blanks : 0};
   if (!copy)
@@ -138,10 +198,27 @@ static bool visit_sentence(const struct sentence *s, const char *question, const
     claim.text = s->text + (number.text - copy);
     claim.len = number.len;
     claim.found = facts_with(&number, answer, facts);
-    if (claim.found && is_gpu(&number, copy)) /* one that no fact has is a claim */
+    uint64_t any = 0;
+    bool gpu = is_gpu(&number, copy);
+    if (gpu)
+      claim.found = facts_with_gpu(&any, answer, facts, (int64_t)number.value);
+    if (gpu &&
+        (claim.found & claim.cited || (claim.found && !(any & claim.cited)))) /* one that no fact has is a claim */
       continue;
-    claim.verdict = judge(&claim, &number, question);
+    numbers |= !gpu;
+    claim.verdict = judge(&claim, &number, any & claim.cited ? "" : question);
     visit(context, &claim);
+  }
+  /* A name beside a number is of what is cited, too. */
+  for (const char *at = copy; numbers && claim.cited && next_name(&name, &name_len, at, copy + len);) {
+    at = name + name_len;
+    claim.text = s->text + (name - copy);
+    claim.len = name_len;
+    claim.found = facts_with_name(answer, facts, name, name_len);
+    claim.verdict = claim.found & claim.cited ? NAI_CLAIM_SUPPORTED : NAI_CLAIM_NOT_IN_CITED;
+    if (claim.verdict != NAI_CLAIM_SUPPORTED && !has_name(question, name, name_len) &&
+        !has_name(answer->advice, name, name_len))
+      visit(context, &claim);
   }
   return true;
 }

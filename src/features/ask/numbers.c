@@ -30,6 +30,8 @@ static const struct {
              {"GiB", NAI_NUMBER_BYTES, 1024.0 * 1024 * 1024},
              {"MiB", NAI_NUMBER_BYTES, 1024.0 * 1024},
              {"KiB", NAI_NUMBER_BYTES, 1024},
+             {"usec", NAI_NUMBER_TIME, 1e3},
+             {"msec", NAI_NUMBER_TIME, 1e6},
              {"min", NAI_NUMBER_TIME, 60e9},
              {"sec", NAI_NUMBER_TIME, 1e9},
              {"\xc2\xb5s", NAI_NUMBER_TIME, 1e3},
@@ -105,6 +107,8 @@ bool nai_number_next(struct nai_number *out, const char *text, const char **at, 
     }
     size_t len = read_digits(out, c, end);
     len += unit_at(out, c + len, end);
+    if (c > text && c[-1] == '-' && (c - 1 == text || strchr(" (\n", c[-2])))
+      out->value = -out->value;
     out->len = len;
     *at = c + len;
     return true;
@@ -114,6 +118,5 @@ bool nai_number_next(struct nai_number *out, const char *text, const char **at, 
 }
 
 bool nai_number_same(const struct nai_number *a, const struct nai_number *b) {
-  double slack = a->slack > b->slack ? a->slack : b->slack;
-  return a->kind == b->kind && fabs(a->value - b->value) <= slack * (1 + 1e-9) + 1e-9 * fabs(a->value);
+  return a->kind == b->kind && fabs(a->value - b->value) <= a->slack * (1 + 1e-9) + 1e-9 * fabs(a->value);
 }

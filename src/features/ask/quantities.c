@@ -82,41 +82,38 @@ static void take_point(struct nai_question *q, const char *text, const char *num
     q->time_ns[q->time_count++] = q->time_ns[0] + LENGTH_NS;
 }
 
+/* "gaps are between 1 and 5 ms", "between 1 and 5 ms long" */
+static bool says_length(const struct nai_question *q) {
+  static const char *const verbs[] = {"are", "is", "took", "take", "takes", "last", "lasts", "lasting", "of"};
+  enum { SHORT_NS = 100000000 };
+  bool says = q->count && strcmp(q->words[q->count - 1].text, "long") == 0;
+  for (size_t i = 0; i + 1 < q->count; i++)
+    for (size_t v = 0; v < sizeof verbs / sizeof *verbs; v++)
+      says |= strcmp(q->words[i + 1].text, "between") == 0 && strcmp(q->words[i].text, verbs[v]) == 0;
+  return says && q->time_ns[0] < SHORT_NS && q->time_ns[1] < SHORT_NS;
+}
+
 /* "between 10 and 20 us": nobody asks for such a stretch of a capture by its times since the start. */
 static void take_lengths(struct nai_question *q) {
   enum { SHORT_NS = 1000000 };
-  if (q->time_count != 2 || q->from_start || q->from_end || q->time_ns[0] >= SHORT_NS || q->time_ns[1] >= SHORT_NS)
+  bool brief = q->time_ns[0] < SHORT_NS && q->time_ns[1] < SHORT_NS;
+  if (q->time_count != 2 || q->from_start || q->from_end || (!brief && !says_length(q)))
     return;
   q->least_ns = q->time_ns[0] < q->time_ns[1] ? q->time_ns[0] : q->time_ns[1];
   q->most_ns = q->time_ns[0] + q->time_ns[1] - q->least_ns;
   q->time_count = 0;
 }
 
-/* "in the first second" */
-static void take_first_unit(struct nai_question *q) {
-  for (size_t i = 1; i < q->count && !q->time_count; i++) {
-    q->from_start = strcmp(q->words[i - 1].text, "first") == 0;
-    q->from_end = strcmp(q->words[i - 1].text, "last") == 0;
-    double ns = strcmp(q->words[i].text, "second") == 0 ? 1e9 : strcmp(q->words[i].text, "millisecond") == 0 ? 1e6 : 0;
-    if (ns > 0 && (q->from_start || q->from_end)) {
-      q->time_ns[0] = (int64_t)ns;
-      q->time_ns[1] = 0;
-      q->time_count = 2;
-      return;
-    }
-  }
-  if (!q->time_count)
-    q->from_start = q->from_end = false;
-}
-
 static const struct {
   const char *word;
   bool above;
-} comparisons[] = {{"over", true},     {"above", true},  {"exceed", true},  {"exceeding", true}, {"beyond", true},
-                   {"longer", true},   {"more", true},   {"greater", true}, {"larger", true},    {"bigger", true},
-                   {"slower", true},   {"higher", true}, {"least", true},   {"under", false},    {"below", false},
-                   {"shorter", false}, {"less", false},  {"fewer", false},  {"smaller", false},  {"faster", false},
-                   {"quicker", false}, {"lower", false}, {"most", false},   {"within", false}};
+} comparisons[] = {{"over", true},     {"above", true},  {"exceed", true},   {"exceeding", true}, {"beyond", true},
+                   {"longer", true},   {"more", true},   {"greater", true},  {"larger", true},    {"bigger", true},
+                   {"slower", true},   {"higher", true}, {"least", true},    {"under", false},    {"below", false},
+                   {"shorter", false}, {"less", false},  {"fewer", false},   {"smaller", false},  {"faster", false},
+                   {"quicker", false}, {"lower", false}, {"most", false},    {"within", false},   {"länger", true},
+                   {"kürzer", false},  {"größer", true}, {"kleiner", false}, {"mehr", true},      {"weniger", false},
+                   {"über", true},     {"unter", false}};
 enum { COMPARISONS = sizeof comparisons / sizeof *comparisons };
 
 bool nai_question_is_comparison(const char *word, size_t len, bool *above) {
@@ -126,6 +123,26 @@ bool nai_question_is_comparison(const char *word, size_t len, bool *above) {
       return true;
     }
   return false;
+}
+
+/* "in the first second"; "more than a second" */
+static void take_unit(struct nai_question *q) {
+  for (size_t i = 1; i < q->count && !q->time_count; i++) {
+    const char *unit = q->words[i].text, *before = q->words[i - 1].text;
+    int64_t ns = strcmp(unit, "second") == 0 ? 1000000000 : strcmp(unit, "millisecond") == 0 ? 1000000 : 0;
+    bool first = strcmp(before, "first") == 0, last = strcmp(before, "last") == 0, above;
+    if (ns && (first || last)) {
+      q->from_start = first;
+      q->from_end = last;
+      q->time_ns[0] = ns;
+      q->time_ns[1] = 0;
+      q->time_count = 2;
+    }
+    size_t at = i < 2 || (strcmp(before, "a") != 0 && strcmp(before, "one") != 0) ? 0 : i - 2;
+    at -= at && strcmp(q->words[at].text, "than") == 0;
+    if (ns && at && nai_question_is_comparison(q->words[at].text, strlen(q->words[at].text), &above))
+      *(above ? &q->least_ns : &q->most_ns) = ns;
+  }
 }
 
 /* "longer than 5 ms", "> 5 ms", "under 5 ms": that the number is a limit, and of which side. */
@@ -138,11 +155,12 @@ static bool is_limit(bool *above, const char *text, const char *number) {
       *above = end[-1] == '>';
       return true;
     }
-    for (at = end; at > text && isalpha((unsigned char)at[-1]);)
+    for (at = end; at > text && (isalpha((unsigned char)at[-1]) || at[-1] & 0x80);)
       at--;
     if (nai_question_is_comparison(at, (size_t)(end - at), above))
       return true;
-    if ((end - at != 4 || strncasecmp(at, "than", 4) != 0) && (end - at != 1 || *at != 'a'))
+    if ((end - at != 4 || strncasecmp(at, "than", 4) != 0) && (end - at != 3 || strncasecmp(at, "als", 3) != 0) &&
+        (end - at != 1 || *at != 'a'))
       return false;
   }
   return false;
@@ -192,5 +210,5 @@ void nai_question_read_numbers(struct nai_question *q, const char *text) {
   for (size_t i = 0; i < q->count && q->number == INT64_MIN; i++)
     q->number = of_word(q->words[i].text);
   take_lengths(q);
-  take_first_unit(q);
+  take_unit(q);
 }

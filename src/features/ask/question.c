@@ -206,12 +206,18 @@ static void say_corrections(const struct nai_asking *asking) {
                      nai_arena_printf(asking->arena, "Read \"%s\" as \"%s\".", q->words[i].typed, q->words[i].meant));
 }
 
+/* A word that is neither known nor the name that the answer is about. */
+static bool is_unknown(const struct nai_question_word *w) {
+  bool name = nai_question_has_mark(w->text) && !w->known && !w->answered && !w->names && !w->quoted;
+  return nai_question_is_strange(w) || name;
+}
+
 /* Says which words no answer takes up; `matched`: some word says what the question is about. */
 static void say_left(const struct nai_asking *asking, bool matched) {
   static const struct {
     const char *begin;
     bool (*is)(const struct nai_question_word *);
-  } kinds[] = {{"Not understood: ", nai_question_is_strange}, {"No answer accounts for ", nai_question_is_left}};
+  } kinds[] = {{"Not understood: ", is_unknown}, {"No answer accounts for ", nai_question_is_left}};
   for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
     NAI_SCOPED(nai_buf) words = {0};
     if (put_words(&words, asking, kinds[i].is))
@@ -266,8 +272,7 @@ static int takes_all(bool *out, const struct nai_asking *asking, struct nai_ques
                      const struct nai_intent *intent, struct nai_err *err) {
   NAI_SCOPED(nai_buf) left = {0};
   nai_question_answered(q, asking->intents, intent);
-  *out = !has_facts(intent) ||
-         !(put_words(&left, asking, nai_question_is_strange) + put_words(&left, asking, nai_question_is_left));
+  *out = !has_facts(intent) || !(put_words(&left, asking, is_unknown) + put_words(&left, asking, nai_question_is_left));
   return *out ? applies(out, asking, intent, err) : NAI_OK;
 }
 

@@ -24,7 +24,7 @@ bool nai_intent_takes(const struct nai_intent *intent, const char *parameter) {
 /* Values that its statements choose by; not one that they do not tell from none, where they do so of others. */
 static void mark_choices(struct nai_question_marks *covered, const struct nai_question *q,
                          const struct nai_intents *intents, const struct nai_intent *intent) {
-  enum { OF_CASES = 2 };
+  enum { OF_CASES = 1 };
   char parameter[NAI_QUESTION_WORD], literal[NAI_QUESTION_WORD], other[NAI_QUESTION_WORD];
   for (size_t i = 0; i < q->choice_count; i++) {
     const char *key = q->choices[i].key, *value = q->choices[i].value;
@@ -99,15 +99,16 @@ static void mark_numbers(struct nai_question_marks *covered, const struct nai_qu
                                       "min",    "minute",  "minutes",     "percent",      "b",           "kb",
                                       "mb",     "gb",      "kib",         "mib",          "gib",         "byte",
                                       "bytes",  NULL};
-  static const char *const links[] = {"between", "and", "from", "to", "than", "at", "first", "last", "top", "in", NULL};
-  static const char *const ends[] = {"first", "last", NULL};
-  bool time = q->time_count && nai_intent_takes(intent, ":from"),
+  static const char *const links[] = {"between", "and", "from", "to", "than", "at", "first",
+                                      "last",    "top", "in",   "a",  "one",  NULL};
+  static const char *const ends[] = {"first", "last", "a", "one", NULL};
+  bool limits = nai_intent_takes(intent, ":least_ns"), /* and so no length that is none */
+      time = q->time_count && nai_intent_takes(intent, ":from") && (q->time_count == 2 || !limits),
        lengths = q->least_ns != INT64_MIN || q->most_ns != INT64_MIN,
-       limit = lengths || q->least_bytes != INT64_MIN || q->most_bytes != INT64_MIN,
-       limited = limit && nai_intent_takes(intent, ":least_ns"),
+       limit = lengths || q->least_bytes != INT64_MIN || q->most_bytes != INT64_MIN, limited = limit && limits,
        plain = nai_intent_takes(intent, ":number") || nai_intent_takes(intent, "[0-9]"), above;
   for (size_t i = 0; i < q->count; i++) {
-    bool unit = time && i && is_in(q->words[i].text, units) && (is_in(q->words[i - 1].text, ends));
+    bool unit = (time || limited) && i && is_in(q->words[i].text, units) && (is_in(q->words[i - 1].text, ends));
     if (!(isdigit((unsigned char)*q->words[i].text) || unit) || !(time || limited || plain) || (limit && !limited) ||
         (q->time_count && !time))
       continue;

@@ -251,7 +251,7 @@ static void mark_ignored(struct nai_question *q, const struct nai_intents *inten
 
 bool nai_question_is_left(const struct nai_question_word *w) {
   bool says = w->known ? !w->ignored : isdigit((unsigned char)*w->text);
-  return says && !w->answered && !w->quoted && !w->names && !w->of_gpu && !nai_question_has_mark(w->text);
+  return says && !w->answered && !w->quoted && !w->names && !w->of_gpu;
 }
 
 /* Calls something with each list of words: those of intents, of terms, those to ignore and those that qualify. */

@@ -350,7 +350,7 @@ static int read_lists(struct job *job, struct nai_err *err) {
   return check_formats(job, err);
 }
 
-/* Opens what reports that are tables are read from. */
+/* Opens what reports that are tables are read from, if there are any. */
 static int open_tables(struct nai_run **out, struct job *job, const char *path, struct nai_err *err) {
   const char *tables[MAX_ITEMS + 1] = {0};
   size_t count = 0;
@@ -360,17 +360,9 @@ static int open_tables(struct nai_run **out, struct job *job, const char *path, 
     if (nai_stats_read_request(&request, job->reports.at[i], &job->arena, &ignored) == NAI_OK && request.options.table)
       tables[count++] = request.options.table;
   }
+  if (!job->of_run && !count)
+    return NAI_OK;
   return nai_cmd_source_open(out, path, &(struct nai_cmd_source){.quiet = job->args->quiet, .tables = tables}, err);
-}
-
-/* Whether a report is asked for that is a table. */
-static bool wants_table(const struct job *job) {
-  for (size_t i = 0; i < job->reports.count; i++) {
-    const struct nai_stats_report *report = nai_stats_requested(job->reports.at[i]);
-    if (report && report->is_table[0])
-      return true;
-  }
-  return false;
 }
 
 /* `path`: of the export, or a run. */
@@ -378,8 +370,7 @@ static int run_job(struct job *job, const char *path, struct nai_err *err) {
   NAI_OWNED(nai_run) *run = NULL;
   NAI_OWNED(nai_trace) *trace = NULL;
   NAI_TRY(start_programs(job, err));
-  if (job->of_run || wants_table(job))
-    NAI_TRY(open_tables(&run, job, path, err));
+  NAI_TRY(open_tables(&run, job, path, err));
   job->run = run;
   confine(job);
   if (!job->of_run)

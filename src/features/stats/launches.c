@@ -11,9 +11,7 @@ struct launches {
   uint32_t count, known; /* kernels with a call, all kernels */
 };
 
-enum {
-  WANTED = 1 << NAI_STATS_OP_CORRELATION | 1 << NAI_STATS_OP_PROCESS | 1 << NAI_STATS_OP_DEVICE
-};
+enum { WANTED = 1 << NAI_STATS_OP_CORRELATION | 1 << NAI_STATS_OP_PROCESS | 1 << NAI_STATS_OP_DEVICE };
 
 /* The calls of some kernels. */
 static int join(struct launches *out, const struct nai_stats_events *kernels, struct nai_arena *arena,

@@ -105,9 +105,8 @@ static int words_of(uint32_t *words, struct range_part *part, const struct nai_s
 }
 
 static bool is_of_thread(const struct nai_stats_filter *filter, int64_t thread) {
-  return !filter->on ||
-         ((filter->thread == NAI_STATS_NULL || filter->thread == thread) &&
-          (filter->process == NAI_STATS_NULL || filter->process == thread >> NAI_STATS_PROCESS_SHIFT));
+  return !filter->on || ((filter->thread == NAI_STATS_NULL || filter->thread == thread) &&
+                         (filter->process == NAI_STATS_NULL || filter->process == thread >> NAI_STATS_PROCESS_SHIFT));
 }
 
 /* A range whose end may be open, with words of the part. */

@@ -36,7 +36,7 @@ NAI_MUST_CHECK int nai_stats_load_ranges(struct nai_stats_ranges *out, struct na
 /* Their times by name and style, instead; the groups are not begun. */
 struct nai_stats_range_sums {
   struct nai_stats_groups *groups;
-  int what; /* styles: of the report */
+  int what;                                                                         /* styles: of the report */
   int (*name)(int64_t *name, struct nai_stats_source *source, struct nai_err *err); /* changes a name, once for each */
 };
 NAI_MUST_CHECK int nai_stats_sum_ranges(struct nai_stats_range_sums *sums, struct nai_stats_source *source, bool old,

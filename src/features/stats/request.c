@@ -115,12 +115,6 @@ int nai_stats_read_request(struct nai_stats_request *request, const char *text, 
   return NAI_OK;
 }
 
-const struct nai_stats_report *nai_stats_requested(const char *text) {
-  char name[64]; /* longer than any */
-  snprintf(name, sizeof name, "%.*s", (int)strcspn(text, ":"), text);
-  return nai_stats_find(name);
-}
-
 const char *nai_stats_request_path(const struct nai_stats_request *request, const char *source, const char *output,
                                    const char *range, enum nai_stats_kind kind, struct nai_arena *arena) {
   NAI_SCOPED(nai_buf) path = {0};

@@ -65,8 +65,6 @@ struct nai_stats_request {
  */
 NAI_MUST_CHECK int nai_stats_read_request(struct nai_stats_request *out, const char *text, struct nai_arena *arena,
                                           struct nai_err *err);
-/* The report that a request names, NULL for none. */
-const struct nai_stats_report *nai_stats_requested(const char *text);
 /* NAI_EUSAGE, with the name that is nearest. */
 int nai_stats_unknown_report(const char *name, struct nai_err *err);
 
