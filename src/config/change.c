@@ -44,7 +44,8 @@ void nai_change_put_words(struct nai_buf *out, const struct nai_change *change) 
     put_factor(out, change, what, "", 0);
   else if (change->kind == NAI_CHANGE_KERNEL || change->kind == NAI_CHANGE_COPY || change->kind == NAI_CHANGE_COPY_AT ||
            change->kind == NAI_CHANGE_CALL)
-    put_factor(out, change, what, comment ? about + 3 : about, comment ? strcspn(about + 3, ")") : (size_t)(equals - about));
+    put_factor(out, change, what, comment ? about + 3 : about,
+               comment ? strcspn(about + 3, ")") : (size_t)(equals - about));
   else if (change->kind == NAI_CHANGE_FUSE && strcmp(about, ".") == 0)
     nai_buf_puts(out, "fused elementwise kernels");
   else

@@ -401,10 +401,8 @@ static const struct {
   void (*row)(struct nai_rows *, const struct nai_value *);
   void (*end)(struct nai_rows *);
 } formats[NAI_ROWS_FORMATS] = {
-    [NAI_ROWS_TABLE] = {begin_table, put_table_row, end_table},
-    [NAI_ROWS_CSV] = {begin_csv, put_line, nothing},
-    [NAI_ROWS_JSON] = {begin_json, put_json_row, end_json},
-    [NAI_ROWS_NDJSON] = {nothing, put_ndjson_row, nothing},
+    [NAI_ROWS_TABLE] = {begin_table, put_table_row, end_table}, [NAI_ROWS_CSV] = {begin_csv, put_line, nothing},
+    [NAI_ROWS_JSON] = {begin_json, put_json_row, end_json},     [NAI_ROWS_NDJSON] = {nothing, put_ndjson_row, nothing},
     [NAI_ROWS_MARKDOWN] = {begin_markdown, put_line, nothing},
 };
 

@@ -126,9 +126,9 @@ static bool is_larger(const struct FINDINGS_row *finding, const struct FINDINGS_
 static void put_title(struct nai_buf *out, const struct FINDINGS_row *finding, bool within) {
   enum { MAX_TITLE_WORDS = 14 };
   NAI_SCOPED(nai_buf) title = {0};
-  size_t place = strlen(finding->place), whole = strlen(finding->title);
-  bool twice = place && whole > place + 2 && strcmp(finding->title + whole - place, finding->place) == 0;
-  nai_buf_put(&title, finding->title, twice ? whole - place - 2 : whole);
+  const char *place = *finding->place ? strstr(finding->title, finding->place) : NULL; /* ": rank 0 and others" */
+  bool twice = place && place > finding->title + 1 && place[-2] == ':';
+  nai_buf_put(&title, finding->title, twice ? (size_t)(place - finding->title - 2) : strlen(finding->title));
   if (within)
     nai_report_verdict_within(out, nai_buf_str(&title));
   else
