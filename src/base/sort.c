@@ -61,7 +61,7 @@ int nai_sort_keys(struct nai_key *keys, size_t count, struct nai_err *err) {
   if (is_settled(&differing, keys, count))
     return NAI_OK;
   void *scratch;
-  NAI_TRY(nai_spill_array_new(&scratch, NULL, count * sizeof *keys, 0, err));
+  NAI_TRY(nai_spill_array_new(&scratch, NULL, count * sizeof *keys, count * sizeof *keys, err));
   radix_sort(keys, scratch, count, differing);
   nai_spill_array_free(scratch);
   return NAI_OK;
