@@ -285,6 +285,11 @@ class Answers(unittest.TestCase):
         self.assertIn(f"{gaps[0][1]} after it; {gaps[0][0]} on GPU 0", self.said("host-bound", "which kernel comes after the longest gap"))
         self.assertRegex(self.said("host-bound", "what are the longest gaps"), f"then {gaps[1][0]} on GPU 0, {gaps[2][0]} on GPU 0")
         self.assertRegex(self.said("host-bound", "what happened before the first kernel"), r"^\d+ CUDA calls? begins? before the first kernel")
+        with sqlite3.connect(trace("host-bound")) as database:
+            first, last = (database.execute(f"SELECT s.value FROM CUPTI_ACTIVITY_KIND_KERNEL k JOIN StringIds s ON s.id = k.shortName ORDER BY {order} LIMIT 1").fetchone()[0]
+                           for order in ("k.start", "k.end DESC"))
+        for question, name in (("which kernel runs first", first), ("what is the last kernel", last)):
+            self.assertIn(name, self.said("host-bound", question).split(";")[0], question)
 
     def test_what_a_question_compares_and_counts(self):
         """Pairs of GPUs, thresholds, lengths, sizes and statistics, against statements of their own over the events."""

@@ -110,12 +110,18 @@ bool nai_question_mark_phrases(struct nai_question_marks *marks, const struct na
   return found;
 }
 
-bool nai_question_mark_term(struct nai_question_marks *marks, const struct nai_question *q, const struct nai_yaml *doc,
-                            const char *name) {
+/* A term may have items that stand for other terms, which have none. */
+static bool mark_term(struct nai_question_marks *marks, const struct nai_question *q, const struct nai_yaml *doc,
+                      const char *name, bool inner) {
   const struct nai_yaml_node *root = nai_yaml_root(doc), *terms = nai_yaml_get(doc, root, "terms"),
                              *choices = nai_yaml_get(doc, root, "choices"),
-                             *key = choices ? nai_yaml_first(doc, choices) : NULL, *value;
-  bool found = terms && nai_question_mark_phrases(marks, q, doc, nai_yaml_get(doc, terms, name));
+                             *key = choices ? nai_yaml_first(doc, choices) : NULL, *value,
+                             *item = terms ? nai_intent_items(doc, terms, name) : NULL;
+  bool found = false;
+  for (; item; item = nai_yaml_next(doc, item))
+    found |= *item->text != '@'                ? mark_phrase(marks, q, item->text, strlen(item->text)) > 0
+           : strcmp(item->text, "@named") == 0 ? q->named != NULL
+                                               : !inner && mark_term(marks, q, doc, item->text + 1, true);
   for (; key; key = nai_yaml_next(doc, key))
     for (value = nai_yaml_first(doc, key); value; value = nai_yaml_next(doc, value)) {
       bool any = strcmp(key->key, name) == 0; /* the value that is chosen, no other */
@@ -123,6 +129,11 @@ bool nai_question_mark_term(struct nai_question_marks *marks, const struct nai_q
         found |= nai_question_mark_phrases(marks, q, doc, value);
     }
   return found;
+}
+
+bool nai_question_mark_term(struct nai_question_marks *marks, const struct nai_question *q, const struct nai_yaml *doc,
+                            const char *name) {
+  return mark_term(marks, q, doc, name, false);
 }
 
 /* As mark_phrase. A term counts as one word, however long its phrases are. */
