@@ -29,7 +29,8 @@ export async function evidenceTests(suite, path, { report, timeline }) {
         const { events, gaps, text } = await page.evaluate((wanted) => {
           const { app } = globalThis.nsysAi;
           app.showEvidence(wanted);
-          return app.timeline.search;
+          const { events, gaps, text } = app.timeline.search;
+          return { events, gaps: Boolean(gaps), text };
         }, evidence);
         const isListed = (report.tables.gpu_idle_gaps?.row_count ?? 0) === 0;
         if (events !== null && (isListed || !gaps)) equal([events, text], [Number(count.replaceAll(',', '')), `counted:${evidence.table} ${evidence.row}`], evidence.text);
