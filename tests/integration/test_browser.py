@@ -7,7 +7,7 @@ import unittest
 import support
 from support import GENERATOR, SHARED, SOURCE, artifacts, fresh_dir, run, trace
 
-CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium")
+CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium-headless-shell")
 PACKAGES = SOURCE / "templates" / "viewer" / "node_modules" / "playwright-core"
 
 
@@ -43,7 +43,7 @@ class Browser(unittest.TestCase):
     def test_accessible(self):
         """axe-core and stops of Tab on pages with what the others lack: rows of the host, charts, 72 GPUs, pauses of a server."""
         pages = [artifacts(trace(name)) / "report.html" for name in ("evidence", "memory-growth", "many-gpus", "serving")]
-        self.check(SOURCE / "tests" / "viewer" / "run.mjs", *pages, only="axe-core|six stops")
+        self.check(SOURCE / "tests" / "viewer" / "run.mjs", *pages, only="^(?!fixture).*(axe-core finds nothing in overview|six stops)")
 
     @support.tier("ci")
     def test_firefox(self):

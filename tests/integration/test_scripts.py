@@ -11,7 +11,7 @@ import support
 from support import SOURCE, fresh_dir
 
 ALL_THERE = 'shift 2; for package; do echo "installed $package"; done'
-NO_CHROMIUM = 'shift 2; for package; do [ $package = chromium ] || echo "installed $package"; done'
+NO_CHROMIUM = 'shift 2; for package; do [ $package = chromium-headless-shell ] || echo "installed $package"; done'
 NO_ROOT = {"id": "echo 1000", "sudo": "echo no >&2; exit 1"}
 
 
@@ -59,21 +59,21 @@ class Setup(unittest.TestCase):
         done, calls = self.setup_with("exit 1", "--tests", **NO_ROOT)
         self.assertEqual((done.returncode, calls), (1, []))
         command = re.search(r"ask an administrator for: apt-get install --no-install-recommends (.*)$", done.stderr, re.M).group(1).split()
-        for package in ("gcc", "libsqlite3-dev", "python3", "libcmocka-dev", "chromium"):
+        for package in ("gcc", "libsqlite3-dev", "python3", "libcmocka-dev", "chromium-headless-shell"):
             self.assertIn(package, command)
         self.assertRegex(done.stderr, "cannot go on without: gcc .*libcmocka-dev")
         done, calls = self.setup_with(NO_CHROMIUM, "--tests", **NO_ROOT)
         self.assertEqual((done.returncode, calls), (0, []))
-        self.assertIn("tests skip for want of: chromium\n", done.stderr)
+        self.assertIn("tests skip for want of: chromium-headless-shell\n", done.stderr)
         self.assertIn("ask an administrator for: apt-get install --no-install-recommends", done.stderr)
 
     def test_apt_fails(self):
         """Its own message is shown, whatever else can be had is installed, and who can be done without is."""
-        fails = 'case "$*" in *install*chromium*) echo "E: Unable to fetch chromium" >&2; exit 100;; esac'
+        fails = 'case "$*" in *install*chromium*) echo "E: Unable to fetch chromium-headless-shell" >&2; exit 100;; esac'
         done, calls = self.setup_with(NO_CHROMIUM, "--tests", **{"apt-get": fails})
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertIn("E: Unable to fetch chromium", done.stderr)
-        self.assertIn("tests skip for want of: chromium", done.stderr)
+        self.assertIn("E: Unable to fetch chromium-headless-shell", done.stderr)
+        self.assertIn("tests skip for want of: chromium-headless-shell", done.stderr)
         none = 'case "$*" in *install*) echo "E: Could not resolve host" >&2; exit 100;; esac'
         done, calls = self.setup_with("exit 1", "--tests", **{"apt-get": none})
         self.assertEqual(done.returncode, 1)

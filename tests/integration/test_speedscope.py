@@ -9,7 +9,7 @@ import support
 import test_timelines
 from support import SHARED, SOURCE, artifacts, fresh_dir, run, trace
 
-CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium")
+CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium-headless-shell")
 PACKAGES = (SOURCE / "tests" / "readers" / "node_modules" / "speedscope", SOURCE / "templates" / "viewer" / "node_modules" / "playwright-core")
 
 

@@ -20,7 +20,7 @@ const server = createServer((request, answer) => {
 })
 await new Promise(ready => server.listen(0, '127.0.0.1', ready))
 const origin = `http://127.0.0.1:${server.address().port}`
-const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: ['--no-sandbox', '--use-gl=swiftshader', '--enable-unsafe-swiftshader'] })
+const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium-headless-shell', args: ['--no-sandbox', '--use-gl=swiftshader', '--enable-unsafe-swiftshader'] })
 const out = []
 for (const [i, file] of files.entries()) {
   const page = await browser.newPage()

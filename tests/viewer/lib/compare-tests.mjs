@@ -1,13 +1,8 @@
 // The page of a comparison: views, tree, tables, two timelines on one axis, flame graph, and all of it without a mouse.
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { violations, withAxe } from './access-tests.mjs';
 import { rangeTests } from './compare-range-tests.mjs';
 import { check, equal, near, PHONE, settle, WIDE } from './harness.mjs';
 
-const viewer = join(dirname(fileURLToPath(import.meta.url)), '..', '..', '..', 'templates', 'viewer', 'package.json');
-const AXE = readFileSync(createRequire(viewer).resolve('axe-core/axe.min.js'), 'utf8');
 const VIEWS = ['overview', 'pair', 'tables', 'flame'];
 
 function pairState(page) {
@@ -311,16 +306,13 @@ async function accessTests(suite, path) {
   for (const [size, context] of Object.entries({ wide: WIDE, phone: PHONE }))
     for (const colorScheme of ['light', 'dark'])
       await suite.test(`axe-core finds nothing, ${size}, ${colorScheme}`, () =>
-        suite.page(path, { context: { ...context, colorScheme, bypassCSP: true, reducedMotion: 'reduce' } }, async (page) => {
-          await page.evaluate(AXE);
+        withAxe(suite, path, { ...context, colorScheme, reducedMotion: 'reduce' }, async (page) => {
           for (const view of VIEWS) {
             await page.evaluate((name) => globalThis.nsysAi.app.open(name), view);
             // A phone has no room for the statistics until they are asked for.
             const statistics = page.locator('#view-pair button', { hasText: 'Statistics' });
             if (view === 'pair' && (await statistics.count()) > 0 && !(await page.locator('.panel').isVisible())) await statistics.click();
-            await settle(page);
-            const { violations } = await page.evaluate(() => globalThis.axe.run(document, { resultTypes: ['violations'] }));
-            equal(violations.map(({ id, nodes }) => `${id}: ${nodes.slice(0, 3).map((node) => node.html.slice(0, 160)).join(' | ')}`), [], view);
+            equal(await violations(page), [], view);
           }
         }),
       );

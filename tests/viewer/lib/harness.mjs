@@ -11,7 +11,7 @@ export const PHONE = { viewport: { width: 390, height: 844 }, deviceScaleFactor:
 
 export function openBrowser() {
   return chromium.launch({
-    executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
+    executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium-headless-shell',
     // launch() makes a fresh profile directory and removes it afterwards.
     args: [
       '--no-sandbox',
