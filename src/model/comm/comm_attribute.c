@@ -150,6 +150,7 @@ static void take_summary(struct nai_comm *c, struct nai_comm_item *item, const s
   if (s->one_comm && nai_payload_has(&s->first->payload, NAI_PAYLOAD_COMM)) {
     item->known_comm = true;
     item->comm = s->first->payload.value[NAI_PAYLOAD_COMM];
+    item->category = s->first->category;
   }
   if (s->one_peer)
     item->peer = s->first->payload.value[NAI_PAYLOAD_PEER];

@@ -20,6 +20,7 @@ struct nai_comm_call {
   uint32_t in_group; /* of the end of a group: its collectives lie among so many calls in front of it */
   uint32_t kernels;  /* launched inside */
   const char *redop;
+  int64_t category;           /* nsys -t nccl: of NVTX, that of its communicator; none is below 1 */
   struct nai_interval on_gpu; /* nsys -t nccl: on all channels of the GPU; empty unknown */
   uint32_t channels;
 };
