@@ -57,8 +57,6 @@ NAI_MUST_CHECK int nai_comm_add_traffic(struct nai_comm_traffic *traffic, struct
                                         const struct nai_comm_selves *selves, const struct nai_comm_item *item,
                                         const struct nai_comm_call *first, const struct nai_comm_call *last,
                                         struct nai_err *err);
-/* pair of all items. */
-NAI_MUST_CHECK int nai_comm_pairs(struct nai_model *model, struct nai_err *err);
 /* Sorts the kernels into lines, matches those of different GPUs, and splits what their kernels took. */
 NAI_MUST_CHECK int nai_comm_match(struct nai_model *model, struct nai_err *err);
 /* exposed, charged, active_charged of all items. */
