@@ -204,7 +204,8 @@ static const struct nai_node timeline = {
              NAI_PART(WINDOW) | NAI_PART(NVTX_TREE) | NAI_PART(LANES) | NAI_PART(CPU),
     .tables = NAI_IN(KERNELS) | NAI_IN(MEMOPS) | NAI_IN(GRAPHS) | NAI_IN(APIS) | NAI_IN(NVTX) | NAI_IN(THREADS) |
               NAI_IN(PROCESSES) | NAI_IN(GPUS) | NAI_IN(KERNEL_CONFIGS) | NAI_IN(LABELS) | NAI_IN(OVERHEAD) |
-              NAI_IN(MPI) | NAI_IN(OPENACC) | NAI_IN(OSRT) | NAI_IN(SCHED) | NAI_IN(SAMPLES) | NAI_IN(CALLCHAINS),
+              NAI_IN(MPI) | NAI_IN(OPENACC) | NAI_IN(OSRT) | NAI_IN(SCHED) | NAI_IN(SAMPLES) | NAI_IN(CALLCHAINS) |
+              NAI_IN(STREAMS) | NAI_IN(STREAM_NAMES),
     .config = NAI_CONFIG(PAGE_EVENTS),
     .creates = true,
     .run = run_timeline};

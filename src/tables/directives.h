@@ -19,4 +19,4 @@
   C(T, pid, PID, "process of the longest event")                                              \
   C(T, tid, TID, "thread of the longest event")
 NAI_TABLE(DIRECTIVES, directives, "OpenACC and OpenMP", "The events of one name and place in the source",
-          "what ran on the GPU for them; target regions of OpenMP")
+          "what ran on the GPU for them (directive_kernels); target regions of OpenMP")

@@ -60,6 +60,8 @@
 #include "tables/sync_events.h"
 #include "tables/syscall_events.h"
 #include "tables/threads.h"
+#include "tables/ucx_events.h"
+#include "tables/ucx_workers.h"
 #include "tables/um_fault_events.h"
 
 /* Every table that the stages probe and extract make: how code calls it, and its declaration. */
@@ -88,6 +90,7 @@
   X(DYNAMIC_PAYLOADS, nvtx_dynamic_payloads)                         \
   X(MPI_RANKS, mpi_ranks)                                            \
   X(MPI_COMMUNICATORS, mpi_communicators)                            \
+  X(UCX_WORKERS, ucx_workers)                                        \
   X(FILE_NAMES, file_names)                                          \
   X(CONTEXTS, cuda_contexts)                                         \
   X(CUDA_DEVICES, cuda_devices)                                      \
@@ -125,6 +128,7 @@
   X(JIT, jit_events)                                                 \
   X(LIBRARIES, library_events)                                       \
   X(MPI, mpi_events)                                                 \
+  X(UCX, ucx_events)                                                 \
   X(OPENACC, openacc_events)                                         \
   X(OPENMP, openmp_events)                                           \
   X(NVTX_PAYLOADS, nvtx_payloads)                                    \
@@ -156,6 +160,10 @@ _Static_assert(NAI_IN_COUNT < 64, "a set of tables is a 64-bit number");
 /* The check of rows that are dropped since they say nothing, and its words. */
 #define NAI_CHECK_WITHOUT_VALUE "rows-without-value"
 #define NAI_DETAIL_WITHOUT_VALUE "what the row is about is missing or no possible value; dropped"
+/* The check that tells how CUDA was traced, where nsys says it. */
+#define NAI_CHECK_SOFTWARE_TRACE "software-trace"
+#define NAI_DETAIL_SOFTWARE_TRACE \
+  "CUDA was traced in software: this system has no hardware tracing, which costs the program less"
 
 /* Built-in labels in the words of nsys for exports without their own, e.g. 1 -> "Host-to-Device", "Pinned"; NULL for
  * numbers they do not have. */

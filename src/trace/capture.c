@@ -219,18 +219,21 @@ static void count_note(struct nai_table *notes, const char *check, const char *s
     nai_ingest_note(notes, check, severity, "DIAGNOSTIC_EVENT", 1, detail);
 }
 
-/* Warnings and errors; MAX_DIAGNOSTICS different ones are told apart. A row without a severity is none that nsys wrote.
+/* Warnings and errors, and how CUDA was traced; MAX_DIAGNOSTICS different ones are told apart. A row without a severity
+ * is none that nsys wrote.
  */
 static int on_diagnostic(void *ctx, const struct nai_cell *cells, struct nai_err *err) {
   enum { WARNING = 2, ERROR = 3, MAX_DIAGNOSTICS = 100 };
   NAI_SCOPED(nai_arena) arena = NAI_ARENA(NULL);
   struct nai_table *notes = ctx;
   int64_t code = nai_small_int(&cells[0], 0);
+  const char *text = nai_small_text(&arena, &cells[1], TEXT_MAX);
   if (cells[0].type != NAI_CELL_INT)
     count_note(notes, NAI_CHECK_WITHOUT_VALUE, "warning", NAI_DETAIL_WITHOUT_VALUE);
+  if (text && strstr(text, "(software instrumented) trace was collected"))
+    count_note(notes, NAI_CHECK_SOFTWARE_TRACE, "info", NAI_DETAIL_SOFTWARE_TRACE);
   if (code != WARNING && code != ERROR)
-    return NAI_OK;
-  const char *text = nai_small_text(&arena, &cells[1], TEXT_MAX);
+    return nai_arena_check(&arena, err);
   count_note(notes, "diagnostic", code == ERROR ? "error" : "warning",
              notes->rows >= MAX_DIAGNOSTICS ? "further diagnostics"
              : text                         ? text

@@ -43,8 +43,11 @@ static int put_domains(struct extraction *x, struct nai_table *table, struct nai
   for (uint32_t i = 0; i < domains->count; i++) {
     struct nai_record_key key = record_key(domains, i);
     bool named = i < x->record_capacity[NAI_IN_NVTX_DOMAINS] && name[i] != NAI_NO_STRING;
-    NAI_ADD(NVTX_DOMAINS, table, .process = nai_identity_process(x->out->tables[NAI_IN_PROCESSES], key.scope),
-            .domain_id = key.id, .name = named ? nai_strings_get(names, name[i]) : NULL);
+    const char *text = named ? nai_strings_get(names, name[i]) : NULL;
+    int64_t process = nai_process_key(key.scope), category = key.scope - process;
+    NAI_ADD(NVTX_DOMAINS, table, .process = nai_identity_process(x->out->tables[NAI_IN_PROCESSES], process),
+            .domain_id = key.id, .category = category ? category : NAI_NULL_I64, .name = category ? NULL : text,
+            .category_name = category ? text : NULL);
   }
   return NAI_OK;
 }
@@ -167,6 +170,7 @@ static const struct source_table {
      CUDA_STREAMS_priority},
     {NAI_IN_STREAM_NAMES, "TARGET_INFO_NVTX_CUDA_STREAM", -1, {"name", "processId", "contextId", "streamId", NULL}},
     {NAI_IN_MPI_COMMUNICATORS, "MPI_COMMUNICATORS", -1, {"rank", "commHandle", "commUid", "localRank", "size", NULL}},
+    {NAI_IN_UCX_WORKERS, "UCP_WORKERS", -1, {"globalTid", "workerUid", NULL}},
     {NAI_IN_NIC_METRICS, "TARGET_INFO_NETWORK_METRICS", -1, {"metricsListId", "metricsIdx", "name", "unit", NULL}},
     {NAI_IN_NIC_IDS, "NIC_ID_MAP", -1, {"nicId", "globalId", NULL}},
     {NAI_IN_NICS, "TARGET_INFO_NIC_INFO", -1, {"nicId", "name", NULL}},

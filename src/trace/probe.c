@@ -70,7 +70,7 @@ static const char *lost_without(const struct nai_source *source, const struct na
 static const char *verified(const struct nai_db_table *table) {
   const char *const *generated =
       NAI_WORDS("CUDA_CALLCHAINS", "GPU_METRICS", "CUPTI_ACTIVITY_KIND_MEM_DECOMPRESS", "GPU_CONTEXT_SWITCH_EVENTS",
-                "CUDA_HOST_CALLBACK", "CUPTI_ACTIVITY_KIND_GRAPH_HOST_NODE_AND_HOST_LAUNCH", "MPI_",
+                "CUDA_HOST_CALLBACK", "CUPTI_ACTIVITY_KIND_GRAPH_HOST_NODE_AND_HOST_LAUNCH", "MPI_", "UCP_",
                 "CUPTI_ACTIVITY_KIND_OPENACC_", "OPENMP_EVENT_KIND_");
   return nai_text_begins(table->name, generated) ? "; verified on generated exports only" : "";
 }

@@ -2,6 +2,7 @@
 #include "viewer/encoder.h"
 
 #include "base/fmt.h"
+#include "model/calls/stream_info.h"
 #include "table/json.h"
 #include "table/kernel_name.h"
 #include "tables/gpus.h"
@@ -163,6 +164,7 @@ static void put_lanes(struct nai_json *json, const struct nai_encoder *e) {
     uint32_t count = e->items.lanes[i].count;
     int64_t pid = lane->thread >= 0 ? nai_get_i64(m->tables[NAI_IN_THREADS], lane->thread, THREADS_pid)
                                     : nai_model_pid(m, lane->process);
+    struct nai_stream_info stream = nai_stream_info_of(m, lane->process, lane->context, lane->stream);
     nai_json_begin_object(json, NAI_JSON_INLINE);
     nai_json_put_text(json, "kind", kind_names[lane->kind]);
     nai_json_put_int(json, "gpu", lane->gpu);
@@ -171,6 +173,8 @@ static void put_lanes(struct nai_json *json, const struct nai_encoder *e) {
                      lane->thread >= 0 ? nai_get_i64(m->tables[NAI_IN_THREADS], lane->thread, THREADS_tid) : 0);
     nai_json_put_int(json, "context", lane->context == NAI_NULL_I32 ? -1 : lane->context);
     nai_json_put_int(json, "stream", lane->stream == NAI_NULL_I32 ? -1 : lane->stream);
+    if (lane->stream >= 0 && stream.name)
+      nai_json_put_text(json, "name", stream.name);
     nai_json_put_int(json, "first", first);
     nai_json_put_int(json, "count", count);
     nai_json_end(json);

@@ -88,7 +88,7 @@ static size_t encode(unsigned char blob[64], int domain, const struct nai_gen_pa
   return 32 + size - (size_t)p->cut;
 }
 
-static void attach(struct nai_gen_plan *plan, int thread, const void *bytes, size_t size, bool json) {
+static void attach(struct nai_gen_plan *plan, int thread, const void *bytes, size_t size, int category) {
   struct nai_gen_thread *host = &plan->threads[thread];
   if (nai_gen_failed(plan) || host->depth == 0) {
     return;
@@ -96,7 +96,8 @@ static void attach(struct nai_gen_plan *plan, int thread, const void *bytes, siz
   struct nai_gen_range *range = (struct nai_gen_range *)plan->ranges.items + host->stack[host->depth - 1].range;
   range->blob_offset = plan->text.count;
   range->blob_size = size;
-  range->json = json;
+  range->json = category > 0;
+  range->category = category;
   plan->payloads = true;
   if (!nai_gen_vec_append(&plan->text, bytes, size)) {
     nai_gen_fail(NAI_GEN_ENOMEM, plan->err, "out of memory");
@@ -106,11 +107,11 @@ static void attach(struct nai_gen_plan *plan, int thread, const void *bytes, siz
 void nai_gen_attach(struct nai_gen_plan *plan, int thread, int domain, const struct nai_gen_payload *payload) {
   unsigned char blob[64];
   size_t size = encode(blob, domain, payload);
-  attach(plan, thread, blob, size, false);
+  attach(plan, thread, blob, size, 0);
 }
 
-void nai_gen_attach_json(struct nai_gen_plan *plan, int thread, const char *json) {
-  attach(plan, thread, json, strlen(json), true);
+void nai_gen_attach_json(struct nai_gen_plan *plan, int thread, int category, const char *json) {
+  attach(plan, thread, json, strlen(json), category);
 }
 
 /* --- answers ---------------------------------------------------------------------------------- */

@@ -30,7 +30,7 @@ void nai_gen_nccl_schemas(struct nai_gen_plan *plan, int domain, int processes);
 void nai_gen_attach(struct nai_gen_plan *plan, int thread, int domain, const struct nai_gen_payload *payload);
 
 /* The same of JSON. */
-void nai_gen_attach_json(struct nai_gen_plan *plan, int thread, const char *json);
+void nai_gen_attach_json(struct nai_gen_plan *plan, int thread, int category, const char *json);
 
 enum { NAI_GEN_MOST_RANKS = 8 };
 struct nai_gen_collective {

@@ -186,6 +186,8 @@ void nai_gen_range_end(struct nai_gen_plan *plan, int range, int thread);
 void nai_gen_mark(struct nai_gen_plan *plan, int thread, int name);
 /* Names a domain for the thread's process; domain ids are per process. */
 void nai_gen_domain(struct nai_gen_plan *plan, int thread, int domain, const char *name);
+/* And a category in it. */
+void nai_gen_category(struct nai_gen_plan *plan, int thread, int domain, int category, const char *name);
 /* Two push/pop rows that cross: a opens, b opens, a ends, b ends; no GPU work inside. */
 void nai_gen_crossing(struct nai_gen_plan *plan, int thread, int name_a, int name_b, int64_t quarter_ns);
 

@@ -169,8 +169,8 @@ struct nai_gen_range {
   int thread, end_thread;
   int name; /* -1: text only */
   size_t text_offset, text_size;
-  int64_t text_id; /* -1: inline text */
-  int domain;
+  int64_t text_id;               /* -1: inline text */
+  int domain, category;          /* 0: none */
   int64_t range_id;              /* -1: none */
   size_t blob_offset, blob_size; /* of its payload, in the plan's text */
   bool json;                     /* that is text */

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-enum { NVTX_MARK = 34, NVTX_PUSH_POP = 59, NVTX_START_END = 60, NVTX_DOMAIN_CREATE = 75 };
+enum { NVTX_MARK = 34, NVTX_PUSH_POP = 59, NVTX_START_END = 60, NVTX_CATEGORY = 33, NVTX_DOMAIN_CREATE = 75 };
 
 static struct nai_gen_range *range_at(struct nai_gen_plan *plan, size_t range) {
   return (struct nai_gen_range *)plan->ranges.items + range;
@@ -200,13 +200,22 @@ void nai_gen_mark(struct nai_gen_plan *plan, int thread, int name) {
   }
 }
 
-void nai_gen_domain(struct nai_gen_plan *plan, int thread, int domain, const char *name) {
-  struct nai_gen_range *row = add_range(plan, thread, -1, NVTX_DOMAIN_CREATE);
+static void add_name(struct nai_gen_plan *plan, int thread, int type, int domain, int category, const char *name) {
+  struct nai_gen_range *row = add_range(plan, thread, -1, type);
   if (row) {
     row->open = true;
     row->domain = domain;
+    row->category = category;
     append_text(plan, row, name, strlen(name));
   }
+}
+
+void nai_gen_domain(struct nai_gen_plan *plan, int thread, int domain, const char *name) {
+  add_name(plan, thread, NVTX_DOMAIN_CREATE, domain, 0, name);
+}
+
+void nai_gen_category(struct nai_gen_plan *plan, int thread, int domain, int category, const char *name) {
+  add_name(plan, thread, NVTX_CATEGORY, domain, category, name);
 }
 
 void nai_gen_crossing(struct nai_gen_plan *plan, int thread, int name_a, int name_b, int64_t quarter_ns) {

@@ -704,6 +704,26 @@ CREATE TABLE MPI_OTHER_EVENTS ( -- since 2026
     globalTid                   INTEGER,
     textId                      INTEGER
 );
+CREATE TABLE UCP_WORKERS ( -- since 2026
+    globalTid                   INTEGER   NOT NULL,
+    workerUid                   INTEGER   NOT NULL
+);
+CREATE TABLE UCP_SUBMIT_EVENTS ( -- since 2026
+    start                       INTEGER   NOT NULL,
+    end                         INTEGER,
+    globalTid                   INTEGER,
+    textId                      INTEGER,
+    bufferAddr                  INTEGER,
+    packedSize                  INTEGER,
+    peerWorkerUid               INTEGER,
+    tag                         INTEGER
+);
+CREATE TABLE UCP_EVENTS ( -- since 2026
+    start                       INTEGER   NOT NULL,
+    end                         INTEGER,
+    globalTid                   INTEGER,
+    textId                      INTEGER
+);
 CREATE TABLE NVTX_PAYLOAD_SCHEMAS ( -- since 2026
     domainId                    INTEGER,
     schemaId                    INTEGER,

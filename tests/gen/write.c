@@ -210,6 +210,9 @@ static void write_range(struct nai_gen_plan *plan, struct nai_gen_row *row, cons
     nai_gen_row_bytes(row, "text", (const char *)plan->text.items + range->text_offset, range->text_size);
   }
   nai_gen_row_int(row, "domainId", range->domain);
+  if (range->category) {
+    nai_gen_row_int(row, "category", range->category);
+  }
   if (range->json) {
     nai_gen_row_bytes(row, "jsonText", (const char *)plan->text.items + range->blob_offset, range->blob_size);
   } else if (range->blob_size) {

@@ -153,6 +153,8 @@ UNSAID = (
     ("grouped-sends", None, r"no communication|broken link|\b(ring|tree) algorithm|LL128"),
     ("collectives-advanced", None, r"no communication|broken link|\b(ring|tree) algorithm|LL128"),
     ("serving", None, r"time to first token|TTFT|requests per second|requests/s|accepted tokens|client"),
+    ("serving", None, r"\bmemory[- ]bound\b|bound by memory"),
+    ("openacc-waits", "acc-implicit-waits", r"implicit cop|the compiler (adds|added)"),
     ("serving-guessing", None, r"accepted tokens per second|tokens accepted"),
 )
 

@@ -108,14 +108,20 @@ class Generated(unittest.TestCase):
                     f"INSERT INTO TARGET_INFO_NVTX_CUDA_STREAM (name, hwId, vmId, deviceId, {columns}) SELECT '{name}', 0, 0, 0, * FROM ({kernels})")
 
         every = ("ncclAllReduce", "ncclAllGather", "ncclGroupEnd")
-        for edits, wanted in (((), ("", "unknown")),
+        # all processes there are, whatever for; not where one may be missing, or nothing tells whether
+        size, init = "UPDATE NVTX_EVENTS SET binaryData = CAST(substr(binaryData, 1, 40) || x'04' || substr(binaryData, 42) AS BLOB) WHERE ", "textId IN (SELECT id FROM StringIds WHERE value = 'ncclCommInitRankConfig')"
+        for edit, wanted in ((None, ("world", "members")), (size + init, ("", "unknown")), (f"DELETE FROM NVTX_EVENTS WHERE {init}", ("", "unknown"))):
+            found = rows(support.edited("collectives", *([edit] if edit else [])), "communicators")
+            self.assertEqual({(r["purpose"], r["confidence"]) for r in found}, {wanted}, edit)
+        whole = ("world", "members")
+        for edits, wanted in (((), whole),
                               ((within("layer.linear_proj", *every),), ("tensor", "likely")),  # sends and receives are not tensor parallelism
                               ((within("DistributedDataParallel.forward", *every),), ("data", "called")),
                               ((within("DistributedDataParallel.forward", "ncclAllReduce", "ncclAllGather"),), ("data", "likely")),
-                              ((within("FSDP::post_backward_reduce", "ncclAllReduce"),), ("", "unknown")),
+                              ((within("FSDP::post_backward_reduce", "ncclAllReduce"),), whole),
                               ((within("FSDP::post_backward_reduce", *every[:2]), within("send_forward", every[2])), ("data (replicas) and data (shards)", "likely")),
                               (stream("TENSOR_MODEL_PARALLEL_GROUP"), ("tensor", "named")),
-                              (stream("my stream"), ("", "unknown")),
+                              (stream("my stream"), whole),
                               ((*stream("TENSOR_MODEL_PARALLEL_GROUP"), within("send_forward", *every)), ("", "conflict"))):
             found = rows(support.edited("collectives", *edits), "communicators")
             self.assertEqual({(r["purpose"], r["confidence"]) for r in found}, {wanted}, edits)
@@ -123,15 +129,24 @@ class Generated(unittest.TestCase):
             said = str(next(f for f in report(artifacts(support.edited("collectives", *edits))).json["findings"] if f["id"] == "exposed-communication"))
             self.assertEqual("parallelism" in said, wanted[1] in ("named", "called"), edits)
 
+    def test_names_that_programs_give(self):
+        """Of -t nccl: the category of its ranges, in NCCL's domain of its process; before the name of its stream."""
+        for edits, name, wanted in (((), "CONTEXT_PARALLEL_GROUP", ("context", "named", "name CONTEXT_PARALLEL_GROUP")),
+                                    (("UPDATE NVTX_EVENTS SET text = 'my_pg' WHERE eventType = 33",), "my_pg", ("world", "members", "all 2 ranks, and no communicator reaches others")),
+                                    (("UPDATE NVTX_EVENTS SET category = NULL WHERE eventType <> 33",), "", ("world", "members", "all 2 ranks, and no communicator reaches others"))):
+            found = rows(support.edited("collectives-advanced", *edits), "communicators")
+            self.assertEqual({(r["name"], r["purpose"], r["confidence"], r["evidence"]) for r in found}, {(name, *wanted)})
+        self.assertEqual({r["name"] for r in rows(trace("collectives"), "communicators")}, {""})
+
     def test_purposes_that_the_user_tells(self):
         """By size, members and streams, before any other evidence; what no pattern names stays as it is."""
         file = support.fresh_dir("told") / "names.yaml"
         path = trace("collectives")
-        for pattern, wanted in (("re:^size 2; 0: GPU 0, 1: GPU 1; stream \\\\d+$", ["expert"] * 2), ("; stream 28", ["", "expert"]), ("size 3", ["", ""])):
+        for pattern, wanted in (("re:^size 2; 0: GPU 0, 1: GPU 1; stream \\\\d+$", ["expert"] * 2), ("; stream 28", ["world", "expert"]), ("size 3", ["world"] * 2)):
             file.write_text(f'expert: ["{pattern}"]\n')
             found = sorted(read_csv(support.analyze(path, "--comm-names", file), "communicators"), key=lambda r: r["device_id"])
             self.assertEqual([r["purpose"] for r in found], wanted, pattern)
-            self.assertEqual({r["confidence"] for r in found if r["purpose"]} - {"told"}, set())
+            self.assertEqual({r["confidence"] for r in found if r["purpose"] != "world"} - {"told"}, set())
         file.write_text('x: ["re:("]\n')
         done = support.run("analyze", path, "--comm-names", file, "--out", file.parent / "out")
         self.assertEqual(done.returncode, 2)

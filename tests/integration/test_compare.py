@@ -998,6 +998,17 @@ class HowCaptured(unittest.TestCase):
                                                     ("PROCESS_1:CUDA_GRAPH_TRACE_OPTIONS:MODE", "Graph"))])
         self.assertFalse({"driver", "cuda_version", "profiler_options"} & set(checks(same)))
 
+    def test_how_cuda_was_traced(self):
+        """nsys says so where it had to trace in software, as information; elsewhere it says nothing of it."""
+        base, (severity, detail) = trace("loop", "--seed", 1), (1, "CUDA hardware tracing is not supported on this system. A legacy (software instrumented) trace was collected instead.")
+        software = edited(trace("loop", "--seed", 2), "CREATE TABLE IF NOT EXISTS DIAGNOSTIC_EVENT (timestamp, timestampType, source, severity, text, globalPid)",
+                          f"INSERT INTO DIAGNOSTIC_EVENT (timestamp, timestampType, source, severity, text) VALUES (0, 1, 1, {severity}, '{detail}')")
+        for sides, wanted in (((base, software), ("not said", "in software")), ((software, base), ("in software", "not said"))):
+            report, _, _ = compared([sides[0]], [sides[1]])
+            self.assertEqual({(c["level"], c["base"], c["new"]) for c in report["comparability"] if c["check"] == "cuda_trace"}, {("soft", *wanted)})
+        same, _, _ = compared([base], [trace("loop", "--seed", 3)])
+        self.assertNotIn("cuda_trace", checks(same))
+
     def test_nothing_is_said_of_what_is_not_known(self):
         known = self.capture(1, "5452906", "12030", ("PROCESS_0:COLLECT_CUDA_TRACE", "true"))
         unknown = edited(trace("loop", "--seed", 2), "DROP TABLE IF EXISTS TARGET_INFO_SYSTEM_ENV", "DROP TABLE IF EXISTS META_DATA_CAPTURE")

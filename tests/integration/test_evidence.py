@@ -31,6 +31,7 @@ COPIED = [
     ("library_events", "start_ns end_ns event_class", "start end eventClass", "CUBLAS_EVENTS CUDNN_EVENTS"),
     ("mpi_events", "start_ns end_ns bytes", "start end size",
      "MPI_P2P_EVENTS MPI_COLLECTIVES_EVENTS MPI_START_WAIT_EVENTS MPI_OTHER_EVENTS"),
+    ("ucx_events", "start_ns bytes peer_worker", "start packedSize peerWorkerUid", "UCP_SUBMIT_EVENTS"),
     ("diagnostic_events", "severity source clock", "severity source timestampType", "DIAGNOSTIC_EVENT"),
     ("mpi_ranks", "global_tid rank", "globalTid rank", "MPI_RANKS"),
 ]

@@ -44,7 +44,7 @@ KEYLESS = set("kernel_events memop_events graph_events api_events sync_events nv
               "capture timeline_places callchain_frames program_outputs comm_instances comm_capture nvtx_payloads "
               "nvtx_payload_schemas nvtx_payload_entries nvtx_payload_enums nvtx_dynamic_payloads "
               "cuda_event_events dependency_graph graph_node_events graph_launches graph_savings "
-              "sched_events sample_events um_fault_events memory_usage_events mpi_events openacc_events openmp_events mpi_communicators mpi_ranks cuda_devices cuda_contexts cuda_streams stream_names "
+              "sched_events sample_events um_fault_events memory_usage_events mpi_events openacc_events openmp_events mpi_communicators mpi_ranks ucx_events ucx_workers cuda_devices cuda_contexts cuda_streams stream_names "
               "memory_pool_events gpu_metric_samples gpu_switch_events host_function_events nic_metric_samples nic_metric_names nic_ids nics".split())
 # Tables that are read only when something asks for them: what refers to them may have nothing to refer to.
 ON_REQUEST = {"callchain_frames"}

@@ -54,6 +54,14 @@ class Mfu(unittest.TestCase):
         self.assertEqual(float(row["peak_tflops"]), 500)
         self.assertIn("scaled", row["note"])
 
+    def test_green_contexts(self):
+        """The peak stays that of the GPU, and the row says so."""
+        path = support.edited("steps", "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET greenContextId = 9",
+                              "INSERT INTO TARGET_INFO_CUDA_CONTEXT_INFO (nullStreamId, hwId, vmId, processId, deviceId, contextId, isGreenContext, numMultiprocessors) "
+                              "SELECT DISTINCT 0, 0, 0, (globalPid >> 24) & 16777215, deviceId, 9, 1, 66 FROM CUPTI_ACTIVITY_KIND_KERNEL")
+        row, plain = (self.row(p, "--flops-per-step", "1e12") for p in (path, trace("steps")))
+        self.assertEqual((row["peak_tflops"], "green contexts" in row["note"], "green contexts" in plain["note"]), (plain["peak_tflops"], True, False))
+
     def test_mistakes(self):
         for options, word in ((("--flops-per-step", "5x"), "5x"), (("--flops-per-step", "-1"), "-1"), (("--model", "params=7e9"), "tokens"),
                               (("--model", "params=7e9,token=5"), "token=5"), (("--model", "params=7e9,tokens=4096,params=1"), "params is given twice"), (("--model", "params=1,tokens=1,layers=4"), "hidden"),

@@ -171,6 +171,9 @@ class Perfetto(unittest.TestCase):
     def test_streams_have_their_names_and_priorities(self):
         path = named_streams()
         self.assertTrue(any(" (compute) \u00b7 priority -5" in name for name in self.check_streams(path)))
+        page = json.loads(support.page_block((artifacts(path) / "report.html").read_text(encoding="utf-8"), "timeline"))
+        (stream,), = sqlite3.connect(path).execute("select distinct streamId from TARGET_INFO_NVTX_CUDA_STREAM where name = 'compute'")
+        self.assertEqual({lane.get("name") for lane in page["lanes"] if lane["stream"] == stream}, {"compute"})
         done = run("sql", artifacts(path), "select min(priority), max(priority) from cuda_streams", "--format", "csv")
         self.assertEqual(done.stdout.splitlines()[1], "-5,0")
 

@@ -278,6 +278,25 @@ TEST(kernels_are_alone_where_nothing_else_runs) {
   }
 }
 
+/* A link at 100 % also while the GPU idles is down: nothing is bound by it. */
+TEST(links_that_are_down_bind_nothing) {
+  for (int up = 0; up < 2; up++) {
+    struct fixture f;
+    begin(&f);
+    fixture_kernel(&f, 0, 3000, "alone", 0, 0, 7, 1);
+    int64_t m = metric(&f, 3, 20, sms), link = metric(&f, 3, 21, "NVLink TX Responses User Data [Throughput %]");
+    for (int64_t t = 0; t < 6000; t += PERIOD) {
+      sample(&f, t, m, 60);
+      sample(&f, t, link, up && t >= 3000 ? 0 : 100);
+    }
+    fixture_build(&f);
+    struct nai_table *t = fixture_analyze(&f, "kernel_metrics", 1);
+    assert_string_equal(cell_text(t, 0, "bound_by"), up ? "NVLink" : "");
+    nai_table_free(t);
+    fixture_free(&f);
+  }
+}
+
 /* One kernel of 30 periods, another of 30 with a copy beside it, and others who have the GPU, too. A sample that stands
  * there ten times is one. */
 TEST(what_others_did_is_no_kernels) {

@@ -1,5 +1,5 @@
-/* What is a communicator for? As the user says; else by the names of its streams, and by the ranges around its calls;
- * by nothing else: sizes and counts are alike where purposes differ. */
+/* What is a communicator for? As the user says; else by its name or those of its streams, and by the ranges around its
+ * calls; by nothing else: sizes and counts are alike where purposes differ. */
 #include "analyses/comm/comm_purpose.h"
 
 #include "base/buf.h"
@@ -40,7 +40,7 @@ static const struct {
 };
 enum { RANGES = sizeof ranges / sizeof *ranges };
 
-/* Groups as Megatron names their streams. */
+/* Groups as Megatron names them. */
 static const struct {
   const char *begin, *purpose;
 } names[] = {{"EXPERT_TENSOR_AND_MODEL_", "expert and tensor"},
@@ -52,13 +52,20 @@ static const struct {
              {"DATA_", "data"}};
 
 /* NULL where the name tells nothing. */
-static const char *named(const char *stream) {
-  for (size_t i = 0; stream && strstr(stream, "PARALLEL_GROUP") && i < sizeof names / sizeof *names; i++)
-    if (strncmp(stream, names[i].begin, strlen(names[i].begin)) == 0)
+static const char *named(const char *name) {
+  for (size_t i = 0; name && strstr(name, "PARALLEL_GROUP") && i < sizeof names / sizeof *names; i++)
+    if (strncmp(name, names[i].begin, strlen(names[i].begin)) == 0)
       return names[i].purpose;
   return NULL;
 }
 
+static const struct nai_comm_stream *stream_of(const struct nai_model *m, uint32_t item) {
+  return &m->comm->streams[m->comm->items[item].stream];
+}
+static const char *stream_name(const struct nai_model *m, uint32_t item) {
+  const struct nai_comm_stream *s = stream_of(m, item);
+  return nai_stream_info_of(m, s->process, s->context, s->id).name;
+}
 static const struct nai_nvtx_node *node_of(const struct nai_model *m, const struct nai_comm_item *item) {
   uint32_t api = m->kernel_api[item->kernel];
   return api == NAI_NO_ROW ? NULL : nai_model_call_node(m, api);
@@ -101,7 +108,7 @@ struct tally {
 /* By how many kernels; ties by name. */
 NAI_ORDER(by_count, struct tally, {b->count, a->count}, {strcmp(a->purpose, b->purpose), 0})
 
-/* By a pattern of the user's for "size 2; 0: GPU 0, 1: GPU 1; stream 27 its name". */
+/* By a pattern of the user's for "size 2; 0: GPU 0, 1: GPU 1; name its name; stream 27 its name". */
 static bool is_told(struct nai_comm_purpose *out, const struct nai_model *m, const uint32_t *items, uint32_t count,
                     const char *members, struct nai_arena *arena) {
   struct nai_keyset streams = {.arena = arena};
@@ -110,37 +117,47 @@ static bool is_told(struct nai_comm_purpose *out, const struct nai_model *m, con
   if (!m->comm_names)
     return false;
   nai_buf_printf(&text, "size %" PRId64 "; %s", m->comm->items[items[0]].ranks, members);
+  if (out->name)
+    nai_buf_printf(&text, "; name %s", out->name);
   for (uint32_t i = 0; i < count; i++) {
-    const struct nai_comm_stream *on = &m->comm->streams[m->comm->items[items[i]].stream];
-    const char *name = nai_stream_info_of(m, on->process, on->context, on->id).name;
+    const char *name = stream_name(m, items[i]);
     nai_keyset_add(&streams, m->comm->items[items[i]].stream, &added);
     if (added)
-      nai_buf_printf(&text, "; stream %" PRId32 "%s%s", on->id, name ? " " : "", name ? name : "");
+      nai_buf_printf(&text, "; stream %" PRId32 "%s%s", stream_of(m, items[i])->id, name ? " " : "", name ? name : "");
   }
   int class = nai_patterns_match(m->comm_names, nai_buf_str(&text));
-  if (class >= 0)
-    *out = (struct nai_comm_purpose){nai_patterns_class(m->comm_names, class), "told", "named in --comm-names"};
+  if (class >= 0) {
+    out->purpose = nai_patterns_class(m->comm_names, class);
+    out->confidence = "told";
+    out->evidence = "named in --comm-names";
+  }
   arena->oom |= text.oom || streams.oom;
   return class >= 0;
 }
 
-void nai_comm_purpose_of(struct nai_comm_purpose *out, const struct nai_model *m, const uint32_t *items, uint32_t count,
-                         const char *members, struct nai_arena *arena) {
+/* By its own name, else by that of the first stream that tells. *evidence: which name, NULL where none tells. */
+static const char *by_names(const char **evidence, const struct nai_model *m, const uint32_t *items, uint32_t count,
+                            const char *own, struct nai_arena *arena) {
+  const char *purpose = named(own), *name = own, *of = "name";
+  for (uint32_t i = 0; !purpose && i < count; i++)
+    if (i == 0 || stream_of(m, items[i]) != stream_of(m, items[i - 1])) {
+      name = stream_name(m, items[i]);
+      of = "stream";
+      purpose = named(name);
+    }
+  *evidence = purpose ? nai_arena_printf(arena, "%s %s", of, name) : NULL;
+  return purpose;
+}
+
+/* By the ranges around its calls. *sure: nine of ten are in some that nobody else uses. */
+static const char *by_ranges(const char **evidence, bool *sure, const struct nai_model *m, const uint32_t *items,
+                             uint32_t count, struct nai_arena *arena) {
   struct tally tallies[2 * RANGES];
   uint32_t n = 0;
-  const char *by_name = NULL, *stream = NULL;
-  *out = (struct nai_comm_purpose){.confidence = "unknown"};
-  if (is_told(out, m, items, count, members, arena))
-    return;
   for (uint32_t i = 0; i < count; i++) {
     const struct nai_comm_item *item = &m->comm->items[items[i]];
-    const struct nai_comm_stream *on = &m->comm->streams[item->stream];
     int range = range_of(m, item);
     const char *purpose = purpose_in(range, item);
-    if (!by_name && (i == 0 || on != &m->comm->streams[m->comm->items[items[i - 1]].stream])) {
-      stream = nai_stream_info_of(m, on->process, on->context, on->id).name;
-      by_name = named(stream);
-    }
     uint32_t k = 0;
     while (purpose && k < n && strcmp(tallies[k].purpose, purpose) != 0)
       k++;
@@ -150,24 +167,31 @@ void nai_comm_purpose_of(struct nai_comm_purpose *out, const struct nai_model *m
       tallies[k].count++;
   }
   qsort(tallies, n, sizeof *tallies, by_count);
-  uint32_t told = n ? tallies[0].count : 0;
-  bool both = n > 1 && 100 * tallies[1].count >= PART_PCT * count && 100 * told >= PART_PCT * count;
+  uint64_t all = count, told = n ? tallies[0].count : 0;
+  bool both = n > 1 && 100 * tallies[1].count >= PART_PCT * all && 100 * told >= PART_PCT * all;
   told += both ? tallies[1].count : 0;
-  bool enough = n && count >= MIN_KERNELS && 100 * (uint64_t)told >= (uint64_t)LIKELY_PCT * count;
-  const char *called = !enough ? NULL
-                     : both    ? nai_arena_printf(arena, "%s and %s", tallies[0].purpose, tallies[1].purpose)
-                               : tallies[0].purpose;
-  const char *share =
-      !enough ? NULL : nai_arena_printf(arena, "%u of %u kernels in %s", told, count, ranges[tallies[0].range].range);
-  if (by_name && called && strncmp(by_name, called, strlen(by_name)) != 0) {
-    out->confidence = "conflict";
-    out->evidence = nai_arena_printf(arena, "stream %s; %s", stream, share);
+  if (!n || count < MIN_KERNELS || 100 * told < LIKELY_PCT * all)
+    return NULL;
+  *sure = 100 * told >= SURE_PCT * all && !ranges[tallies[0].range].likely;
+  *evidence = nai_arena_printf(arena, "%" PRIu64 " of %u kernels in %s", told, count, ranges[tallies[0].range].range);
+  return both ? nai_arena_printf(arena, "%s and %s", tallies[0].purpose, tallies[1].purpose) : tallies[0].purpose;
+}
+
+void nai_comm_purpose_of(struct nai_comm_purpose *out, const struct nai_model *m, const uint32_t *items, uint32_t count,
+                         const char *members, struct nai_arena *arena) {
+  const char *name, *share;
+  bool sure = false;
+  *out = (struct nai_comm_purpose){.name = nai_comm_given_name(m, &m->comm->items[items[0]]), .confidence = "unknown"};
+  if (is_told(out, m, items, count, members, arena))
     return;
+  const char *named = by_names(&name, m, items, count, out->name, arena);
+  const char *called = by_ranges(&share, &sure, m, items, count, arena);
+  if (named && called && strncmp(named, called, strlen(named)) != 0) {
+    out->confidence = "conflict";
+    out->evidence = nai_arena_printf(arena, "%s; %s", name, share);
+  } else if (named || called) {
+    out->purpose = named ? named : called;
+    out->confidence = named ? "named" : sure ? "called" : "likely";
+    out->evidence = named ? name : share;
   }
-  out->purpose = by_name ? by_name : called;
-  out->evidence = by_name ? nai_arena_printf(arena, "stream %s", stream) : share;
-  if (out->purpose)
-    out->confidence = by_name                                                                                ? "named"
-                    : 100 * (uint64_t)told >= (uint64_t)SURE_PCT * count && !ranges[tallies[0].range].likely ? "called"
-                                                                                                             : "likely";
 }

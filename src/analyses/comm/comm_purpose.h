@@ -6,6 +6,7 @@
 #include "model/comm/comm.h"
 
 struct nai_comm_purpose {
+  const char *name;                            /* that the program gave it, NULL unknown */
   const char *purpose, *confidence, *evidence; /* purpose, evidence NULL: unknown */
 };
 /* Of kernels of one communicator on one GPU, by stream, with its members as the table has them. Texts are the arena's,

@@ -8,7 +8,7 @@
 #include "tables/comm_sizes.h"
 #include "tables/communicators.h"
 
-enum { SMALL_BYTES = 256 << 10, LATENCIES = 3, MAX_OPS = 16, MAX_MEMBERS = 16 };
+enum { SMALL_BYTES = 256 << 10, LATENCIES = 3, MAX_MEMBERS = 16 };
 
 /* Rows are made of neighbors among items in some order. */
 struct rows {
@@ -41,43 +41,13 @@ static int64_t add_nullable(int64_t sum, int64_t value) { return (sum == NAI_NUL
 static int by_communicator(const void *pa, const void *pb, void *ctx) {
   const struct nai_model *m = ctx;
   const struct nai_comm_item *a = &m->comm->items[*(const uint32_t *)pa], *b = &m->comm->items[*(const uint32_t *)pb];
-  int order = NAI_COMPARE({a->gpu, b->gpu}, {process_of(m, a), process_of(m, b)}, {a->comm, b->comm});
-  order = order ? order : strcmp(nai_comm_op(a), nai_comm_op(b));
-  return order ? order : NAI_COMPARE({a->stream, b->stream}, {*(const uint32_t *)pa, *(const uint32_t *)pb});
+  return NAI_COMPARE({a->gpu, b->gpu}, {process_of(m, a), process_of(m, b)}, {a->comm, b->comm}, {a->stream, b->stream},
+                     {*(const uint32_t *)pa, *(const uint32_t *)pb});
 }
 
 static bool same_communicator(const struct rows *r, uint32_t i, uint32_t j) {
   const struct nai_comm_item *a = item_at(r, i), *b = item_at(r, j);
   return a->gpu == b->gpu && process_of(r->m, a) == process_of(r->m, b) && a->comm == b->comm;
-}
-
-struct op_count {
-  const char *op;
-  int64_t count;
-};
-
-static int by_count(const void *pa, const void *pb) {
-  const struct op_count *a = pa, *b = pb;
-  int order = NAI_COMPARE({b->count, a->count});
-  return order ? order : strcmp(a->op, b->op);
-}
-
-/* "AllReduce 12, SendRecv 3"; items of one operation are neighbors. */
-static void say_ops(struct nai_buf *out, const struct rows *r, uint32_t first, uint32_t end) {
-  struct op_count ops[MAX_OPS];
-  uint32_t n = 0;
-  for (uint32_t i = first; i < end; i++) {
-    const char *op = nai_comm_op(item_at(r, i));
-    if (!n || strcmp(ops[n - 1].op, op) != 0) {
-      if (n == MAX_OPS)
-        break;
-      ops[n++] = (struct op_count){op, 0};
-    }
-    ops[n - 1].count++;
-  }
-  qsort(ops, n, sizeof *ops, by_count);
-  for (uint32_t i = 0; i < n; i++)
-    nai_buf_printf(out, "%s%s %" PRId64, i ? ", " : "", ops[i].op, ops[i].count);
 }
 
 /* "0: GPU 0, 1: GPU 1": the rank of each process and its GPU; the first kernels of each are given. */
@@ -93,29 +63,35 @@ static void say_members(struct nai_buf *out, const struct rows *r, const struct 
     nai_buf_printf(out, " and %u more", count - MAX_MEMBERS);
 }
 
-static int put_communicator(const struct rows *r, uint32_t first, const char *members, struct nai_err *err) {
+static int put_communicator(const struct rows *r, uint32_t first, const char *members, bool world,
+                            struct nai_err *err) {
   const struct nai_comm_item *item = item_at(r, first);
-  NAI_SCOPED(nai_buf) ops = {0};
+  NAI_SCOPED(nai_buf) text = {0};
+  struct nai_comm_ops ops = {0};
   NAI_SCOPED(nai_keyset) streams = {0};
   char id[NAI_COMM_ID_MAX], parent[NAI_COMM_ID_MAX];
   struct nai_comm_purpose is;
   uint32_t end = first + 1;
   while (end < r->count && same_communicator(r, first, end))
     end++;
-  say_ops(&ops, r, first, end);
   nai_comm_purpose_of(&is, r->m, r->items + first, end - first, members, r->io->arena);
-  struct COMMUNICATORS_row row =
-      NAI_ROW(COMMUNICATORS, .device_id = nai_model_device(r->m, item->gpu),
-              .pid = nai_model_pid(r->m, process_of(r->m, item)), .communicator = nai_comm_id(id, item->comm),
-              .rank = item->own >= 0 ? item->own : NAI_NULL_I64,
-              .rank_count = item->ranks > 0 ? item->ranks : NAI_NULL_I64, .members = members,
-              .parent = item->parent ? nai_comm_id(parent, item->parent) : NULL, .ops = nai_buf_str(&ops),
-              .kernel_count = end - first, .total_time_ns = 0, .exposed_ns = 0, .purpose = is.purpose,
-              .confidence = is.confidence, .evidence = is.evidence);
+  if (world && strcmp(is.confidence, "unknown") == 0) {
+    is.purpose = "world";
+    is.confidence = "members";
+    is.evidence =
+        nai_arena_printf(r->io->arena, "all %" PRId64 " ranks, and no communicator reaches others", item->ranks);
+  }
+  struct COMMUNICATORS_row row = NAI_ROW(
+      COMMUNICATORS, .device_id = nai_model_device(r->m, item->gpu), .pid = nai_model_pid(r->m, process_of(r->m, item)),
+      .communicator = nai_comm_id(id, item->comm), .name = is.name, .rank = item->own >= 0 ? item->own : NAI_NULL_I64,
+      .rank_count = item->ranks > 0 ? item->ranks : NAI_NULL_I64, .members = members,
+      .parent = item->parent ? nai_comm_id(parent, item->parent) : NULL, .kernel_count = end - first,
+      .total_time_ns = 0, .exposed_ns = 0, .purpose = is.purpose, .confidence = is.confidence, .evidence = is.evidence);
   for (uint32_t i = first; i < end; i++) {
     bool added;
     item = item_at(r, i);
     nai_keyset_add(&streams, item->stream, &added);
+    nai_comm_ops_add(&ops, nai_comm_op(item));
     row.total_time_ns += item->end - item->start;
     row.exposed_ns += item->charged;
     if (nai_comm_bytes(item) >= 0)
@@ -123,10 +99,31 @@ static int put_communicator(const struct rows *r, uint32_t first, const char *me
     if (item->set != NAI_NO_ROW)
       row.wait_ns = add_nullable(row.wait_ns, item->wait);
   }
-  NAI_TRY(nai_memory_check(!streams.oom && !ops.oom && !r->io->arena->oom, err));
+  nai_comm_ops_say(&text, &ops);
+  row.ops = nai_buf_str(&text);
+  NAI_TRY(nai_memory_check(!streams.oom && !text.oom && !r->io->arena->oom, err));
   row.stream_count = streams.count;
   COMMUNICATORS_add(r->io->out[0], &row);
   return NAI_OK;
+}
+
+/* One communicator of those: the end of its rows. */
+static uint32_t end_of(const struct nai_key *firsts, uint32_t count, uint32_t i) {
+  uint32_t j = i + 1;
+  while (j < count && firsts[j].key == firsts[i].key)
+    j++;
+  return j;
+}
+
+/* Whether no rank of any communicator is missing here, as their initializations say. */
+static bool is_whole(const struct rows *r, const struct nai_key *firsts, uint32_t count) {
+  bool whole = true;
+  for (uint32_t i = 0, j; i < count; i = j) {
+    j = end_of(firsts, count, i);
+    for (uint32_t k = i; k < j; k++)
+      whole = whole && item_at(r, firsts[k].value)->own >= 0 && item_at(r, firsts[k].value)->ranks == j - i;
+  }
+  return whole;
 }
 
 static int put_communicators(struct rows *r, struct nai_err *err) {
@@ -141,14 +138,15 @@ static int put_communicators(struct rows *r, struct nai_err *err) {
     if (!i || !same_communicator(r, i - 1, i))
       firsts[count++] = (struct nai_key){(uint64_t)item_at(r, i)->comm, i};
   NAI_TRY(nai_sort_keys(firsts, count, err));
+  bool whole = is_whole(r, firsts, count);
   for (uint32_t i = 0, j; i < count; i = j) {
     NAI_SCOPED(nai_buf) members = {0};
-    for (j = i + 1; j < count && firsts[j].key == firsts[i].key; j++)
-      ;
+    j = end_of(firsts, count, i);
+    bool world = whole && j - i > 1 && j - i == r->m->comm->rank_count && !item_at(r, firsts[i].value)->parent;
     say_members(&members, r, firsts + i, j - i);
     NAI_TRY(nai_buf_check(&members, err));
     for (uint32_t k = i; k < j; k++)
-      NAI_TRY(put_communicator(r, firsts[k].value, nai_buf_str(&members), err));
+      NAI_TRY(put_communicator(r, firsts[k].value, nai_buf_str(&members), world, err));
   }
   return NAI_OK;
 }
@@ -251,5 +249,5 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
 NAI_ANALYSIS(comm_sizes, .outputs = NAI_SCHEMAS(&nai_communicators_schema, &nai_comm_sizes_schema),
              .parts = NAI_PART(COMM) | NAI_PART(LAUNCHES) | NAI_PART(NVTX_TREE),
              .tables = NAI_IN(KERNELS) | NAI_IN(GPUS) | NAI_IN(PROCESSES) | NAI_IN(NVTX) | NAI_IN(STREAMS) |
-                       NAI_IN(STREAM_NAMES),
+                       NAI_IN(STREAM_NAMES) | NAI_IN(NVTX_DOMAINS),
              .config = NAI_CONFIG(COMM_NAMES), .run = run)

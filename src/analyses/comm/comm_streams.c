@@ -6,14 +6,10 @@
 #include "base/buf.h"
 #include "tables/comm_streams.h"
 
-enum { MAX_OPS = 16 };
-
 /* What a stream adds up to. */
 struct stream {
   struct COMM_STREAMS_row row;
-  const char *ops[MAX_OPS];
-  int64_t times[MAX_OPS];
-  uint32_t op_count;
+  struct nai_comm_ops ops;
   const struct nai_comm_item *last;
   struct nai_keyset comms;
   const char *refused;
@@ -29,17 +25,6 @@ static void begin_stream(struct stream *s, const struct nai_node_io *io, const s
                                             .kernel_count = 0, .total_time_ns = 0, .overlapped_ns = 0, .exposed_ns = 0,
                                             .active_exposed_ns = 0, .compute_count = 0, .serial_wait_ns = 0,
                                             .matched_count = 0);
-}
-
-static void count_op(struct stream *s, const char *op) {
-  uint32_t k = 0;
-  while (k < s->op_count && strcmp(s->ops[k], op) != 0)
-    k++;
-  if (k == MAX_OPS)
-    return;
-  if (k == s->op_count)
-    s->ops[s->op_count++] = op;
-  s->times[k]++;
 }
 
 /* Launched, and held up by a kernel of another communicator on the same stream. */
@@ -63,7 +48,7 @@ static void add_item(struct stream *s, const struct nai_comm *c, const struct na
   s->row.matched_count += item->set != NAI_NO_ROW;
   if (item->known_comm)
     nai_keyset_add(&s->comms, item->comm, &added);
-  count_op(s, nai_comm_op(item));
+  nai_comm_ops_add(&s->ops, nai_comm_op(item));
   s->refused = item->set == NAI_NO_ROW ? c->lines[item->line].refused : s->refused;
   s->last = item;
 }
@@ -85,22 +70,10 @@ static int count_compute(struct stream *streams, const struct nai_node_io *io, u
   return NAI_OK;
 }
 
-/* "AllReduce 12, Broadcast 1" */
-static void print_ops(struct nai_buf *out, struct stream *s) {
-  for (uint32_t left = s->op_count; left; left--) {
-    uint32_t most = 0;
-    for (uint32_t k = 1; k < s->op_count; k++)
-      if (s->times[k] > s->times[most] || (s->times[k] == s->times[most] && strcmp(s->ops[k], s->ops[most]) < 0))
-        most = k;
-    nai_buf_printf(out, "%s%s %" PRId64, out->len ? ", " : "", s->ops[most], s->times[most]);
-    s->times[most] = -1;
-  }
-}
-
 static int put_stream(struct nai_table *table, struct stream *s, struct nai_err *err) {
   NAI_SCOPED(nai_buf) ops = {0};
   NAI_TRY(nai_memory_check(!s->comms.oom, err));
-  print_ops(&ops, s);
+  nai_comm_ops_say(&ops, &s->ops);
   s->row.ops = nai_buf_str(&ops);
   s->row.communicator_count = s->comms.count ? s->comms.count : NAI_NULL_I64;
   s->row.serial_wait_pct =

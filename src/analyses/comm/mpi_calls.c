@@ -159,10 +159,11 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
   return nai_mpi_put_pairs(io, ranks, err);
 }
 
+/* UCX's tables are for SQL alone: skill ucx_calls. */
 NAI_ANALYSIS(mpi_calls,
              .outputs = NAI_SCHEMAS(&nai_mpi_calls_schema, &nai_mpi_sizes_schema, &nai_mpi_processes_schema,
                                     &nai_mpi_efficiency_schema, &nai_mpi_pairs_schema, &nai_mpi_collectives_schema),
              .parts = NAI_PART(GPUS) | NAI_PART(ACTIVE) | NAI_PART(PROCESS_GPUS) | NAI_PART(LAUNCHES),
              .tables = NAI_IN(MPI) | NAI_IN(MPI_RANKS) | NAI_IN(MPI_COMMUNICATORS) | NAI_IN(THREADS) |
-                       NAI_IN(PROCESSES) | NAI_IN(MEMOPS) | NAI_IN(APIS),
+                       NAI_IN(PROCESSES) | NAI_IN(MEMOPS) | NAI_IN(APIS) | NAI_IN(UCX) | NAI_IN(UCX_WORKERS),
              .run = run)

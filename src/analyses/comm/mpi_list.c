@@ -2,77 +2,38 @@
 #include "analyses/comm/mpi_list.h"
 
 #include "base/sort.h"
+#include "base/text.h"
 
 /* --- classes ---------------------------------------------------------------------------------- */
 
-static bool begins_with(const char *name, const char *prefix) { return strncmp(name, prefix, strlen(prefix)) == 0; }
-
-/* The first that a name begins with, behind MPI_. */
+/* Behind MPI_, in this order. */
 enum nai_mpi_class nai_mpi_class_of(const char *name) {
   static const struct {
-    const char *prefix;
     enum nai_mpi_class class;
-  } known[] = {{"File_", NAI_MPI_CLASS_FILES},
-               {"Win_fence", NAI_MPI_CLASS_SYNC},
-               {"Win_lock", NAI_MPI_CLASS_RMA},
-               {"Win_unlock", NAI_MPI_CLASS_RMA},
-               {"Win_flush", NAI_MPI_CLASS_RMA},
-               {"Win_post", NAI_MPI_CLASS_RMA},
-               {"Win_start", NAI_MPI_CLASS_RMA},
-               {"Win_complete", NAI_MPI_CLASS_RMA},
-               {"Win_wait", NAI_MPI_CLASS_RMA},
-               {"Win_", NAI_MPI_CLASS_SETUP},
-               {"Init", NAI_MPI_CLASS_SETUP},
-               {"Finalize", NAI_MPI_CLASS_SETUP},
-               {"Comm_", NAI_MPI_CLASS_SETUP},
-               {"Wait", NAI_MPI_CLASS_WAIT},
-               {"Test", NAI_MPI_CLASS_WAIT},
-               {"Barrier", NAI_MPI_CLASS_SYNC},
-               {"Ibarrier", NAI_MPI_CLASS_ICOLLECTIVE},
-               {"Ibcast", NAI_MPI_CLASS_ICOLLECTIVE},
-               {"Igather", NAI_MPI_CLASS_ICOLLECTIVE},
-               {"Iscatter", NAI_MPI_CLASS_ICOLLECTIVE},
-               {"Iall", NAI_MPI_CLASS_ICOLLECTIVE},
-               {"Ireduce", NAI_MPI_CLASS_ICOLLECTIVE},
-               {"Iscan", NAI_MPI_CLASS_ICOLLECTIVE},
-               {"Iexscan", NAI_MPI_CLASS_ICOLLECTIVE},
-               {"Ineighbor", NAI_MPI_CLASS_ICOLLECTIVE},
-               {"Bcast", NAI_MPI_CLASS_COLLECTIVE},
-               {"Gather", NAI_MPI_CLASS_COLLECTIVE},
-               {"Scatter", NAI_MPI_CLASS_COLLECTIVE},
-               {"All", NAI_MPI_CLASS_COLLECTIVE},
-               {"Reduce", NAI_MPI_CLASS_COLLECTIVE},
-               {"Scan", NAI_MPI_CLASS_COLLECTIVE},
-               {"Exscan", NAI_MPI_CLASS_COLLECTIVE},
-               {"Neighbor", NAI_MPI_CLASS_COLLECTIVE},
-               {"Isend", NAI_MPI_CLASS_POST},
-               {"Irecv", NAI_MPI_CLASS_POST},
-               {"Ibsend", NAI_MPI_CLASS_POST},
-               {"Issend", NAI_MPI_CLASS_POST},
-               {"Irsend", NAI_MPI_CLASS_POST},
-               {"Imrecv", NAI_MPI_CLASS_POST},
-               {"Start", NAI_MPI_CLASS_POST},
-               {"Send", NAI_MPI_CLASS_P2P},
-               {"Recv", NAI_MPI_CLASS_P2P},
-               {"Bsend", NAI_MPI_CLASS_P2P},
-               {"Ssend", NAI_MPI_CLASS_P2P},
-               {"Rsend", NAI_MPI_CLASS_P2P},
-               {"Mrecv", NAI_MPI_CLASS_P2P},
-               {"Put", NAI_MPI_CLASS_RMA},
-               {"Get_", NAI_MPI_CLASS_OTHER},
-               {"Get", NAI_MPI_CLASS_RMA},
-               {"Accumulate", NAI_MPI_CLASS_RMA},
-               {"Rput", NAI_MPI_CLASS_RMA},
-               {"Rget", NAI_MPI_CLASS_RMA},
-               {"Raccumulate", NAI_MPI_CLASS_RMA},
-               {"Pack", NAI_MPI_CLASS_PACK},
-               {"Unpack", NAI_MPI_CLASS_PACK}};
+    const char *prefixes[12];
+  } known[] = {
+      {NAI_MPI_CLASS_FILES, {"File_"}},
+      {NAI_MPI_CLASS_SYNC, {"Barrier", "Win_fence"}},
+      {NAI_MPI_CLASS_RMA,
+       {"Win_lock", "Win_unlock", "Win_flush", "Win_post", "Win_start", "Win_complete", "Win_wait", "Put", "Accumulate",
+        "Raccumulate", "Rput"}},
+      {NAI_MPI_CLASS_SETUP, {"Win_", "Init", "Finalize", "Comm_"}},
+      {NAI_MPI_CLASS_WAIT, {"Wait", "Test"}},
+      {NAI_MPI_CLASS_ICOLLECTIVE,
+       {"Ibarrier", "Ibcast", "Igather", "Iscatter", "Iall", "Ireduce", "Iscan", "Iexscan", "Ineighbor"}},
+      {NAI_MPI_CLASS_COLLECTIVE, {"Bcast", "Gather", "Scatter", "All", "Reduce", "Scan", "Exscan", "Neighbor"}},
+      {NAI_MPI_CLASS_POST, {"Isend", "Irecv", "Ibsend", "Issend", "Irsend", "Imrecv", "Start"}},
+      {NAI_MPI_CLASS_P2P, {"Send", "Recv", "Bsend", "Ssend", "Rsend", "Mrecv"}},
+      {NAI_MPI_CLASS_OTHER, {"Get_"}},
+      {NAI_MPI_CLASS_RMA, {"Get", "Rget"}},
+      {NAI_MPI_CLASS_PACK, {"Pack", "Unpack"}},
+  };
+  name += nai_text_begins(name, NAI_WORDS("MPI_")) ? strlen("MPI_") : 0;
   size_t len = strlen(name);
-  name += begins_with(name, "MPI_") ? 4 : 0;
-  if (len > 5 && strcmp(name + strlen(name) - 5, "_init") == 0)
+  if (len > 5 && strcmp(name + len - 5, "_init") == 0)
     return NAI_MPI_CLASS_POST; /* persistent: MPI_Send_init */
   for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-    if (begins_with(name, known[i].prefix))
+    if (nai_text_begins(name, known[i].prefixes))
       return known[i].class;
   return NAI_MPI_CLASS_OTHER;
 }

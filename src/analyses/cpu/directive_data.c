@@ -1,8 +1,10 @@
-/* Which variables do OpenACC directives move or make room for, and does it cost the GPU time? Table directive_data. */
+/* Which variables do OpenACC directives move or make room for, and does it cost the GPU time? Which kernels do they
+ * launch? Tables directive_data, directive_kernels. */
 #include "analyses/analysis.h"
 #include "base/sort.h"
 #include "model/idle/process_gpu.h"
 #include "tables/directive_data.h"
+#include "tables/directive_kernels.h"
 #include "tables/openacc_events.h"
 
 enum { LAUNCH = 4, UPLOAD, DOWNLOAD, ALLOCATION = 15, FREE }; /* CUpti_OpenAccEventKind */
@@ -11,7 +13,7 @@ enum { MANY = 10, SAME_PCT = 90 };
 struct event {
   int64_t thread, start, end, until; /* until: the latest end so far on the thread */
   int64_t variable, file, line, kind, bytes;
-  int64_t device, copies, copy_ns, exposed_ns; /* of its copies; device -1 for none */
+  int64_t device, ops, gpu_ns, exposed_ns; /* of its copies, or its kernels; device -1 for none */
 };
 
 struct data {
@@ -71,29 +73,31 @@ static bool begins_before(const void *ctx, size_t i) {
   return e->thread != at->thread ? e->thread < at->thread : e->start <= at->time;
 }
 
-/* The event that began last of those around the call; NULL for none. */
-static struct event *around(const struct data *d, uint32_t call) {
+/* The event that began last of those around the call of a kernel's launch, or a copy's; NULL for none. */
+static struct event *around(const struct data *d, uint32_t call, bool kernel) {
   enum { FARTHEST = 64 };
   const struct moment at = {d->events, nai_val_text(&d->m->apis.thread, call), nai_val(&d->m->apis.start_ns, call)};
   size_t i = nai_search(0, d->count, begins_before, &at);
   for (int n = 0; n < FARTHEST && i-- > 0 && d->events[i].thread == at.thread && d->events[i].until > at.time; n++)
-    if (d->events[i].end > at.time && (d->events[i].kind == UPLOAD || d->events[i].kind == DOWNLOAD))
+    if (d->events[i].end > at.time &&
+        (kernel ? d->events[i].kind == LAUNCH : d->events[i].kind == UPLOAD || d->events[i].kind == DOWNLOAD))
       return &d->events[i];
   return NULL;
 }
 
-static void add_copies(struct data *d, const struct nai_gpu *gpu) {
+static void add_operations(struct data *d, const struct nai_gpu *gpu) {
   for (uint32_t i = 0; i < gpu->op_count; i++) {
     const struct nai_op *op = &gpu->ops[i];
     uint32_t call = nai_model_op_api(d->m, op);
-    struct event *event = op->type == NAI_OP_COPY && call != NAI_NO_ROW ? around(d, call) : NULL;
+    bool kernel = op->type == NAI_OP_KERNEL;
+    struct event *event = (kernel || op->type == NAI_OP_COPY) && call != NAI_NO_ROW ? around(d, call, kernel) : NULL;
     if (!event)
       continue;
     int64_t start = nai_model_op_start(d->m, op), end = nai_model_op_end(d->m, op);
     event->device = gpu->device_id;
-    event->copies++;
-    event->copy_ns += end - start;
-    event->exposed_ns += nai_intervals_overlap_ns(&gpu->exposed_copy, start, end);
+    event->ops++;
+    event->gpu_ns += end - start;
+    event->exposed_ns += kernel ? 0 : nai_intervals_overlap_ns(&gpu->exposed_copy, start, end);
   }
 }
 
@@ -138,8 +142,8 @@ static void put(const struct data *d, const struct event *v, uint32_t n) {
     most = v[i].bytes != NAI_NULL_I64 && same > most ? same : most;
     if (v[i].bytes != NAI_NULL_I64)
       row.bytes = (row.bytes == NAI_NULL_I64 ? 0 : row.bytes) + v[i].bytes;
-    row.copy_count += v[i].copies;
-    row.copy_ns += v[i].copy_ns;
+    row.copy_count += v[i].ops;
+    row.copy_ns += v[i].gpu_ns;
     row.exposed_ns += v[i].exposed_ns;
     longest = v[i].end - v[i].start > longest->end - longest->start ? &v[i] : longest;
   }
@@ -151,26 +155,39 @@ static void put(const struct data *d, const struct event *v, uint32_t n) {
   DIRECTIVE_DATA_add(d->io->out[0], &row);
 }
 
+/* Launches of one place. */
+static void put_launches(struct data *d, const struct event *v, uint32_t n) {
+  struct DIRECTIVE_KERNELS_row row =
+      NAI_ROW(DIRECTIVE_KERNELS, .device_id = v->device, .file = text_of(d->m->tables[NAI_IN_OPENACC], v->file),
+              .line = v->line, .launch_count = n, .kernel_count = 0, .kernel_time_ns = 0);
+  for (uint32_t i = 0; i < n; i++) {
+    row.kernel_count += v[i].ops;
+    row.kernel_time_ns += v[i].gpu_ns;
+  }
+  DIRECTIVE_KERNELS_add(d->io->out[1], &row);
+  d->launches = n > d->launches ? n : d->launches;
+}
+
 static int run(const struct nai_node_io *io, struct nai_err *err) {
   struct data d = {.io = io, .m = io->model};
   if (!io->model->tables[NAI_IN_OPENACC]->rows)
     return NAI_OK;
   NAI_TRY(collect(&d, err));
   for (uint32_t g = 0; g < d.m->gpu_count; g++)
-    add_copies(&d, &d.m->gpus[g]);
+    add_operations(&d, &d.m->gpus[g]);
   NAI_TRY(price_allocations(&d, err));
   qsort(d.events, d.count, sizeof *d.events, by_place);
   for (uint32_t i = 0, j; i < d.count; i = j) { /* launches come first */
     for (j = i + 1; j < d.count && same_place(&d.events[i], &d.events[j]); j++)
       ;
-    if (d.events[i].kind != LAUNCH)
+    if (d.events[i].kind == LAUNCH)
+      put_launches(&d, &d.events[i], j - i);
+    else
       put(&d, &d.events[i], j - i);
-    else if (j - i > d.launches)
-      d.launches = j - i;
   }
   return NAI_OK;
 }
 
-NAI_ANALYSIS(directive_data, .outputs = NAI_SCHEMAS(&nai_directive_data_schema),
+NAI_ANALYSIS(directive_data, .outputs = NAI_SCHEMAS(&nai_directive_data_schema, &nai_directive_kernels_schema),
              .parts = NAI_PART(GPUS) | NAI_PART(LAUNCHES) | NAI_PART(ACTIVE) | NAI_PART(PROCESS_GPUS),
-             .tables = NAI_IN(OPENACC) | NAI_IN(MEMOPS) | NAI_IN(APIS), .run = run)
+             .tables = NAI_IN(OPENACC) | NAI_IN(KERNELS) | NAI_IN(MEMOPS) | NAI_IN(APIS), .run = run)

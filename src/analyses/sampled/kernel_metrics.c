@@ -191,6 +191,14 @@ static const char *why_of(const struct work *w, uint32_t group, int64_t samples)
   return k->lost ? "lost" : "edges";
 }
 
+/* Links that are down are sampled as 100 %, also while the GPU does nothing. */
+static bool is_a_dead_link(const struct nai_metric_series *s) {
+  uint32_t i = 0;
+  while (i < s->count && s->value[i] >= 100)
+    i++;
+  return i == s->count && strstr(s->name, metric_of[NVLINK]);
+}
+
 /* Of several links the busiest. */
 static void note_use(struct kernel *k, const struct nai_metric_series *s, double mean) {
   for (int u = 0; u < UNITS; u++)
@@ -221,11 +229,12 @@ static int put_metric(struct work *w, uint32_t group, const struct nai_metric_se
                                    .alone_ns = k->alone_ns,
                                    .time_ns = w->m->kernel_groups[group].total_ns,
                                    .period_ns = s->period};
+  if (count >= MEASURED && !is_a_dead_link(s))
+    note_use(k, s, row.mean);
   if (count >= MEASURED) {
     row.p10 = nai_quantile(v, count, 0.1);
     row.p50 = nai_quantile(v, count, 0.5);
     row.p90 = nai_quantile(v, count, 0.9);
-    note_use(k, s, row.mean);
   }
   k->samples = count > k->samples ? count : k->samples;
   KERNEL_METRICS_add(w->io->out[0], &row);

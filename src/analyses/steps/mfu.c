@@ -5,6 +5,7 @@
 #include "tables/gemm_coverage.h"
 #include "tables/gemm_shapes.h"
 #include "tables/mfu.h"
+#include "tables/sm_partitions.h"
 #include "tables/step_summary.h"
 
 /* What a step computes, and the peak of GPUs added up so far. */
@@ -67,13 +68,23 @@ static void add_gpus(struct MFU_row *row, struct basis *b) {
   }
 }
 
+/* NULL for none. */
 static const char *doubts(const struct basis *b) {
-  static const char unverified[] = "the peak is a data sheet's, not verified",
-                    scaled[] = "the peak is scaled to the multiprocessors there are";
-  return b->unverified && b->scaled ? nai_arena_printf(b->io->arena, "%s; %s", unverified, scaled)
-       : b->unverified              ? unverified
-       : b->scaled                  ? scaled
-                                    : NULL;
+  const struct nai_table *parts = b->io->in[3];
+  bool green = false;
+  for (int64_t i = 0; i < parts->rows; i++)
+    green |= nai_get_i64(parts, i, SM_PARTITIONS_green_context) != NAI_NULL_I64;
+  const struct {
+    bool holds;
+    const char *doubt;
+  } list[] = {{b->unverified, "the peak is a data sheet's, not verified"},
+              {b->scaled, "the peak is scaled to the multiprocessors there are"},
+              {green, "kernels ran in green contexts (sm_partitions), and the peak is that of whole GPUs"}};
+  const char *all = NULL;
+  for (size_t i = 0; i < sizeof list / sizeof *list; i++)
+    if (list[i].holds)
+      all = all ? nai_arena_printf(b->io->arena, "%s; %s", all, list[i].doubt) : list[i].doubt;
+  return all;
 }
 
 static void add_result(struct MFU_row *row, const struct basis *b) {
@@ -173,5 +184,6 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
 }
 
 NAI_ANALYSIS(mfu, .outputs = NAI_SCHEMAS(&nai_mfu_schema),
-             .inputs = NAI_SCHEMAS(&nai_step_summary_schema, &nai_gemm_coverage_schema, &nai_gemm_shapes_schema),
+             .inputs = NAI_SCHEMAS(&nai_step_summary_schema, &nai_gemm_coverage_schema, &nai_gemm_shapes_schema,
+                                   &nai_sm_partitions_schema),
              .tables = NAI_IN(GPUS), .config = NAI_CONFIG(GPU_FACTS) | NAI_CONFIG(FLOPS), .run = run)

@@ -3,6 +3,8 @@
 #include "base/sort.h"
 #include "rundir/run.h"
 #include "tables/capture.h"
+#include "tables/data_quality.h"
+#include "tables/events.h"
 #include "tables/gpu_utilization.h"
 #include "tables/process_summary.h"
 #include "tables/step_summary.h"
@@ -69,6 +71,15 @@ static void cuda_versions(struct nai_buf *out, const struct nai_capture *capture
   nai_buf_puts(out, facts_of(capture).cuda_driver_version);
 }
 
+/* nsys says it of traces in software alone. */
+static void trace_methods(struct nai_buf *out, const struct nai_capture *capture) {
+  const struct nai_table *quality = nai_capture_table(capture, &nai_data_quality_schema);
+  bool software = false;
+  for (int64_t row = 0; row < quality->rows; row++)
+    software |= strcmp(nai_get_str(quality, row, DATA_QUALITY_check), NAI_CHECK_SOFTWARE_TRACE) == 0;
+  nai_buf_puts(out, software ? "in software" : "not said");
+}
+
 static void options_given(struct nai_buf *out, const struct nai_capture *capture) {
   const struct nai_strings *o = &nai_run_manifest(capture->run)->options;
   for (uint32_t i = 0; i < o->count; i++)
@@ -114,6 +125,10 @@ static const struct equal equals[] = {
     {{NAI_CHECK_CUDA, NAI_CHECK_SOFT, NAI_SCOPE_NONE, "the drivers support different versions of CUDA"},
      cuda_versions,
      true},
+    {{NAI_CHECK_TRACE_METHOD, NAI_CHECK_SOFT, NAI_SCOPE_NONE,
+      "nsys traced CUDA in software in some captures only: calls and short kernels may take longer there"},
+     trace_methods,
+     false},
     {{NAI_CHECK_OPTIONS, NAI_CHECK_SOFT, NAI_SCOPE_NONE, "the runs were made with different options"},
      options_given,
      false},

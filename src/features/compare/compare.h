@@ -11,15 +11,16 @@
 /* --- comparability ---------------------------------------------------------------------------- */
 
 /* X(code, name as outputs and --allow have it) */
-#define NAI_CHECKS(X)                                                                                                  \
-  X(PROGRAM_FAILED, "program_failed"), X(NO_KERNELS, "no_kernels"), X(SAME_CONTENT, "same_content"),                   \
-      X(GPU_MODEL, "gpu_model"), X(GPU_COUNT, "gpu_count"), X(PROCESS_COUNT, "process_count"),                         \
-      X(NO_STEPS, "no_steps"), X(STEPS_MISSING, "steps_missing"), X(STEP_METHOD, "step_method"),                       \
-      X(FEW_STEPS, "few_steady_steps"), X(GRAPH_MODE, "graph_mode"), X(CAPABILITY, "capability"),                      \
-      X(DATA_QUALITY, "data_quality"), X(KERNELS_DIFFER, "kernels_differ"), X(PRODUCT_VERSION, "nsys_version"),        \
-      X(DRIVER, "driver"), X(CUDA, "cuda_version"), X(PROFILER_OPTIONS, "profiler_options"), X(CLOCK, "sm_clock"),     \
-      X(PERIOD, "metrics_period"), X(OPTIONS, "options"), X(LAUNCHES, "launches_per_step"), X(BATCH, "batch_differs"), \
-      X(DRIFT, "uniform_drift"), X(DEFINITIONS, "definitions")
+#define NAI_CHECKS(X)                                                                                                \
+  X(PROGRAM_FAILED, "program_failed"), X(NO_KERNELS, "no_kernels"), X(SAME_CONTENT, "same_content"),                 \
+      X(GPU_MODEL, "gpu_model"), X(GPU_COUNT, "gpu_count"), X(PROCESS_COUNT, "process_count"),                       \
+      X(NO_STEPS, "no_steps"), X(STEPS_MISSING, "steps_missing"), X(STEP_METHOD, "step_method"),                     \
+      X(FEW_STEPS, "few_steady_steps"), X(GRAPH_MODE, "graph_mode"), X(CAPABILITY, "capability"),                    \
+      X(DATA_QUALITY, "data_quality"), X(KERNELS_DIFFER, "kernels_differ"), X(PRODUCT_VERSION, "nsys_version"),      \
+      X(DRIVER, "driver"), X(CUDA, "cuda_version"), X(TRACE_METHOD, "cuda_trace"),                                   \
+      X(PROFILER_OPTIONS, "profiler_options"), X(CLOCK, "sm_clock"), X(PERIOD, "metrics_period"),                    \
+      X(OPTIONS, "options"), X(LAUNCHES, "launches_per_step"), X(BATCH, "batch_differs"), X(DRIFT, "uniform_drift"), \
+      X(DEFINITIONS, "definitions")
 #define NAI_CHECK_ENUM(id, name) NAI_CHECK_##id
 enum nai_check_code { NAI_CHECKS(NAI_CHECK_ENUM), NAI_CHECK_COUNT };
 const char *nai_check_name(enum nai_check_code code); /* "same_content"; NULL past the last */

@@ -20,6 +20,7 @@ struct nai_comm_item {
   uint32_t calls;    /* text in nai_comm.texts: the calls behind it; NAI_NO_STRING unknown */
   bool known_comm;
   int64_t comm;           /* id of the communicator */
+  int64_t category;       /* of NVTX, whose name is the communicator's; none is below 1 */
   int64_t peer;           /* the other rank of all sends and receives behind it, NAI_COMM_UNKNOWN */
   int64_t pair;           /* the two ranks, of more than two, that it is between; 0 for none */
   int64_t sent, received; /* bytes that leave for, or come from, other ranks; NAI_COMM_UNKNOWN */
@@ -115,12 +116,24 @@ static inline const struct nai_comm_name *nai_comm_name_of(const struct nai_mode
 static inline const char *nai_comm_op(const struct nai_comm_item *item) { return item->op ? item->op : "unknown"; }
 /* Whether two kernels are the same operation of the same library on the same type. */
 bool nai_comm_same_kind(const struct nai_model *model, const struct nai_comm_item *a, const struct nai_comm_item *b);
+/* How often which operations were done: "AllReduce 12, Broadcast 1". */
+struct nai_comm_ops {
+  struct nai_comm_op_count {
+    const char *op;
+    int64_t count;
+  } v[16];
+  uint32_t count;
+};
+void nai_comm_ops_add(struct nai_comm_ops *ops, const char *op);
+void nai_comm_ops_say(struct nai_buf *out, struct nai_comm_ops *ops);
 /* Bytes of the direction that carries more, NAI_COMM_UNKNOWN. */
 static inline int64_t nai_comm_bytes(const struct nai_comm_item *item) {
   return item->sent > item->received ? item->sent : item->received;
 }
 /* Whether a range is of NCCL's domain. */
 bool nai_comm_is_nccls(const struct nai_model *model, uint32_t range);
+/* What the program calls the communicator of an item (commName), as nsys -t nccl tells; NULL where it does not. */
+const char *nai_comm_given_name(const struct nai_model *model, const struct nai_comm_item *item);
 /* The id of a communicator as texts have it: "0x000000000000000b". */
 enum { NAI_COMM_ID_MAX = 24 };
 const char *nai_comm_id(char room[NAI_COMM_ID_MAX], int64_t comm);

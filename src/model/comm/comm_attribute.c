@@ -150,6 +150,7 @@ static void take_summary(struct nai_comm *c, struct nai_comm_item *item, const s
   if (s->one_comm && nai_payload_has(&s->first->payload, NAI_PAYLOAD_COMM)) {
     item->known_comm = true;
     item->comm = s->first->payload.value[NAI_PAYLOAD_COMM];
+    item->category = s->first->category;
   }
   if (s->one_peer)
     item->peer = s->first->payload.value[NAI_PAYLOAD_PEER];
@@ -208,6 +209,13 @@ static int take_records(struct nai_model *m, struct nai_comm_item *item, const s
 
 /* --- sizes of communicators ------------------------------------------------------------------- */
 
+/* Of two ranks the same number whoever asks; 0 where one is not known. */
+static int64_t pair_of(int64_t a, int64_t b) {
+  enum { MAX_RANKS = 1 << 24 };
+  bool possible = a >= 0 && b >= 0 && a != b && a < MAX_RANKS && b < MAX_RANKS;
+  return !possible ? 0 : a < b ? (a << 24 | b) + 1 : (b << 24 | a) + 1;
+}
+
 /* Ranks of each communicator: as its initialisation says, else as many processes as use it here. */
 static int size_comms(struct nai_comm *c, const struct nai_comm_selves *selves, struct nai_arena *work,
                       struct nai_err *err) {
@@ -232,6 +240,8 @@ static int size_comms(struct nai_comm *c, const struct nai_comm_selves *selves, 
       continue;
     item->own = nai_comm_self(selves, c->ranks[item->rank].process, item->comm);
     item->parent = nai_comm_parent(selves, item->comm);
+    if (item->ranks > 2)
+      item->pair = pair_of(item->own, item->peer);
   }
   return NAI_OK;
 }

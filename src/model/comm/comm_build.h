@@ -20,6 +20,7 @@ struct nai_comm_call {
   uint32_t in_group; /* of the end of a group: its collectives lie among so many calls in front of it */
   uint32_t kernels;  /* launched inside */
   const char *redop;
+  int64_t category;           /* nsys -t nccl: of NVTX, that of its communicator; none is below 1 */
   struct nai_interval on_gpu; /* nsys -t nccl: on all channels of the GPU; empty unknown */
   uint32_t channels;
 };
@@ -56,8 +57,6 @@ NAI_MUST_CHECK int nai_comm_add_traffic(struct nai_comm_traffic *traffic, struct
                                         const struct nai_comm_selves *selves, const struct nai_comm_item *item,
                                         const struct nai_comm_call *first, const struct nai_comm_call *last,
                                         struct nai_err *err);
-/* pair of all items. */
-NAI_MUST_CHECK int nai_comm_pairs(struct nai_model *model, struct nai_err *err);
 /* Sorts the kernels into lines, matches those of different GPUs, and splits what their kernels took. */
 NAI_MUST_CHECK int nai_comm_match(struct nai_model *model, struct nai_err *err);
 /* exposed, charged, active_charged of all items. */

@@ -26,6 +26,8 @@ static const struct call_name known[] = {
     {"ncclSend", "Send", NAI_COMM_COLLECTIVE},
     {"ncclRecv", "Recv", NAI_COMM_COLLECTIVE},
     {"ncclPutSignal", "Put", NAI_COMM_COLLECTIVE},
+    {"ncclSignal", "Signal", NAI_COMM_COLLECTIVE},
+    {"ncclWaitSignal", "WaitSignal", NAI_COMM_COLLECTIVE},
     {"ncclGroupStart", NULL, NAI_COMM_GROUP_START},
     {"ncclGroupEnd", NULL, NAI_COMM_GROUP_END},
     {"ncclCommInitRank", NULL, NAI_COMM_INIT},
@@ -239,8 +241,10 @@ static int read_grouped(struct grouped_list *list, struct reader *r, uint32_t ra
   int32_t thread = nai_val_i32(&m->nvtx.thread, range);
   if ((!op && !init && !kernel && strcmp(name, "GroupLaunch") != 0) || thread < 0 || !nai_comm_is_nccls(m, range))
     return NAI_OK;
-  struct nai_comm_call call = {
-      .start = nai_val(&m->nvtx.start_ns, range), .end = nai_val(&m->nvtx.end_ns, range), .op = op};
+  struct nai_comm_call call = {.start = nai_val(&m->nvtx.start_ns, range),
+                               .end = nai_val(&m->nvtx.end_ns, range),
+                               .op = op,
+                               .category = nai_at(&m->nvtx.category, range)};
   const struct nai_payload *p = &call.payload;
   int64_t before = m->comm->payloads[NAI_PAYLOAD_READ];
   if (!read_dynamic(r, &call, range))

@@ -122,7 +122,6 @@ static int build(struct nai_model *m, struct nai_err *err) {
   NAI_TRY(number_streams(m, err));
   NAI_TRY(nai_comm_read_calls(m, err));
   NAI_TRY(nai_comm_attribute(m, err));
-  NAI_TRY(nai_comm_pairs(m, err));
   NAI_TRY(nai_comm_match(m, err));
   return nai_comm_expose(m, err);
 }

@@ -30,6 +30,7 @@ const struct nai_source *const nai_sources[] = {
     &nai_source_jit,
     &nai_source_libraries,
     &nai_source_mpi,
+    &nai_source_ucx,
     &nai_source_openacc,
     &nai_source_openmp,
     &nai_source_nvtx_payloads,

@@ -205,9 +205,9 @@ extern const struct nai_source nai_source_kernels, nai_source_memops, nai_source
     nai_source_cuda_events, nai_source_gpu_metric_samples, nai_source_nic_samples, nai_source_gpu_switches,
     nai_source_host_functions, nai_source_memory_usage, nai_source_memory_pools, nai_source_um_faults, nai_source_apis,
     nai_source_overhead, nai_source_graph_nodes, nai_source_graph_creations, nai_source_jit, nai_source_libraries,
-    nai_source_mpi, nai_source_openacc, nai_source_openmp, nai_source_osrt, nai_source_files, nai_source_syscalls,
-    nai_source_sched, nai_source_samples, nai_source_callchains, nai_source_diagnostics, nai_source_nvtx,
-    nai_source_nvtx_payloads;
+    nai_source_mpi, nai_source_ucx, nai_source_openacc, nai_source_openmp, nai_source_osrt, nai_source_files,
+    nai_source_syscalls, nai_source_sched, nai_source_samples, nai_source_callchains, nai_source_diagnostics,
+    nai_source_nvtx, nai_source_nvtx_payloads;
 
 extern const struct nai_source *const nai_sources[];
 extern const int nai_source_count;

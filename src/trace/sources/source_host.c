@@ -10,6 +10,7 @@
 #include "tables/openacc_events.h"
 #include "tables/openmp_events.h"
 #include "tables/overhead_events.h"
+#include "tables/ucx_events.h"
 
 /* What every call begins with; `how` its name is read. */
 #define CALL(F, L, T, how)                       \
@@ -126,7 +127,7 @@ const struct nai_source nai_source_libraries = {
     .feeds = {NAI_FEED(library, put_library, NAI_LIBRARY_CUBLAS, "CUBLAS_EVENTS"),
               NAI_FEED(library, put_library, NAI_LIBRARY_CUDNN, "CUDNN_EVENTS")}};
 
-/* --- MPI -------------------------------------------------------------------------------------- */
+/* --- MPI, UCX --------------------------------------------------------------------------------- */
 
 #define MPI_FIELDS(F, L, T)                                     \
   TIMES(F, L, T)                                                \
@@ -141,14 +142,18 @@ const struct nai_source nai_source_libraries = {
   F(L, T, remote_rank, I32, OPTIONAL, "remoteRank", "rootRank") \
   F(L, T, request, I64, OPTIONAL, "requestHandle")
 
+static bool had_not_ended(const struct nai_part *p) {
+  return field(p, START)->type == NAI_CELL_INT && field(p, END)->type == NAI_CELL_NULL;
+}
 /* A call that had not ended: a moment. */
 static int put_call_times(struct nai_part *p) {
-  const struct nai_cell *start = field(p, START);
-  bool open = start->type == NAI_CELL_INT && field(p, END)->type == NAI_CELL_NULL;
-  put_i32(p, MPI_EVENTS_open, open);
-  return open ? put_interval(p, start->i, start->i) : put_times(p);
+  return had_not_ended(p) ? put_interval(p, field(p, START)->i, field(p, START)->i) : put_times(p);
 }
-NAI_FIELDS(mpi, MPI_FIELDS, MPI_EVENTS, put_call_times)
+static int put_mpi_times(struct nai_part *p) {
+  put_i32(p, MPI_EVENTS_open, had_not_ended(p));
+  return put_call_times(p);
+}
+NAI_FIELDS(mpi, MPI_FIELDS, MPI_EVENTS, put_mpi_times)
 
 const struct nai_source nai_source_mpi = {
     .table = NAI_IN_MPI,
@@ -160,6 +165,23 @@ const struct nai_source nai_source_mpi = {
               NAI_QUIET_FEED(mpi, put_mpi, NAI_MPI_COLLECTIVE, "MPI_COLLECTIVES_EVENTS"),
               NAI_QUIET_FEED(mpi, put_mpi, NAI_MPI_START_WAIT, "MPI_START_WAIT_EVENTS"),
               NAI_QUIET_FEED(mpi, put_mpi, NAI_MPI_OTHER, "MPI_OTHER_EVENTS")}};
+
+#define UCX_FIELDS(F, L, T)                      \
+  TIMES(F, L, T)                                 \
+  F(L, T, thread, THREAD, OPTIONAL, "globalTid") \
+  F(L, T, name, NAME, OPTIONAL, "textId")        \
+  F(L, T, bytes, BYTES, EXTRA, "packedSize")     \
+  F(L, T, peer_worker, I64, EXTRA, "peerWorkerUid")
+NAI_FIELDS(ucx, UCX_FIELDS, UCX_EVENTS, put_call_times)
+
+const struct nai_source nai_source_ucx = {.table = NAI_IN_UCX,
+                                          .capability = "UCX calls",
+                                          .disables = "what UCX sends to whom",
+                                          .brings = NAI_IN(UCX_WORKERS),
+                                          .witness = true,
+                                          .feeds = {NAI_QUIET_FEED(ucx, put_ucx, 0, "UCP_SUBMIT_EVENTS"),
+                                                    NAI_QUIET_FEED(ucx, put_ucx, 0, "UCP_PROGRESS_EVENTS"),
+                                                    NAI_QUIET_FEED(ucx, put_ucx, 0, "UCP_EVENTS")}};
 
 /* --- OpenACC, OpenMP -------------------------------------------------------------------------- */
 

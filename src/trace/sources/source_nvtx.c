@@ -67,6 +67,9 @@ static uint32_t nvtx_name(struct nai_part *p, struct nai_suffix *suffix) {
   return name;
 }
 
+/* Processes' ids leave room for the number of a category: 0 is the domain itself. */
+enum { MAX_CATEGORY = 0xFFFFFF };
+
 static uint32_t domain_of(struct nai_part *p, int thread, int domain) {
   return record_of(p, nai_process_key(int_or(p, thread, 0)), int_or(p, domain, 0));
 }
@@ -90,13 +93,22 @@ static int put_range_times(struct nai_part *p) {
   return verdict;
 }
 
+/* What a domain, or a category in it, is called. */
+static void put_given_name(struct nai_part *p) {
+  enum { CATEGORY_NAMED = 33, DOMAIN_CREATED = 75 };
+  int64_t type = int_or(p, nvtx_type, 0), category = type == CATEGORY_NAMED ? int_or(p, nvtx_category, 0) : 0;
+  bool named = type == DOMAIN_CREATED || (category > 0 && category <= MAX_CATEGORY);
+  if (named)
+    nai_record_named(p, record_of(p, nai_process_key(int_or(p, nvtx_thread, 0)) | category, int_or(p, nvtx_domain, 0)),
+                     field(p, nvtx_text_id), field(p, nvtx_text));
+}
+
 static int nvtx_row(struct nai_part *p) {
-  enum { DOMAIN_CREATED = 75 };
   int kind = nvtx_kind(p);
-  if (kind < 0 && int_or(p, nvtx_type, 0) == DOMAIN_CREATED)
-    nai_record_named(p, domain_of(p, nvtx_thread, nvtx_domain), field(p, nvtx_text_id), field(p, nvtx_text));
-  if (kind < 0)
+  if (kind < 0) {
+    put_given_name(p);
     return NAI_SKIP;
+  }
   int verdict = put_nvtx(p);
   if (verdict != NAI_KEEP)
     return verdict;

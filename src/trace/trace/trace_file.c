@@ -53,6 +53,7 @@ static const char *looks_like(const unsigned char *head, size_t len) {
                 "ELF",
                 "a program", 4},
                {"PAR1", "a Parquet file: give the folder, or export with --type sqlite", 4},
+               {"ARROW1", "an Arrow file: export with --type sqlite", 6},
                {"\x89HDF", "an HDF5 file: export with --type sqlite", 4},
                {"** This file contains an SQLite 2", "an SQLite 2 database", 33}};
   for (size_t i = 0; i < sizeof known / sizeof *known; i++)

@@ -348,10 +348,11 @@ export class Model {
   /** @param {Lane} lane */
   laneLabel(lane) {
     // Migrations of managed memory belong to no stream.
-    const onStream = (/** @type {string} */ what) => (lane.stream < 0 ? `${what}, no stream` : `Stream ${lane.stream}: ${what.toLowerCase()}`);
+    const stream = `Stream ${lane.stream}${lane.name ? ` (${lane.name})` : ''}`;
+    const onStream = (/** @type {string} */ what) => (lane.stream < 0 ? `${what}, no stream` : `${stream}: ${what.toLowerCase()}`);
     switch (lane.kind) {
       case 'kernel':
-        return lane.stream < 0 ? 'Kernels of other streams' : `Stream ${lane.stream}`;
+        return lane.stream < 0 ? 'Kernels of other streams' : stream;
       case 'copy':
         return onStream('Copies');
       case 'set':

@@ -74,6 +74,7 @@
  * @property {number} tid
  * @property {number} context
  * @property {number} stream
+ * @property {string} [name] given to the stream
  * @property {number} first
  * @property {number} count
  *

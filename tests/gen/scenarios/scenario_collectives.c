@@ -8,7 +8,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-enum { RANKS = 2, STEPS = 12, DOMAIN = 1, US = 1000 };
+enum { RANKS = 2, STEPS = 12, DOMAIN = 1, CATEGORY = 3, US = 1000 };
 static const uint64_t communicator = UINT64_C(0xabcdef0123456789);
 
 enum { K_GEMM, K_SOFTMAX, K_ALL_REDUCE, K_SEND_RECV, K_ALL_GATHER, KERNELS };
@@ -82,7 +82,7 @@ static void advanced_call(struct job *j, int rank, int name, int64_t count, cons
            ",\"dataType\":\"%s\",\"apiId\":%d,\"apiGroupId\":%d%s}",
            communicator, rank, count, type, ++j->calls[rank], j->group[rank], to);
   nai_gen_push_id(j->plan, j->thread[rank], j->names[N_ADVANCED + name], DOMAIN);
-  nai_gen_attach_json(j->plan, j->thread[rank], json);
+  nai_gen_attach_json(j->plan, j->thread[rank], CATEGORY + rank, json);
   nai_gen_pop(j->plan, j->thread[rank]);
 }
 
@@ -90,7 +90,7 @@ static void push_group(struct job *j, int thread, int rank, int name) {
   char json[64];
   snprintf(json, sizeof json, "{\"apiGroupId\":%d}", j->group[rank]);
   nai_gen_push_id(j->plan, thread, j->names[name], DOMAIN);
-  nai_gen_attach_json(j->plan, thread, json);
+  nai_gen_attach_json(j->plan, thread, CATEGORY + rank, json);
 }
 
 /* The launch, on rank 1 by another thread; then the same as two channels of the GPU did it. */
@@ -112,7 +112,7 @@ static void advanced_launch(struct job *j, int rank, const struct nai_gen_collec
   nai_gen_wait_until(j->plan, progress, c.start[rank] + j->shift[rank]);
   for (int channel = 0; channel < 2; channel++) {
     nai_gen_push_id(j->plan, progress, j->names[N_ADVANCED + name], DOMAIN);
-    nai_gen_attach_json(j->plan, progress, json);
+    nai_gen_attach_json(j->plan, progress, CATEGORY + rank, json);
   }
   nai_gen_wait_until(j->plan, progress, c.end + j->shift[rank]);
   nai_gen_pop(j->plan, progress);
@@ -136,8 +136,11 @@ static void open_rank(struct job *j, int rank) {
     j->launcher[rank] = rank ? nai_gen_thread(plan, process, 7101 + rank, "python3") : thread;
     j->progress[rank] = nai_gen_thread(plan, process, 7201 + rank, "NCCL Progress");
     snprintf(json, sizeof json, "{\"commHash\":%" PRIu64 ",\"commRank\":%d,\"nRanks\":%d}", communicator, rank, RANKS);
+    nai_gen_category(plan, thread, DOMAIN, CATEGORY + rank, "CONTEXT_PARALLEL_GROUP");
+    nai_gen_category(plan, thread, DOMAIN, CATEGORY + 1 - rank, "DATA_PARALLEL_GROUP"); /* nothing is in it */
+    nai_gen_category(plan, thread, 0, CATEGORY + rank, "TENSOR_MODEL_PARALLEL_GROUP");  /* another domain's */
     nai_gen_push_id(plan, thread, j->names[N_ADVANCED + N_INIT], DOMAIN);
-    nai_gen_attach_json(plan, thread, json);
+    nai_gen_attach_json(plan, thread, CATEGORY + rank, json);
     nai_gen_work(plan, thread, 50 * US);
     nai_gen_pop(plan, thread);
     return;

@@ -213,6 +213,16 @@ static void add_calls(const struct witness *w) {
     nai_gen_row_int(&row, "graphExecId", 1000 + i);
     put(w, &row);
   }
+  for (int i = 0; i < ROWS; i++) {
+    nai_gen_row_start(&row, "UCP_SUBMIT_EVENTS");
+    nai_gen_row_int(&row, "start", start_of(i));
+    nai_gen_row_int(&row, "end", end_of(i));
+    nai_gen_row_int(&row, "globalTid", w->global_tid);
+    nai_gen_row_int(&row, "textId", w->call);
+    nai_gen_row_int(&row, "packedSize", 64 + i);
+    nai_gen_row_int(&row, "peerWorkerUid", i % 5);
+    put(w, &row);
+  }
   nai_gen_row_start(&row, "MPI_RANKS");
   nai_gen_row_int(&row, "globalTid", w->global_tid);
   nai_gen_row_int(&row, "rank", 3);

@@ -107,6 +107,23 @@ static void add_rank(struct rank *rank, struct nai_gen_plan *plan, int number) {
   nai_gen_evidence_row(plan, &row);
 }
 
+enum { FIRST_WORKER = 700, UCX_NS = 400, MESSAGE = 512 };
+
+/* What MPI has UCX do: for a send to the next rank, or (peer below 0) without an end. */
+static void ucx(struct nai_gen_plan *plan, const struct rank *rank, const char *name, int64_t start_ns, int peer) {
+  struct nai_gen_row row;
+  nai_gen_row_start(&row, peer < 0 ? "UCP_EVENTS" : "UCP_SUBMIT_EVENTS");
+  nai_gen_row_int(&row, "start", start_ns);
+  nai_gen_row_int(&row, "globalTid", plan->threads[rank->thread].global_tid);
+  nai_gen_row_int(&row, "textId", nai_gen_string(plan, name, strlen(name)));
+  if (peer >= 0) {
+    nai_gen_row_int(&row, "end", start_ns + UCX_NS);
+    nai_gen_row_int(&row, "packedSize", MESSAGE);
+    nai_gen_row_int(&row, "peerWorkerUid", FIRST_WORKER + peer);
+  }
+  nai_gen_evidence_row(plan, &row);
+}
+
 /* A kernel of kernel_us, then a barrier that all leave 850 us into the round, then sends of 512 bytes in 1 us each. */
 static void plan_round(struct nai_gen_plan *plan, const struct rank *rank, int kernel, int64_t t, int64_t kernel_us,
                        int64_t barrier_us) {
@@ -114,8 +131,17 @@ static void plan_round(struct nai_gen_plan *plan, const struct rank *rank, int k
   nai_gen_launch_at(plan, rank->thread, rank->stream, kernel, t, kernel_us * US);
   call(plan, rank->thread, "MPI_COLLECTIVES_EVENTS", "MPI_Barrier", t + (850 - barrier_us) * US, barrier_us * US, -1);
   for (int i = 0; i < SENDS; i++) {
-    call(plan, rank->thread, "MPI_P2P_EVENTS", "MPI_Send", t + (860 + i) * US, US, 512);
+    call(plan, rank->thread, "MPI_P2P_EVENTS", "MPI_Send", t + (860 + i) * US, US, MESSAGE);
+    ucx(plan, rank, "ucp_tag_send_nbx", t + (860 + i) * US + 100, (rank->number + 1) % RANKS);
   }
+}
+
+static void ucx_worker(struct nai_gen_plan *plan, const struct rank *rank) {
+  struct nai_gen_row row;
+  nai_gen_row_start(&row, "UCP_WORKERS");
+  nai_gen_row_int(&row, "globalTid", plan->threads[rank->thread].global_tid);
+  nai_gen_row_int(&row, "workerUid", FIRST_WORKER + rank->number);
+  nai_gen_evidence_row(plan, &row);
 }
 
 static void rank_fact(struct nai_gen_plan *plan, const char *rank, int64_t mpi_us, bool hidden) {
@@ -143,6 +169,8 @@ static void plan_ranks(struct nai_gen_plan *plan, bool hidden) {
     for (int i = 0; i < ROUNDS; i++) {
       plan_round(plan, &ranks[r], kernel, first + (int64_t)i * 1000 * US, hidden ? 980 : slow ? 800 : 500, barrier_us);
     }
+    ucx_worker(plan, &ranks[r]);
+    ucx(plan, &ranks[r], "ucp_worker_progress", first + ROUNDS * INT64_C(1000) * US, -1);
     call(plan, ranks[r].thread, "MPI_OTHER_EVENTS", "MPI_Finalize", first + ROUNDS * INT64_C(1000) * US, 9 * US, -1);
     rank_fact(plan, numbers[r], barrier_us + SENDS, hidden);
     /* It waits from the end of its kernel on, where rank 2 comes later; the last kernel ends the GPU's window. */

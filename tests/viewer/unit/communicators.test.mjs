@@ -45,6 +45,9 @@ test('a place of the picture is a collective', () => {
 });
 
 test('a purpose is told with what tells it, and not where nothing does', () => {
-  const model = modelOf({ communicators: table('communicator purpose confidence evidence', ['0xa', null, 'unknown', null], ['0xb', 'tensor', 'named', 'stream TP']) });
-  assert.deepEqual([purposeOf(model, '0xa'), purposeOf(model, '0xb'), purposeOf(model, null)], ['', 'Parallelism: tensor (named; stream TP).', '']);
+  const model = modelOf({ communicators: table('communicator purpose confidence evidence', ['0xa', null, 'unknown', null], ['0xb', 'tensor', 'named', 'stream TP'], ['0xc', 'world', 'members', 'all 2 ranks']) });
+  assert.deepEqual(
+    ['0xa', '0xb', '0xc', null].map((id) => purposeOf(model, id)),
+    ['', 'Parallelism: tensor (named; stream TP).', 'World: all 2 ranks.', ''],
+  );
 });

@@ -96,6 +96,7 @@ export function linkPeak(model) {
 /** The parallelism a communicator serves, where the trace tells. @param {Model} model @param {string | null} id */
 export function purposeOf(model, id) {
   const row = records(model.table('communicators')).find(({ communicator, purpose }) => communicator === id && purpose);
+  if (row?.confidence === 'members') return `World: ${row.evidence}.`;
   return row ? `Parallelism: ${row.purpose} (${row.confidence}; ${row.evidence}).` : '';
 }
 
