@@ -130,11 +130,15 @@ static void gather_busy(struct busy *out, struct division *d) {
   }
 }
 
-static void take_busy(struct division *d, const struct busy *busy, enum nai_capture_phase phase,
-                      const struct nai_intervals *within) {
+/* Of idle time between spans, more is said. */
+static void take_spans(struct division *d, const struct busy *busy, enum nai_capture_phase phase,
+                       const struct nai_intervals *within) {
   take_within(d, phase, "compute", &busy->compute, within);
   take_within(d, phase, "communication", &busy->kernels, within);
   take_within(d, phase, "copy", &busy->all, within);
+  take_within(d, phase, "first_use", &d->c->first_use.once, within);
+  if (phase != NAI_CAPTURE_BETWEEN)
+    take(d, phase, "idle", within);
 }
 
 /* Spans that are no pauses, of any GPU: what is active goes before set-up, and what checks results is neither. */
@@ -332,13 +336,9 @@ static int divide_gpus(struct division *d, struct nai_err *err) {
   int64_t first = h->first_call == NAI_NULL_I64 || h->first_call > d->work ? d->work : h->first_call;
   NAI_SCOPED(busy) busy = {0};
   gather_busy(&busy, d);
-  take_busy(d, &busy, NAI_CAPTURE_GPU, &d->active);
-  take_busy(d, &busy, NAI_CAPTURE_SET_UP, &d->set_up);
-  take_busy(d, &busy, NAI_CAPTURE_BETWEEN, &between);
-  take_within(d, NAI_CAPTURE_GPU, "first_use", &d->c->first_use.once, &d->active);
-  take(d, NAI_CAPTURE_GPU, "idle", &d->active);
-  take_within(d, NAI_CAPTURE_SET_UP, "first_use", &d->c->first_use.once, &d->set_up);
-  take(d, NAI_CAPTURE_SET_UP, "idle", &d->set_up);
+  take_spans(d, &busy, NAI_CAPTURE_GPU, &d->active);
+  take_spans(d, &busy, NAI_CAPTURE_SET_UP, &d->set_up);
+  take_spans(d, &busy, NAI_CAPTURE_BETWEEN, &between);
   NAI_TRY(gather_calls(&d->calls, d, NULL, -1, err));
   take_stretch(d, NAI_CAPTURE_BEFORE, 0, first, "host");
   take_stretch(d, NAI_CAPTURE_SET_UP, first, d->work, "host");

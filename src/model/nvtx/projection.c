@@ -380,12 +380,10 @@ static int project(struct work *w, uint32_t thread, uint32_t i, struct nai_err *
   const struct nai_groups *ranges = &w->m->nvtx_by_thread;
   const uint32_t range = ranges->order[i], last = ranges->first[thread + 1];
   uint32_t behind;
-  if (!enter(&behind, w, range))
+  if (!enter(&behind, w, range) || behind == w->next) /* what lies in one without calls has none either */
     return NAI_OK;
   int64_t end = nai_val(&w->m->nvtx.end_ns, range);
   bool inside = is_inside(w, thread, range, end);
-  if (behind == w->next)
-    return NAI_OK;
   if (!w->swept && w->visits / MAX_VISITS > w->launches.count + (uint64_t)(last - ranges->first[thread]))
     NAI_TRY(sweep_rest(w, i, last, err));
   if (w->swept && behind - w->next >= MANY_CALLS)
