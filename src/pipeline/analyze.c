@@ -82,23 +82,28 @@ static int settle_tables(struct nai_state *s, int last_stage, struct nai_err *er
   return nai_manifest_check(m, err);
 }
 
+static int add_texts(struct nai_strings *to, const struct nai_strings *from, struct nai_err *err) {
+  for (uint32_t i = 0; i < from->count; i++)
+    NAI_TRY(nai_strings_put(NULL, to, nai_strings_get(from, i), err));
+  return NAI_OK;
+}
+
 /* Of a run that is analyzed again: what it was asked. */
 static int describe_again(struct nai_manifest *m, const struct nai_manifest *earlier, struct nai_err *err) {
   m->trace = earlier->trace;
   m->identity = earlier->identity;
-  for (uint32_t i = 0; i < earlier->options.count; i++) {
-    const char *option = nai_strings_get(&earlier->options, i);
-    NAI_TRY(nai_strings_put(NULL, &m->options, option, err));
-  }
-  return NAI_OK;
+  NAI_TRY(add_texts(&m->tables, &earlier->tables, err));
+  return add_texts(&m->options, &earlier->options, err);
 }
 
-/* What was asked, for whoever opens the run later. */
+/* What was asked, and of what, for whoever opens the run later. */
 static int describe_run(struct nai_manifest *m, const struct nai_state *s, struct nai_err *err) {
   m->version = nai_version_of_program();
   if (!s->trace)
     return describe_again(m, nai_run_manifest(s->earlier), err);
   m->trace = s->trace->file_name;
+  for (int t = 0; t < s->trace->table_count; t++)
+    NAI_TRY(nai_strings_put(NULL, &m->tables, s->trace->tables[t].name, err));
   return nai_options_describe(&m->options, s->options, err);
 }
 

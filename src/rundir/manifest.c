@@ -8,6 +8,7 @@
 
 void nai_manifest_free(struct nai_manifest *m) {
   nai_strings_free(&m->options);
+  nai_strings_free(&m->tables);
   nai_strings_free(&m->names);
   nai_strings_free(&m->files);
   nai_arena_free(&m->arena);
@@ -177,6 +178,7 @@ static void read_doc(struct nai_manifest *m, const struct nai_yaml *doc) {
   m->oom |= m->arena.oom;
   m->identity = identity ? read_hex(identity) : 0;
   read_texts(m, &m->options, doc, "options");
+  read_texts(m, &m->tables, doc, "tables");
   for (const struct nai_yaml_node *n = nodes ? nai_yaml_first(doc, nodes) : NULL; n; n = nai_yaml_next(doc, n)) {
     const struct nai_yaml_node *stage = nai_yaml_get(doc, n, "stage");
     nai_manifest_add_node(m, n->key ? n->key : "", stage ? stage->text : NULL);
@@ -295,6 +297,7 @@ void nai_manifest_print(struct nai_buf *out, const struct nai_manifest *m, const
   put_clean(&json, m->trace);
   put_hex(&json, "identity", m->identity);
   put_texts(&json, "options", &m->options);
+  put_texts(&json, "tables", &m->tables);
   put_nodes(&json, m);
   if (readers)
     put_readers(&json, readers);

@@ -13,7 +13,7 @@
 
 /* Readers accept any minor version: members are only added within a major one. In 2 each table has a file of its own.
  */
-enum { NAI_MANIFEST_MAJOR = 3, NAI_MANIFEST_MINOR = 0, NAI_MANIFEST_OLDEST_MAJOR = 2 };
+enum { NAI_MANIFEST_MAJOR = 3, NAI_MANIFEST_MINOR = 1, NAI_MANIFEST_OLDEST_MAJOR = 2 };
 
 /* A name (in manifest.names) and the hash of what it names. */
 struct nai_manifest_entry {
@@ -35,6 +35,7 @@ struct nai_manifest {
   const char *version, *trace; /* of the program; the trace's file name; NULL when unknown */
   uint64_t identity;           /* of the trace */
   struct nai_strings options;  /* "--trim 1 2": what was asked, where it is not the default */
+  struct nai_strings tables;   /* of the export, by name, whether they were read or not; none: unknown */
   struct nai_strings names;
   struct nai_manifest_entry *entries;
   uint32_t entry_count, entry_capacity;

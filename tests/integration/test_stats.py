@@ -954,6 +954,13 @@ class Formats(unittest.TestCase):
         self.assertEqual([list(row.values()) for row in got], self.want[1:])
         self.assertTrue(all(list(row) == self.want[0] for row in got))
 
+    def test_json_alone(self):
+        """--json prints JSON and nothing else, -f json also what nsys says around it."""
+        done = run("stats", "--json", "-r", "cuda_api_sum,vulkan_api_sum", trace("training"))
+        self.assertEqual((done.stdout, done.stderr), (stats(trace("training"), "cuda_api_sum", "-f", "json"), ""))
+        self.assertEqual(len(json.loads(done.stdout)), len(rows(trace("training"), "cuda_api_sum")) - 1)
+        self.assertIn("Processing [", run("stats", "-f", "json", "-r", "cuda_api_sum", trace("training")).stdout)
+
     def test_html(self):
         for form in ("htable", "hdoc"):
             self.assertEqual(Table(self.text(form)).rows, self.want)
@@ -1268,12 +1275,27 @@ class Runs(unittest.TestCase):
 
     def test_tables_that_the_export_lacks(self):
         """A run says that there was none; of one that was there it keeps no samples."""
-        reports = "gpu_metric_util_sum,nvlink_sum,file_access_sum"
+        reports = "gpu_metric_util_sum,nvlink_sum,file_access_sum,syscall_sum,nvvideo_api_sum,network_congestion,openacc_sum"
         self.assertEqual(self.alone(trace("training"), "-q", "-r", reports), (0, "", ""))
+        said = self.alone(trace("training"), "-r", reports)[1]
+        self.assertEqual(re.findall(r"SKIPPED: .* does not contain (.*) data\.", said),
+                         ["GPU metrics", "NVLink metrics", "file access", "syscall", "NvVideo API", "network device metrics", "OpenACC event"])
         for scenario, report in (("evidence", "gpu_metric_util_sum"), ("files", "file_access_sum")):
             status, out, said = self.alone(trace(scenario), "-q", "-r", report)
             self.assertEqual((status, out), (3, ""))
             self.assertIn(f"Report '{report}' needs the export: the run does not keep rows of table", said)
+        source = edited("training", "create table NVVIDEO_DECODER_API (start int, end int, globalTid int, nameId int)")
+        status, out, said = self.alone(source, "-q", "-f", "csv", "-r", "nvvideo_api_sum,nvtx_startend_sum")
+        self.assertEqual(status, 3)
+        self.assertIn("the run does not keep rows of table \"NVVIDEO_DECODER_API\"", said)
+
+    def test_system_calls(self):
+        """Those of a run: rows of it, as the export had them."""
+        source = edited("training", "create table SYSCALL (start int, end int, globalTid int, nameId int)",
+                        "insert into SYSCALL select start, end, globalTid, nameId from CUPTI_ACTIVITY_KIND_RUNTIME where rowid < 50")
+        want = stats(source, "syscall_sum", "-f", "csv")
+        self.assertGreater(want.count("\n"), 3)
+        self.assertEqual(self.alone(source, "-q", "-f", "csv", "-r", "syscall_sum"), (0, want, ""))
 
     def test_streams_of_migrations(self):
         """A run keeps none, where exports say 0."""

@@ -1,6 +1,8 @@
 /* CUDA calls, and which of them launched an operation. */
 #include "features/stats/operations.h"
 
+#include "base/threads.h"
+
 int nai_stats_load_calls(struct nai_stats_events *out, struct nai_stats_source *source, uint32_t wanted,
                          struct nai_err *err) {
   static const char *const all[] = {"start", "end", "nameId", "globalTid", "correlationId", "returnValue"};
@@ -37,20 +39,24 @@ static uint32_t *find(const struct nai_stats_calls *calls, int64_t process, int6
   return &calls->slots[at];
 }
 
-int nai_stats_index_calls(struct nai_stats_calls *out, struct nai_stats_source *source, uint32_t wanted,
-                          struct nai_err *err) {
+/* An operation inside of a filter has its call, even outside. */
+int nai_stats_load_all_calls(struct nai_stats_calls *out, struct nai_stats_source *source, uint32_t wanted,
+                             struct nai_err *err) {
   const bool filtered = source->filter.on;
   *out = (struct nai_stats_calls){.shift = 63};
-  source->filter.on = false; /* an operation inside has its call, even outside */
+  source->filter.on = false;
   wanted |= 1u << NAI_STATS_CALL_THREAD | 1u << NAI_STATS_CALL_CORRELATION;
   int rc = nai_stats_load_calls(&out->events, source, wanted, err);
   source->filter.on = filtered;
-  NAI_TRY(rc);
+  return rc;
+}
+
+int nai_stats_fill_index(struct nai_stats_calls *out, struct nai_arena *arena, struct nai_err *err) {
   const struct nai_stats_events *calls = &out->events;
   const int64_t *ids = calls->at[NAI_STATS_CALL_CORRELATION], *threads = calls->at[NAI_STATS_CALL_THREAD];
   while (out->shift > 32 && UINT64_C(1) << (64 - out->shift) < 2 * (uint64_t)calls->count)
     out->shift--;
-  NAI_TRY(NAI_NEW(out->slots, &source->arena, (size_t)1 << (64 - out->shift), err));
+  NAI_TRY(NAI_NEW(out->slots, arena, (size_t)1 << (64 - out->shift), err));
   for (uint32_t i = 0; i < calls->count; i++) {
     if (i + AHEAD < calls->count)
       __builtin_prefetch(&out->slots[slot_of(out, threads[i + AHEAD], ids[i + AHEAD])], 1);
@@ -62,16 +68,38 @@ int nai_stats_index_calls(struct nai_stats_calls *out, struct nai_stats_source *
   return NAI_OK;
 }
 
-int nai_stats_find_calls(uint32_t **out, const struct nai_stats_calls *calls, const struct nai_stats_events *events,
-                         int process, int correlation, struct nai_arena *arena, struct nai_err *err) {
-  const int64_t *processes = events->at[process], *ids = events->at[correlation];
-  NAI_TRY(NAI_NEW(*out, arena, events->count, err));
-  for (uint32_t i = 0; i < events->count; i++) {
-    if (i + AHEAD < events->count)
-      __builtin_prefetch(&calls->slots[slot_of(calls, processes[i + AHEAD], ids[i + AHEAD])]);
-    (*out)[i] = is_id(ids[i]) ? *find(calls, processes[i], ids[i]) - 1 : UINT32_MAX;
+int nai_stats_index_calls(struct nai_stats_calls *out, struct nai_stats_source *source, uint32_t wanted,
+                          struct nai_err *err) {
+  NAI_TRY(nai_stats_load_all_calls(out, source, wanted, err));
+  return nai_stats_fill_index(out, &source->arena, err);
+}
+
+/* Of operations, in parts that are looked up side by side. */
+struct finding {
+  const struct nai_stats_calls *calls;
+  const int64_t *processes, *ids;
+  uint32_t *out, count;
+};
+enum { FIND_PARTS = 8 };
+
+static int find_part(void *ctx, int part, struct nai_err *err) {
+  const struct finding *f = ctx;
+  const uint32_t first = (uint32_t)((uint64_t)f->count * part / FIND_PARTS),
+                 end = (uint32_t)((uint64_t)f->count * (part + 1) / FIND_PARTS);
+  (void)err;
+  for (uint32_t i = first; i < end; i++) {
+    if (i + AHEAD < end)
+      __builtin_prefetch(&f->calls->slots[slot_of(f->calls, f->processes[i + AHEAD], f->ids[i + AHEAD])]);
+    f->out[i] = is_id(f->ids[i]) ? *find(f->calls, f->processes[i], f->ids[i]) - 1 : UINT32_MAX;
   }
   return NAI_OK;
+}
+
+int nai_stats_find_calls(uint32_t **out, const struct nai_stats_calls *calls, const struct nai_stats_events *events,
+                         int process, int correlation, struct nai_arena *arena, struct nai_err *err) {
+  NAI_TRY(NAI_NEW(*out, arena, events->count, err));
+  struct finding f = {calls, events->at[process], events->at[correlation], *out, events->count};
+  return nai_parallel(nai_cpu_count(), FIND_PARTS, find_part, &f, err);
 }
 
 struct nai_stats_item nai_stats_item_of(const struct nai_stats_calls *calls, uint32_t call) {

@@ -106,7 +106,7 @@ const struct nai_stats_report nai_stats_reports[] = {
     REPORT(NULL, "mpi_event_trace", "MPI Event Trace", mpi, mpi_trace, mpi_trace, OF(NAI_STATS_MPI)),
     REPORT(NULL, "mpi_msg_size_sum", "MPI Message Size Summary", mpi, mpi_size, mpi_sizes,
            OF("MPI_P2P_EVENTS", "MPI_COLLECTIVES_EVENTS")),
-    REPORT(NULL, "nvvideo_api_sum", "NvVideo API Summary", "NvVideo API", video, events,
+    REPORT(NULL, "nvvideo_api_sum", "NvVideo API Summary", "NvVideo API", video, events, .what = NAI_STATS_VIDEO_EVENTS,
            OF("NVVIDEO_ENCODER_API", "NVVIDEO_DECODER_API", "NVVIDEO_JPEG_API")),
     REPORT(NULL, "cuda_gpu_kern_hist", "CUDA GPU Kernel Duration Histogram", kernels, histogram, histogram, OF(KERNELS),
            .named = true, .arguments = {{"bins", 30, 1, 1000}}, .flags = {"log"}, .about = NAI_STATS_MAY_HAVE_NAME),

@@ -27,6 +27,18 @@ static int set_yes(void *args, const struct nai_cli_option *option, const char *
 }
 static const struct nai_cli_type yes = {set_yes, NULL};
 
+/* JSON alone, as with every command: without what nsys says around it. */
+static int set_json(void *memory, const struct nai_cli_option *option, const char *const *values, struct nai_err *err) {
+  struct stats_args *args = memory;
+  (void)option, (void)values;
+  if (args->format_count == MAX_LISTS)
+    return nai_err_set(err, NAI_EUSAGE, "more than %d formats", MAX_LISTS);
+  args->formats[args->format_count++] = "json";
+  args->quiet = true;
+  return NAI_OK;
+}
+static const struct nai_cli_type json_alone = {set_json, NULL};
+
 NAI_CLI_NAMES(format_name, "column", "table", "csv", "tsv", "json", "hdoc", "htable")
 
 #define NAI_CLI_ARGS struct stats_args
@@ -57,6 +69,7 @@ static const struct nai_cli_option options[] = {
     NAI_CLI_OPTION(text, report_dir, "report-dir", "DIR", "refused: reports of your own are no part of this"),
     NAI_CLI_SWITCH(on, help_reports, "help-reports", "list the reports; with NAME behind it what that one prints"),
     NAI_CLI_SWITCH(on, help_formats, "help-formats", "list the formats"),
+    NAI_CLI_OTHER(json_alone, "json", NULL, "-f json -q: nothing but JSON"),
     NAI_CMD_EXPORT_OPTION,
     NAI_CLI_SWITCH(on, quiet, "quiet", "only the reports", .letter = 'q'),
     {0},

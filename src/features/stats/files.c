@@ -13,7 +13,7 @@ struct traffic {
   double mean, rate;
 };
 struct file {
-  int64_t process, path; /* path: of source->texts */
+  int64_t process, path, access, small; /* path, access, small: of source->texts */
   int64_t opens, ns, first, last;
   struct traffic read, written;
 };
@@ -74,11 +74,6 @@ static void describe_traffic(struct traffic *traffic) {
   traffic->rate = traffic->ns > 0 ? (double)traffic->bytes * 1e9 / (double)traffic->ns : NAN;
 }
 
-static void describe(struct file *file) {
-  describe_traffic(&file->read);
-  describe_traffic(&file->written);
-}
-
 static bool is_small(const struct traffic *traffic) {
   return traffic->count > MANY && traffic->bytes / traffic->count < SMALL_BYTES;
 }
@@ -93,6 +88,13 @@ static const char *access_name(const struct file *file) {
 static const char *small_name(const struct file *file) {
   bool reads = is_small(&file->read), writes = is_small(&file->written);
   return reads && writes ? "both" : reads ? "reads" : writes ? "writes" : "";
+}
+
+static int describe(struct file *file, struct nai_stats_source *source, struct nai_err *err) {
+  describe_traffic(&file->read);
+  describe_traffic(&file->written);
+  NAI_TRY(nai_stats_text(&file->access, source, access_name(file), err));
+  return nai_stats_text(&file->small, source, small_name(file), err);
 }
 
 NAI_ORDER(by_time, struct file, {b->ns, a->ns}, {a->first, b->first}, {a->process, b->process}, {a->path, b->path})
@@ -119,7 +121,7 @@ int nai_stats_make_files(struct nai_stats_rows *rows, const struct nai_stats_opt
     if (files->at[f].first != INT64_MAX)
       files->at[rows->count++] = files->at[f];
   for (uint32_t f = 0; f < rows->count; f++)
-    describe(&files->at[f]);
+    NAI_TRY(describe(&files->at[f], rows->source, err));
   if (rows->count)
     qsort(files->at, rows->count, sizeof *files->at, by_time);
   nai_stats_show_records(rows, files->at, sizeof *files->at, rows->count, -1);
@@ -129,8 +131,6 @@ int nai_stats_make_files(struct nai_stats_rows *rows, const struct nai_stats_opt
 /* --- columns ------------------------------------------------------------------------------------------------ */
 
 #define FILE_(member) NAI_STATS_NUMBER(file, member)
-NAI_STATS_CELL(access, nai_stats_put_text(out, access_name(&((const struct file *)rows->records)[row])))
-NAI_STATS_CELL(small, nai_stats_put_text(out, small_name(&((const struct file *)rows->records)[row])))
 
 const struct nai_stats_column nai_stats_file_columns[] = {
     {"Total Time", NAI_STATS_TIME, FILE_(ns)},
@@ -144,8 +144,8 @@ const struct nai_stats_column nai_stats_file_columns[] = {
     {"Bytes Written", NAI_STATS_MEMORY, FILE_(written.bytes)},
     {"Avg Write", NAI_STATS_MEMORY, NAI_STATS_MEASURE(file, written.mean)},
     {"Write Rate", NAI_STATS_RATE, NAI_STATS_MEASURE(file, written.rate)},
-    {"Access", 0, access},
-    {"Many Small", 0, small},
+    {"Access", 0, NAI_STATS_WORDS(file, access)},
+    {"Many Small", 0, NAI_STATS_WORDS(file, small)},
     {"First", NAI_STATS_STAMP, FILE_(first)},
     {"Last", NAI_STATS_STAMP, FILE_(last)},
     {"File", 0, NAI_STATS_WORDS(file, path)},

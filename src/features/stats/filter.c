@@ -83,6 +83,20 @@ static bool is_wanted(const struct wanted *wanted, const struct nai_stats_range 
 
 NAI_ORDER(by_start, struct nai_stats_range, {a->start, b->start}, {a->rowid, b->rowid})
 
+/* From the first start to the last end of what calls in the range launched. */
+static int project(struct nai_stats_filter *out, const struct nai_stats_range *range,
+                   const struct nai_stats_source *source, struct nai_arena *arena, struct nai_err *err) {
+  struct nai_stats_range only = *range;
+  struct nai_stats_ranges ranges = {.count = 1, .at = &only};
+  struct nai_stats_extent *extent = NULL;
+  NAI_TRY(nai_stats_project(&extent, &ranges, source, false, arena, err));
+  if (!extent->calls)
+    return nai_err_set(err, NAI_EUSAGE, "--filter-projected-nvtx: the range launched nothing on a GPU");
+  out->start = extent->start;
+  out->end = extent->end;
+  return NAI_OK;
+}
+
 /* The range's time; of push/pop its thread, of start/end its process. On the GPU: its process. */
 static int find_range(struct nai_stats_filter *out, const char *text, bool projected, struct nai_buf *note,
                       struct nai_stats_source *source, struct nai_err *err) {
@@ -104,7 +118,7 @@ static int find_range(struct nai_stats_filter *out, const char *text, bool proje
   out->end = range->end;
   out->process = range->thread >> NAI_STATS_PROCESS_SHIFT;
   if (projected)
-    NAI_TRY(nai_stats_project(&out->start, &out->end, range, source, err));
+    NAI_TRY(project(out, range, source, &source->arena, err));
   else if (range->push_pop)
     out->thread = range->thread;
   return nai_buf_check(note, err);

@@ -1,63 +1,23 @@
 /* Rules of `nsys analyze` about a process's time on a GPU: gaps, and stretches of low utilization. */
-#include "features/stats/stats.h"
+#include "features/stats/gpu_users.h"
 
-#include "base/keyset.h"
 #include "base/sort.h"
-#include "table/intervals.h"
 
 enum { START, END, PROCESS, DEVICE, CONTEXT };
 enum { NS_PER_MS = 1000000 };
 
-/* What a process did on a GPU. */
-struct user {
-  int64_t process, device, context; /* context: of its first operation */
-  struct nai_interval *ops;
-  uint32_t count, capacity;
-  int64_t first, last; /* start of the first operation, end of the last */
-};
-struct users {
-  struct nai_stats_source *source;
-  struct nai_keyset known;
-  struct user *at;
-  uint32_t capacity;
-};
-
 struct stretch {
   double percent;
-  int64_t start, ns, process, device, context;
+  int64_t start, ns, process, device, context, number; /* number: of the row */
   uint32_t user;
 };
 struct stretches {
-  struct users users;
+  struct nai_stats_users users;
   struct stretch *at;
   uint32_t count, capacity;
 };
 
 /* --- what they did --------------------------------------------------------------------------------------- */
-
-static int add_time(struct users *users, struct user *user, int64_t start, int64_t end, struct nai_err *err) {
-  NAI_TRY(NAI_ROOM(user->ops, user->capacity, user->count, &users->source->arena, err));
-  user->ops[user->count++] = (struct nai_interval){start, end};
-  return NAI_OK;
-}
-
-static int add_operation(struct users *users, const struct nai_stats_events *e, uint32_t row, struct nai_err *err) {
-  int64_t start = e->at[START][row], end = e->at[END][row], process = nai_stats_pid(e->at[PROCESS][row]);
-  bool added;
-  if (!nai_stats_has_times(start, end) || start <= 0)
-    return NAI_OK;
-  uint32_t slot = nai_keyset_add(&users->known, nai_key_pair(process, (uint32_t)e->at[DEVICE][row]), &added);
-  NAI_TRY(nai_memory_check(!users->known.oom, err));
-  NAI_TRY(NAI_ROOM(users->at, users->capacity, slot, &users->source->arena, err));
-  struct user *user = &users->at[slot];
-  if (added)
-    *user = (struct user){.process = process, .device = e->at[DEVICE][row], .first = INT64_MAX, .last = INT64_MIN};
-  if (start < user->first)
-    user->context = e->at[CONTEXT][row];
-  user->first = start < user->first ? start : user->first;
-  user->last = end > user->last ? end : user->last;
-  return add_time(users, user, start, end, err);
-}
 
 /* The profiler's own work counts as the GPU's: what it flushes, its start and its end. */
 static bool is_profiler(const char *name) {
@@ -65,7 +25,7 @@ static bool is_profiler(const char *name) {
                   strcmp(name, "CUDA profiling stop overhead") == 0 || strcmp(name, "CUDA profiling overhead") == 0);
 }
 
-static int add_profiler(struct users *users, struct nai_err *err) {
+static int add_profiler(struct nai_stats_users *users, struct nai_err *err) {
   static const char *const columns[] = {"start", "end", "globalTid", "nameId", NULL};
   enum { OVERHEAD_NAME = 3 };
   struct nai_stats_events e;
@@ -77,27 +37,28 @@ static int add_profiler(struct users *users, struct nai_err *err) {
       continue;
     for (uint32_t u = 0; u < users->known.count; u++)
       if (users->at[u].process == process && start >= users->at[u].first && end <= users->at[u].last)
-        NAI_TRY(add_time(users, &users->at[u], start, end, err));
+        NAI_TRY(nai_stats_add_time(users, users->at[u].times, start, end, err));
   }
   return NAI_OK;
 }
 
 NAI_ORDER(by_start, struct nai_interval, {a->start, b->start}, {a->end, b->end})
 
-static int find_users(struct users *users, struct nai_stats_source *source, struct nai_err *err) {
+static int find_users(struct nai_stats_users *users, struct nai_stats_source *source, struct nai_err *err) {
   static const char *const columns[] = {"start", "end", "globalPid", "deviceId", "contextId", NULL};
   static const char *const tables[] = {"CUPTI_ACTIVITY_KIND_KERNEL", "CUPTI_ACTIVITY_KIND_MEMCPY",
                                        "CUPTI_ACTIVITY_KIND_MEMSET"};
-  *users = (struct users){.source = source, .known = {.arena = &source->arena}};
+  *users = (struct nai_stats_users){.source = source, .known = {.arena = &source->arena}};
   for (size_t t = 0; t < sizeof tables / sizeof *tables; t++) {
     struct nai_stats_events e;
     NAI_TRY(nai_stats_load(&e, source, tables[t], columns, err));
     for (uint32_t i = 0; i < e.count; i++)
-      NAI_TRY(add_operation(users, &e, i, err));
+      NAI_TRY(nai_stats_add_use(users, e.at[PROCESS][i], e.at[DEVICE][i], e.at[CONTEXT][i], e.at[START][i],
+                                e.at[END][i], 0, err));
   }
   NAI_TRY(add_profiler(users, err));
   for (uint32_t u = 0; u < users->known.count; u++)
-    qsort(users->at[u].ops, users->at[u].count, sizeof *users->at[u].ops, by_start);
+    qsort(users->at[u].times->at, users->at[u].times->count, sizeof *users->at[u].times->at, by_start);
   return NAI_OK;
 }
 
@@ -105,7 +66,7 @@ static int find_users(struct users *users, struct nai_stats_source *source, stru
 
 static int add_stretch(struct stretches *all, struct stretch stretch, struct nai_err *err) {
   NAI_TRY(NAI_ROOM(all->at, all->capacity, all->count, &all->users.source->arena, err));
-  const struct user *user = &all->users.at[stretch.user];
+  const struct nai_stats_user *user = &all->users.at[stretch.user];
   stretch.process = user->process;
   stretch.device = user->device;
   stretch.context = user->context;
@@ -114,13 +75,13 @@ static int add_stretch(struct stretches *all, struct stretch stretch, struct nai
 }
 
 static int find_gaps(struct stretches *all, uint32_t number, int64_t longer_than, struct nai_err *err) {
-  const struct user *user = &all->users.at[number];
+  const struct nai_stats_user *user = &all->users.at[number];
   int64_t until = user->first;
-  for (uint32_t i = 0; i < user->count; i++) {
-    if (user->ops[i].start - until > longer_than)
-      NAI_TRY(
-          add_stretch(all, (struct stretch){.start = until, .ns = user->ops[i].start - until, .user = number}, err));
-    until = user->ops[i].end > until ? user->ops[i].end : until;
+  for (uint32_t i = 0; i < user->times->count; i++) {
+    if (user->times->at[i].start - until > longer_than)
+      NAI_TRY(add_stretch(all, (struct stretch){.start = until, .ns = user->times->at[i].start - until, .user = number},
+                          err));
+    until = user->times->at[i].end > until ? user->times->at[i].end : until;
   }
   return NAI_OK;
 }
@@ -131,6 +92,8 @@ static void show(struct nai_stats_rows *rows, struct stretches *all, int64_t mos
                  int (*order)(const void *, const void *)) {
   if (all->count)
     qsort(all->at, all->count, sizeof *all->at, order);
+  for (uint32_t i = 0; i < all->count; i++)
+    all->at[i].number = i + 1;
   nai_stats_show_records(rows, all->at, sizeof *all->at, all->count, most);
 }
 
@@ -147,11 +110,11 @@ int nai_stats_make_gaps(struct nai_stats_rows *rows, const struct nai_stats_opti
 /* --- utilization ------------------------------------------------------------------------------------------ */
 
 /* Summed durations in each of the pieces, all `piece` ns long but the last. */
-static void sum_pieces(int64_t *busy, const struct user *user, int64_t piece) {
-  for (uint32_t i = 0; i < user->count; i++)
-    for (int64_t at = user->ops[i].start; at < user->ops[i].end;) {
+static void sum_pieces(int64_t *busy, const struct nai_stats_user *user, int64_t piece) {
+  for (uint32_t i = 0; i < user->times->count; i++)
+    for (int64_t at = user->times->at[i].start; at < user->times->at[i].end;) {
       int64_t number = (at - user->first) / piece, until = user->first + (number + 1) * piece;
-      until = user->ops[i].end < until ? user->ops[i].end : until;
+      until = user->times->at[i].end < until ? user->times->at[i].end : until;
       nai_stats_add(&busy[number], until - at);
       at = until;
     }
@@ -159,7 +122,7 @@ static void sum_pieces(int64_t *busy, const struct user *user, int64_t piece) {
 
 /* Pieces below the threshold, neighbours joined. */
 static int find_low(struct stretches *all, uint32_t number, int64_t chunks, int64_t threshold, struct nai_err *err) {
-  const struct user *user = &all->users.at[number];
+  const struct nai_stats_user *user = &all->users.at[number];
   int64_t window = user->last - user->first, piece = (window + chunks - 1) / chunks, *busy, sum = 0;
   struct stretch open = {.user = number};
   if (window <= 0)
@@ -210,6 +173,8 @@ int nai_stats_make_utilization(struct nai_stats_rows *rows, const struct nai_sta
       {"Device ID", 0, NAI_STATS_NUMBER(stretch, device)}, {"Context ID", 0, NAI_STATS_NUMBER(stretch, context)}, { \
     0                                                                                                               \
   }
-const struct nai_stats_column nai_stats_gap_columns[] = {{"Row#", 0, nai_stats_number_of_row, 1}, PLACE};
-const struct nai_stats_column nai_stats_utilization_columns[] = {
-    {"Row#", 0, nai_stats_number_of_row, 1}, {"In-Use", NAI_STATS_PERCENT, NAI_STATS_ROUNDED(stretch, percent)}, PLACE};
+const struct nai_stats_column nai_stats_gap_columns[] = {{"Row#", 0, NAI_STATS_NUMBER(stretch, number)}, PLACE};
+const struct nai_stats_column nai_stats_utilization_columns[] = {{"Row#", 0, NAI_STATS_NUMBER(stretch, number)},
+                                                                 {"In-Use", NAI_STATS_PERCENT,
+                                                                  NAI_STATS_ROUNDED(stretch, percent)},
+                                                                 PLACE};

@@ -3,49 +3,73 @@
 
 #include "base/sort.h"
 
-enum { RECENT = 1 << 16, MOST_DIRECT = 1 << 18 };
+/* --- keys ------------------------------------------------------------------------------------------------------ */
 
-int nai_stats_keys_begin(struct nai_stats_keys *keys, struct nai_arena *arena, struct nai_err *err) {
-  *keys = (struct nai_stats_keys){.known = {.arena = arena}};
-  return NAI_NEW(keys->recent, arena, RECENT, err);
-}
-
-uint32_t nai_stats_key_find(struct nai_stats_keys *keys, const int64_t *key, int count) {
-  const size_t bytes = (size_t)count * sizeof *key;
+static uint32_t *find_slot(const struct nai_stats_keys *keys, const int64_t *key) {
   uint64_t mixed = 0;
-  for (int k = 0; k < count; k++) {
+  for (int k = 0; k < keys->width; k++) {
     mixed = (mixed ^ (uint64_t)key[k]) * UINT64_C(0x9e3779b97f4a7c15);
     mixed ^= mixed >> 32;
   }
-  uint32_t *recent = &keys->recent[mixed % RECENT];
-  if (!*recent || memcmp(nai_strings_get(&keys->known, *recent - 1), key, bytes) != 0)
-    *recent = nai_strings_add(&keys->known, (const char *)key, bytes) + 1; /* 0 when out of memory */
-  return *recent - 1;
+  for (uint32_t at = (uint32_t)mixed;; at++) {
+    uint32_t *slot = &keys->slots[at & (keys->slot_count - 1)];
+    const int64_t *other = *slot ? nai_stats_key_of(keys, *slot - 1) : key;
+    int k = 0;
+    while (k < keys->width && other[k] == key[k])
+      k++;
+    if (k == keys->width)
+      return slot;
+  }
 }
 
+/* At most half of the slots are used. */
+static int grow_slots(struct nai_stats_keys *keys, struct nai_err *err) {
+  enum { LEAST = 256 };
+  keys->slot_count = keys->slot_count ? 4 * keys->slot_count : LEAST;
+  if (!keys->slot_count || NAI_NEW(keys->slots, keys->arena, keys->slot_count, err))
+    return NAI_ELIMIT;
+  for (uint32_t i = 0; i < keys->count; i++)
+    *find_slot(keys, nai_stats_key_of(keys, i)) = i + 1;
+  return NAI_OK;
+}
+
+uint32_t nai_stats_key_find(struct nai_stats_keys *keys, const int64_t *key) {
+  struct nai_err ignored; /* there is no memory */
+  if (keys->count >= keys->slot_count / 2 && grow_slots(keys, &ignored))
+    return NAI_NO_STRING;
+  uint32_t *slot = find_slot(keys, key);
+  if (*slot)
+    return *slot - 1;
+  if (nai_arena_room(&keys->at, &keys->capacity, keys->count, (size_t)keys->width * sizeof *key, keys->arena, &ignored))
+    return NAI_NO_STRING;
+  memcpy(keys->at + (size_t)keys->count * (size_t)keys->width, key, (size_t)keys->width * sizeof *key);
+  return (*slot = ++keys->count) - 1;
+}
+
+/* --- groups ----------------------------------------------------------------------------------------------------- */
+
 int nai_stats_groups_expect(struct nai_stats_groups *groups, uint64_t more, struct nai_err *err) {
-  const uint32_t capacity = groups->capacity;
-  const uint64_t wanted = groups->rows + 2 * more; /* other tables may follow; what is not used takes no memory */
+  const uint32_t old = groups->capacity;
+  const uint64_t wanted = groups->rows + 2 * more; /* as many may follow; what is not used takes no memory */
   if (groups->rows + more >= UINT32_MAX)
     return nai_err_set(err, NAI_ELIMIT, "the report has more events than it can hold");
-  if (groups->rows + more <= capacity)
+  if (groups->rows + more <= old)
     return NAI_OK;
-  struct nai_arena *arena = groups->of.known.arena;
   groups->capacity = wanted < UINT32_MAX ? (uint32_t)wanted : UINT32_MAX;
-  NAI_TRY(nai_arena_resize(&groups->group, arena, capacity * sizeof *groups->group,
+  NAI_TRY(nai_arena_resize(&groups->group, groups->of.arena, old * sizeof *groups->group,
                            groups->capacity * sizeof *groups->group, err));
-  return nai_arena_resize(&groups->value, arena, capacity * sizeof *groups->value,
+  return nai_arena_resize(&groups->value, groups->of.arena, old * sizeof *groups->value,
                           groups->capacity * sizeof *groups->value, err);
 }
 
 int nai_stats_groups_begin(struct nai_stats_groups *groups, struct nai_stats_source *source, int keys, uint64_t rows,
                            struct nai_err *err) {
-  *groups = (struct nai_stats_groups){.keys = keys};
-  NAI_TRY(nai_stats_keys_begin(&groups->of, &source->arena, err));
+  *groups = (struct nai_stats_groups){.of = {.arena = &source->arena, .width = keys}};
   return nai_stats_groups_expect(groups, rows, err);
 }
 
-int nai_stats_groups_put(struct nai_stats_groups *groups, uint32_t group, int64_t value, struct nai_err *err) {
+int nai_stats_groups_add(struct nai_stats_groups *groups, const int64_t *key, int64_t value, struct nai_err *err) {
+  const uint32_t group = nai_stats_key_find(&groups->of, key);
   NAI_TRY(nai_memory_check(group != NAI_NO_STRING, err));
   if (groups->rows == groups->capacity)
     NAI_TRY(nai_stats_groups_expect(groups, (uint64_t)groups->rows + 1024, err));
@@ -54,22 +78,12 @@ int nai_stats_groups_put(struct nai_stats_groups *groups, uint32_t group, int64_
   return NAI_OK;
 }
 
-/* Single keys are mostly small numbers. */
-int nai_stats_groups_add(struct nai_stats_groups *groups, const int64_t *key, int64_t value, struct nai_err *err) {
-  const bool direct = groups->keys == 1 && *key >= 0 && *key < MOST_DIRECT;
-  if (!direct)
-    return nai_stats_groups_put(groups, nai_stats_key_find(&groups->of, key, groups->keys), value, err);
-  NAI_TRY(NAI_ROOM(groups->direct, groups->direct_capacity, (uint32_t)*key, groups->of.known.arena, err));
-  uint32_t *group = &groups->direct[*key];
-  if (!*group)
-    *group = nai_stats_key_find(&groups->of, key, 1) + 1;
-  return nai_stats_groups_put(groups, *group - 1, value, err);
-}
-
 int nai_stats_groups_add_some(struct nai_stats_groups *groups, const int64_t *key, int64_t value, uint32_t count,
                               struct nai_err *err) {
-  NAI_TRY(NAI_ROOM(groups->weight, groups->weight_capacity, groups->rows, groups->of.known.arena, err));
-  groups->weight[groups->rows] = count;
+  if (count > 1 || groups->more)
+    NAI_TRY(NAI_ROOM(groups->more, groups->more_capacity, groups->rows, groups->of.arena, err));
+  if (groups->more)
+    groups->more[groups->rows] = count - 1;
   return nai_stats_groups_add(groups, key, value, err);
 }
 
@@ -103,16 +117,19 @@ static int by_count(const void *left, const void *right) {
 
 enum { MAX_SINGLE = 16 };
 /* The deviation of the sample, by the formula and in the order of NVIDIA's, whose last digits some formats print. */
-static int set_deviations(struct nai_stats_groups *groups, struct nai_arena *arena, struct nai_err *err) {
+static int set_deviations(struct nai_stats *stats, uint32_t groups, const struct nai_values *values,
+                          const uint32_t *more, struct nai_arena *arena, struct nai_err *err) {
   struct {
     double mean, squares;
     uint32_t count;
   } *sums = NULL, *sum;
-  NAI_TRY(NAI_NEW(sums, arena, groups->count, err));
-  for (uint32_t i = 0; i < groups->rows; i++) {
-    const double value = (double)groups->value[i];
-    sum = &sums[groups->group[i]];
-    for (uint32_t left = groups->weight ? groups->weight[i] : 1, some; left; left -= some) {
+  NAI_TRY(NAI_NEW(sums, arena, groups, err));
+  for (uint32_t i = 0; i < values->rows; i++) {
+    if (values->groups[i] == NAI_NO_GROUP)
+      continue;
+    const double value = (double)values->values[i];
+    sum = &sums[values->groups[i]];
+    for (uint32_t left = more ? more[i] + 1 : 1, some; left; left -= some) {
       double distance = value - sum->mean;
       some = left > MAX_SINGLE ? left : 1; /* many equal ones at once, few in the order of NVIDIA's */
       sum->count += some;
@@ -120,26 +137,36 @@ static int set_deviations(struct nai_stats_groups *groups, struct nai_arena *are
       sum->squares += some * distance * (value - sum->mean);
     }
   }
-  for (uint32_t g = 0; g < groups->count; g++)
-    groups->stats[g].stddev = sums[g].count > 1 ? sqrt(sums[g].squares / (sums[g].count - 1)) : 0;
+  for (uint32_t g = 0; g < groups; g++)
+    stats[g].stddev = sums[g].count > 1 ? sqrt(sums[g].squares / (sums[g].count - 1)) : 0;
   return NAI_OK;
 }
 
+int nai_stats_describe(struct nai_stats *stats, uint32_t groups, const struct nai_values *values,
+                       struct nai_arena *arena, struct nai_err *err) {
+  NAI_TRY(nai_group_stats(stats, groups, values, err));
+  return set_deviations(stats, groups, values, NULL, arena, err);
+}
+
 /* Groups by total, descending; those of equal totals as `ties` says. */
-static int sort_groups(struct nai_stats_groups *groups, enum nai_stats_ties ties, struct nai_stats_source *source,
-                       int name_key, struct nai_err *err) {
+static int sort_groups(struct nai_stats_groups *groups, const struct nai_stats *stats, enum nai_stats_ties ties,
+                       struct nai_stats_source *source, int name_key, struct nai_err *err) {
   static int (*const orders[])(const void *, const void *) = {
       [NAI_STATS_BY_KEY] = by_key, [NAI_STATS_BY_NAME] = by_name, [NAI_STATS_BY_COUNT] = by_count};
   struct nai_key *keys = NULL;
+  double total = 0;
   NAI_TRY(NAI_NEW(keys, &source->arena, groups->count, err));
-  for (uint32_t g = 0; g < groups->count; g++)
-    keys[g] = (struct nai_key){~nai_key_from_i64(groups->stats[g].total), g};
+  for (uint32_t g = 0; g < groups->count; g++) {
+    total += (double)stats[g].total;
+    keys[g] = (struct nai_key){~nai_key_from_i64(stats[g].total), g};
+  }
   NAI_TRY(nai_sort_keys(keys, groups->count, err));
   for (uint32_t i = 0; i < groups->count; i++) {
     struct nai_stats_group *group = &groups->sorted[i];
     group->id = keys[i].value;
-    group->stats = groups->stats[group->id];
-    memcpy(group->key, nai_strings_get(&groups->of.known, group->id), (size_t)groups->keys * sizeof *group->key);
+    group->stats = stats[group->id];
+    group->percent = total > 0 ? (double)group->stats.total * 100 / total : NAN;
+    memcpy(group->key, nai_stats_key_of(&groups->of, group->id), (size_t)groups->of.width * sizeof *group->key);
     if (name_key >= 0)
       group->name = nai_stats_text_of(source, group->key[name_key]);
   }
@@ -157,9 +184,9 @@ static int sort_groups(struct nai_stats_groups *groups, enum nai_stats_ties ties
 /* Of the values of a group, ascending. */
 static double quantile_of(const struct nai_stats_groups *groups, const struct nai_key *rows, int64_t count, double q) {
   const struct nai_rank rank = nai_rank_of(q, (size_t)count);
-  uint64_t behind = groups->weight[rows->value];
+  uint64_t behind = groups->more[rows->value] + UINT64_C(1);
   while (behind <= rank.below)
-    behind += groups->weight[(++rows)->value];
+    behind += groups->more[(++rows)->value] + UINT64_C(1);
   int64_t low = groups->value[rows->value], high = low;
   if (rank.fraction > 0 && behind == rank.below + 1)
     high = groups->value[rows[1].value];
@@ -174,8 +201,9 @@ static void add_row(struct nai_stats *stats, int64_t value, int64_t weight) {
   stats->count += weight;
 }
 
-/* Statistics of groups whose rows have weights. */
-static int weigh(struct nai_stats_groups *groups, struct nai_arena *arena, struct nai_err *err) {
+/* Statistics of groups some of whose rows are more than one. */
+static int weigh(struct nai_stats *stats, struct nai_stats_groups *groups, struct nai_arena *arena,
+                 struct nai_err *err) {
   struct nai_key *keys;
   NAI_TRY(NAI_NEW(keys, arena, groups->rows, err));
   for (uint32_t i = 0; i < groups->rows; i++)
@@ -184,17 +212,17 @@ static int weigh(struct nai_stats_groups *groups, struct nai_arena *arena, struc
   for (uint32_t i = 0; i < groups->rows; i++) {
     const uint32_t row = keys[i].value;
     keys[i].key = groups->group[row];
-    add_row(&groups->stats[groups->group[row]], groups->value[row], groups->weight[row]);
+    add_row(&stats[groups->group[row]], groups->value[row], groups->more[row] + INT64_C(1));
   }
   NAI_TRY(nai_sort_keys(keys, groups->rows, err));
   for (uint32_t i = 0; i < groups->rows; i++) {
-    struct nai_stats *stats = &groups->stats[keys[i].key];
+    struct nai_stats *own = &stats[keys[i].key];
     if (i && keys[i - 1].key == keys[i].key)
       continue;
-    stats->mean = (double)stats->total / (double)stats->count;
-    stats->p50 = quantile_of(groups, keys + i, stats->count, 0.5);
-    stats->p25 = quantile_of(groups, keys + i, stats->count, 0.25);
-    stats->p75 = quantile_of(groups, keys + i, stats->count, 0.75);
+    own->mean = (double)own->total / (double)own->count;
+    own->p50 = quantile_of(groups, keys + i, own->count, 0.5);
+    own->p25 = quantile_of(groups, keys + i, own->count, 0.25);
+    own->p75 = quantile_of(groups, keys + i, own->count, 0.75);
   }
   return NAI_OK;
 }
@@ -202,17 +230,14 @@ static int weigh(struct nai_stats_groups *groups, struct nai_arena *arena, struc
 int nai_stats_groups_finish(struct nai_stats_groups *groups, struct nai_stats_source *source, int name_key,
                             enum nai_stats_ties ties, struct nai_err *err) {
   const struct nai_values values = {.rows = groups->rows, .groups = groups->group, .values = groups->value};
-  groups->count = groups->of.known.count;
-  NAI_TRY(NAI_NEW(groups->stats, &source->arena, groups->count, err));
-  NAI_TRY(NAI_NEW(groups->sorted, &source->arena, groups->count, err));
-  if (groups->weight)
-    NAI_TRY(weigh(groups, &source->arena, err));
-  else
-    NAI_TRY(nai_group_stats(groups->stats, groups->count, &values, err));
-  NAI_TRY(set_deviations(groups, &source->arena, err));
-  for (uint32_t g = 0; g < groups->count; g++)
-    groups->total += (double)groups->stats[g].total;
-  return sort_groups(groups, ties, source, name_key, err);
+  struct nai_arena *arena = &source->arena;
+  struct nai_stats *stats = NULL;
+  groups->count = groups->of.count;
+  NAI_TRY(NAI_NEW(stats, arena, groups->count, err));
+  NAI_TRY(NAI_NEW(groups->sorted, arena, groups->count, err));
+  NAI_TRY(groups->more ? weigh(stats, groups, arena, err) : nai_group_stats(stats, groups->count, &values, err));
+  NAI_TRY(set_deviations(stats, groups->count, &values, groups->more, arena, err));
+  return sort_groups(groups, stats, ties, source, name_key, err);
 }
 
 int nai_stats_check_ties(struct nai_stats_rows *rows, const struct nai_stats_groups *groups, struct nai_err *err) {

@@ -10,111 +10,55 @@
   }
 #define NAMED \
   TIMES, {"nameId", "name", NAI_KEPT_TEXT}, { "globalTid", "thread", NAI_KEPT_THREAD }
-#define OPENACC(number, suffix)                                                \
-  {                                                                            \
-    "CUPTI_ACTIVITY_KIND_OPENACC_" suffix, "openacc_events", "kind", number, { \
-      NAMED, {"srcFile", "file", NAI_KEPT_TEXT}, { "lineNo", "line" }          \
-    }                                                                          \
-  }
-#define MPI(number, suffix)                                                                                            \
-  {                                                                                                                    \
-    "MPI_" suffix "_EVENTS", "mpi_events", "kind", number, {                                                           \
-      {"start", "start_ns", NAI_KEPT_MOMENT}, {"end", "end_ns", NAI_KEPT_CALL_END}, {"textId", "name", NAI_KEPT_TEXT}, \
-          {"globalTid", "thread", NAI_KEPT_THREAD}, {"size", "bytes"}, {                                               \
-        "recvSize", "received_bytes"                                                                                   \
-      }                                                                                                                \
-    }                                                                                                                  \
-  }
-#define OPENMP(number, suffix)                                              \
-  {                                                                         \
-    "OPENMP_EVENT_KIND_" suffix, "openmp_events", "kind", number, { NAMED } \
-  }
+/* The rows of a table, or those of a kind in it; of a table that is none of events. */
+#define ALL(name, table, ...) \
+  { name, table, NULL, 0, {__VA_ARGS__}, false }
+#define SOME(name, table, column, kind, ...) \
+  { name, table, column, kind, {__VA_ARGS__}, false }
+#define UNREAD(name, table, column, kind, ...) \
+  { name, table, column, kind, {__VA_ARGS__}, true }
+#define OPENACC(number, suffix)                                                        \
+  SOME("CUPTI_ACTIVITY_KIND_OPENACC_" suffix, "openacc_events", "kind", number, NAMED, \
+       {"srcFile", "file", NAI_KEPT_TEXT}, {"lineNo", "line"})
+#define MPI(number, suffix)                                                                           \
+  SOME("MPI_" suffix "_EVENTS", "mpi_events", "kind", number, {"start", "start_ns", NAI_KEPT_MOMENT}, \
+       {"end", "end_ns", NAI_KEPT_CALL_END}, {"textId", "name", NAI_KEPT_TEXT},                       \
+       {"globalTid", "thread", NAI_KEPT_THREAD}, {"size", "bytes"}, {"recvSize", "received_bytes"})
+#define OPENMP(number, suffix) SOME("OPENMP_EVENT_KIND_" suffix, "openmp_events", "kind", number, NAMED)
+#define CONFIG(name, column) \
+  { name, column, NAI_KEPT_CONFIG }
 
 const struct nai_kept_table nai_kept_tables[] = {
-    {"CUPTI_ACTIVITY_KIND_KERNEL",
-     "kernel_events",
-     NULL,
-     0,
-     {WORK,
-      {"demangledName", "name", NAI_KEPT_TEXT},
-      {"contextId", "context_id"},
-      {"streamId", "stream_id"},
-      {"greenContextId", "green_context"},
-      {"gridX", "grid_x", NAI_KEPT_CONFIG},
-      {"gridY", "grid_y", NAI_KEPT_CONFIG},
-      {"gridZ", "grid_z", NAI_KEPT_CONFIG},
-      {"blockX", "block_x", NAI_KEPT_CONFIG},
-      {"blockY", "block_y", NAI_KEPT_CONFIG},
-      {"blockZ", "block_z", NAI_KEPT_CONFIG},
-      {"registersPerThread", "registers_per_thread", NAI_KEPT_CONFIG},
-      {"staticSharedMemory", "static_shared_bytes", NAI_KEPT_CONFIG},
-      {"dynamicSharedMemory", "dynamic_shared_bytes", NAI_KEPT_CONFIG}}},
-    {"CUPTI_ACTIVITY_KIND_MEMCPY",
-     "memop_events",
-     "kind",
-     NAI_MEMOP_COPY,
-     {WORK,
-      {"bytes", "bytes"},
-      {"copyKind", "copy_kind"},
-      {"srcKind", "src_kind"},
-      {"dstKind", "dst_kind"},
-      {"contextId", "context_id"},
-      {"streamId", "stream_id", NAI_KEPT_GIVEN},
-      {"srcDeviceId", "src_cuda_device"},
-      {"dstDeviceId", "dst_cuda_device"},
-      {"virtualAddress", "virtual_address"}}},
-    {"CUPTI_ACTIVITY_KIND_MEMSET",
-     "memop_events",
-     "kind",
-     NAI_MEMOP_SET,
-     {WORK, {"bytes", "bytes"}, {"memKind", "dst_kind"}, {"contextId", "context_id"}, {"streamId", "stream_id"}}},
-    {"CUPTI_ACTIVITY_KIND_GRAPH_TRACE", "graph_events", NULL, 0, {WORK}},
-    {"CUPTI_ACTIVITY_KIND_RUNTIME",
-     "api_events",
-     NULL,
-     0,
-     {TIMES,
-      {"nameId", "name", NAI_KEPT_CALL},
-      {"globalTid", "thread", NAI_KEPT_THREAD},
-      {"correlationId", "correlation_id"},
-      {"returnValue", "return_value"}}},
-    {"NVTX_EVENTS",
-     "nvtx_events",
-     NULL,
-     0,
-     {TIMES,
-      {"eventType", "kind", NAI_KEPT_TYPE},
-      {"$text", "name", NAI_KEPT_TEXT},
-      {"textId", "name", NAI_KEPT_NOTHING},
-      {"globalTid", "thread", NAI_KEPT_THREAD},
-      {"endGlobalTid", "end_thread", NAI_KEPT_THREAD},
-      {"domainId", "domain", NAI_KEPT_DOMAIN},
-      {"#", "export_row_offset", NAI_KEPT_ROWID}}},
-    {"OSRT_API", "osrt_events", NULL, 0, {NAMED, {"eventClass", "name", NAI_KEPT_CLASS}}},
-    {"PROFILER_OVERHEAD", "overhead_events", "source", NAI_OVERHEAD_PROFILER, {NAMED}},
-    {"ENUM_CUDA_MEMCPY_OPER",
-     "labels",
-     "enumeration",
-     NAI_LABEL_COPY,
-     {{"id", "id"}, {"$label", "label", NAI_KEPT_TEXT}},
-     .unread = true},
-    {"ENUM_CUDA_MEM_KIND",
-     "labels",
-     "enumeration",
-     NAI_LABEL_MEMORY,
-     {{"id", "id"}, {"$label", "label", NAI_KEPT_TEXT}},
-     .unread = true},
-    {"TARGET_INFO_GPU", "gpus", NULL, 0, {{"id", "gpu_id"}, {"$name", "gpu_name", NAI_KEPT_TEXT}}, .unread = true},
-    {"CUDA_UM_CPU_PAGE_FAULT_EVENTS",
-     "um_fault_events",
-     "kind",
-     NAI_FAULT_CPU,
-     {{"start", "start_ns", NAI_KEPT_MOMENT}, {"address", "address"}, {"CpuInstruction", "name", NAI_KEPT_TEXT}}},
-    {"CUDA_UM_GPU_PAGE_FAULT_EVENTS",
-     "um_fault_events",
-     "kind",
-     NAI_FAULT_GPU,
-     {TIMES, {"address", "address"}, {"numberOfPageFaults", "faults"}}},
+    ALL("CUPTI_ACTIVITY_KIND_KERNEL", "kernel_events", WORK, {"demangledName", "name", NAI_KEPT_TEXT},
+        {"contextId", "context_id"}, {"streamId", "stream_id"}, {"greenContextId", "green_context"},
+        CONFIG("gridX", "grid_x"), CONFIG("gridY", "grid_y"), CONFIG("gridZ", "grid_z"), CONFIG("blockX", "block_x"),
+        CONFIG("blockY", "block_y"), CONFIG("blockZ", "block_z"), CONFIG("registersPerThread", "registers_per_thread"),
+        CONFIG("staticSharedMemory", "static_shared_bytes"), CONFIG("dynamicSharedMemory", "dynamic_shared_bytes")),
+    SOME("CUPTI_ACTIVITY_KIND_MEMCPY", "memop_events", "kind", NAI_MEMOP_COPY, WORK, {"bytes", "bytes"},
+         {"copyKind", "copy_kind"}, {"srcKind", "src_kind"}, {"dstKind", "dst_kind"}, {"contextId", "context_id"},
+         {"streamId", "stream_id", NAI_KEPT_GIVEN}, {"srcDeviceId", "src_cuda_device"},
+         {"dstDeviceId", "dst_cuda_device"}, {"virtualAddress", "virtual_address"}),
+    SOME("CUPTI_ACTIVITY_KIND_MEMSET", "memop_events", "kind", NAI_MEMOP_SET, WORK, {"bytes", "bytes"},
+         {"memKind", "dst_kind"}, {"contextId", "context_id"}, {"streamId", "stream_id"}),
+    ALL("CUPTI_ACTIVITY_KIND_GRAPH_TRACE", "graph_events", WORK),
+    ALL("CUPTI_ACTIVITY_KIND_RUNTIME", "api_events", TIMES, {"nameId", "name", NAI_KEPT_CALL},
+        {"globalTid", "thread", NAI_KEPT_THREAD}, {"correlationId", "correlation_id"}, {"returnValue", "return_value"}),
+    ALL("NVTX_EVENTS", "nvtx_events", TIMES, {"eventType", "kind", NAI_KEPT_TYPE}, {"$text", "name", NAI_KEPT_TEXT},
+        {"textId", "name", NAI_KEPT_NOTHING}, {"globalTid", "thread", NAI_KEPT_THREAD},
+        {"endGlobalTid", "end_thread", NAI_KEPT_THREAD}, {"domainId", "domain", NAI_KEPT_DOMAIN},
+        {"#", "export_row_offset", NAI_KEPT_ROWID}),
+    ALL("OSRT_API", "osrt_events", NAMED, {"eventClass", "name", NAI_KEPT_CLASS}),
+    ALL("SYSCALL", "syscall_events", NAMED),
+    SOME("PROFILER_OVERHEAD", "overhead_events", "source", NAI_OVERHEAD_PROFILER, NAMED),
+    UNREAD("ENUM_CUDA_MEMCPY_OPER", "labels", "enumeration", NAI_LABEL_COPY, {"id", "id"},
+           {"$label", "label", NAI_KEPT_TEXT}),
+    UNREAD("ENUM_CUDA_MEM_KIND", "labels", "enumeration", NAI_LABEL_MEMORY, {"id", "id"},
+           {"$label", "label", NAI_KEPT_TEXT}),
+    UNREAD("TARGET_INFO_GPU", "gpus", NULL, 0, {"id", "gpu_id"}, {"$name", "gpu_name", NAI_KEPT_TEXT}),
+    SOME("CUDA_UM_CPU_PAGE_FAULT_EVENTS", "um_fault_events", "kind", NAI_FAULT_CPU,
+         {"start", "start_ns", NAI_KEPT_MOMENT}, {"address", "address"}, {"CpuInstruction", "name", NAI_KEPT_TEXT}),
+    SOME("CUDA_UM_GPU_PAGE_FAULT_EVENTS", "um_fault_events", "kind", NAI_FAULT_GPU, TIMES, {"address", "address"},
+         {"numberOfPageFaults", "faults"}),
     MPI(NAI_MPI_P2P, "P2P"),
     MPI(NAI_MPI_COLLECTIVE, "COLLECTIVES"),
     MPI(NAI_MPI_START_WAIT, "START_WAIT"),

@@ -6,7 +6,7 @@
 
 #include <strings.h>
 
-enum { KEY_METRIC, KEY_NAME, KEYS };
+enum { KEY_METRIC, KEY_NAME, KEYS, SHOWN_GPU = KEYS, SHOWN_METRIC };
 struct metric {
   int64_t type, id, name; /* name: of source->texts */
   double total;           /* of all samples */
@@ -18,7 +18,7 @@ struct sample {
   uint32_t metric;
 };
 struct metrics {
-  struct nai_stats_groups groups; /* first */
+  struct nai_stats_groups groups;
   struct nai_stats_source *source;
   struct nai_strings known; /* type and id of a metric */
   struct metric *at;
@@ -113,6 +113,12 @@ static int show(struct nai_stats_rows *rows, struct metrics *all, struct nai_err
   NAI_TRY(nai_stats_show_groups(rows, &all->groups, KEY_NAME, NAI_STATS_BY_KEY, err));
   if (rows->count)
     qsort_r(all->groups.sorted, rows->count, sizeof *all->groups.sorted, by_place, all);
+  for (uint32_t g = 0; g < rows->count; g++) {
+    int64_t *key = all->groups.sorted[g].key;
+    key[SHOWN_GPU] = gpu_of(all->at[key[KEY_METRIC]].type);
+    key[SHOWN_METRIC] = all->at[key[KEY_METRIC]].name;
+  }
+  rows->state = all;
   return NAI_OK;
 }
 
@@ -228,25 +234,24 @@ static int sum_instances(struct nai_stats_rows *rows, struct metrics *all, struc
 
 /* --- columns ------------------------------------------------------------------------------------------------- */
 
-static const struct metric *metric_of(const struct nai_stats_rows *rows, uint32_t row) {
-  return &((const struct metrics *)rows->state)->at[nai_stats_group_of(rows, row)->key[KEY_METRIC]];
+static void show_mean_of_all(struct nai_stats_cell *out, struct nai_stats_rows *rows, const void *record, size_t at) {
+  const struct nai_stats_group *group = record;
+  const struct metric *metric = &((const struct metrics *)rows->state)->at[group->key[KEY_METRIC]];
+  (void)at;
+  nai_stats_put_real(out, nai_stats_round(metric->total / (double)metric->count));
 }
 
-NAI_STATS_CELL(gpu, nai_stats_put_int(out, gpu_of(metric_of(rows, row)->type)))
-NAI_STATS_CELL(metric, nai_stats_put_text(out, nai_stats_text_of(rows->source, metric_of(rows, row)->name)))
-NAI_STATS_CELL(mean_of_all,
-               nai_stats_put_rounded(out, metric_of(rows, row)->total / (double)metric_of(rows, row)->count))
-
-#define SPREAD                                                                             \
-  {"GPU", 0, gpu}, {"Count", 0, NAI_STATS_COUNT}, {"Avg", 0, NAI_STATS_OF(rounded, mean)}, \
-      {"StdDev", 0, NAI_STATS_OF(rounded, stddev)}, {"Min", 0, NAI_STATS_OF(int, min)},    \
-      {"Q1", 0, NAI_STATS_OF(rounded, p25)}, {"Med", 0, NAI_STATS_OF(rounded, p50)},       \
-      {"Q3", 0, NAI_STATS_OF(rounded, p75)}, {"Max", 0, NAI_STATS_OF(int, max)}, {         \
-    "Metric", 0, metric                                                                    \
+#define SPREAD                                                                                                  \
+  {"GPU", 0, NAI_STATS_KEY(SHOWN_GPU)}, {"Count", 0, NAI_STATS_COUNT}, {"Avg", 0, NAI_STATS_OF(ROUNDED, mean)}, \
+      {"StdDev", 0, NAI_STATS_OF(ROUNDED, stddev)}, {"Min", 0, NAI_STATS_OF(NUMBER, min)},                      \
+      {"Q1", 0, NAI_STATS_OF(ROUNDED, p25)}, {"Med", 0, NAI_STATS_OF(ROUNDED, p50)},                            \
+      {"Q3", 0, NAI_STATS_OF(ROUNDED, p75)}, {"Max", 0, NAI_STATS_OF(NUMBER, max)}, {                           \
+    "Metric", 0, NAI_STATS_KEY_WORDS(SHOWN_METRIC)                                                              \
   }
 const struct nai_stats_column nai_stats_metric_columns[] = {SPREAD, {0}};
-static const struct nai_stats_column named_columns[] = {SPREAD, {"Name", 0, nai_stats_group_name}, {0}};
-const struct nai_stats_column nai_stats_nvlink_columns[] = {SPREAD, {"Avg of All", 0, mean_of_all}, {0}};
+static const struct nai_stats_column named_columns[] = {SPREAD, {"Name", 0, NAI_STATS_KEY_NAME(KEY_NAME)}, {0}};
+const struct nai_stats_column nai_stats_nvlink_columns[] = {
+    SPREAD, {"Avg of All", 0, NAI_STATS_MADE(show_mean_of_all)}, {0}};
 
 /* --- reports ------------------------------------------------------------------------------------------------ */
 

@@ -27,6 +27,7 @@ NAI_ORDER(by_count, struct nai_stats_group, {b->stats.count, a->stats.count}, {b
 int nai_stats_make_mpi_sizes(struct nai_stats_rows *rows, const struct nai_stats_options *options,
                              struct nai_err *err) {
   static const char *const columns[] = {"textId", "size", "recvSize", NULL};
+  static const char *const sources[] = {[P2P] = "p2p", [SENT] = "coll_send", [RECEIVED] = "coll_recv"};
   struct nai_stats_events p2p, collectives;
   struct nai_stats_groups *groups = NULL;
   (void)options;
@@ -40,18 +41,15 @@ int nai_stats_make_mpi_sizes(struct nai_stats_rows *rows, const struct nai_stats
   NAI_TRY(nai_stats_show_groups(rows, groups, 0, NAI_STATS_BY_NAME, err));
   if (rows->count)
     qsort(groups->sorted, rows->count, sizeof *groups->sorted, by_count);
-  return NAI_OK;
+  return nai_stats_name_keys(groups, rows->source, 1, sources, err);
 }
-
-static const char *const size_sources[] = {[P2P] = "p2p", [SENT] = "coll_send", [RECEIVED] = "coll_recv"};
-NAI_STATS_CELL(source_name, nai_stats_put_text(out, size_sources[nai_stats_group_of(rows, row)->key[1]]))
 
 const struct nai_stats_column nai_stats_mpi_size_columns[] = {{"Total Message Volume", NAI_STATS_MEMORY,
                                                                NAI_STATS_TOTAL},
                                                               {"Instances", 0, NAI_STATS_COUNT},
                                                               NAI_STATS_SIZE_SPREAD,
-                                                              {"Source", 0, source_name},
-                                                              {"Name", 0, nai_stats_group_name},
+                                                              {"Source", 0, NAI_STATS_KEY_WORDS(1)},
+                                                              {"Name", 0, NAI_STATS_KEY_NAME(0)},
                                                               {0}};
 
 /* --- every event ------------------------------------------------------------------------------------------ */

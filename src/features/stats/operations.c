@@ -46,10 +46,9 @@ static int name_kinds(struct kinds *out, struct nai_stats_source *source, bool o
 }
 
 static int name_kernels(const struct nai_stats_events *kernels, struct nai_stats_source *source, struct nai_err *err) {
-  int64_t *name = kernels->at[NAI_STATS_OP_NAME];
+  int64_t *name = kernels->at[NAI_STATS_OP_NAME], *otherwise = kernels->at[NAI_STATS_OP_DEMANGLED];
   for (uint32_t i = 0; i < kernels->count; i++)
-    NAI_TRY(nai_stats_name(&name[i], source,
-                           name[i] == NAI_STATS_NULL ? kernels->at[NAI_STATS_OP_DEMANGLED][i] : name[i], err));
+    NAI_TRY(nai_stats_name(&name[i], source, name[i] == NAI_STATS_NULL && otherwise ? otherwise[i] : name[i], err));
   return NAI_OK;
 }
 
@@ -83,80 +82,47 @@ static const char *const common[NAI_STATS_OP_COLUMNS] = {[NAI_STATS_OP_START] = 
                                                          [NAI_STATS_OP_STREAM] = "streamId",
                                                          [NAI_STATS_OP_PROCESS] = "globalPid"};
 
-/* What a kind of operations is read and named with. */
-struct reading {
-  const char *columns[NAI_STATS_OP_COLUMNS + 1];
-  enum nai_stats_what what;
-  struct nai_stats_source *source;
-  struct kinds kinds; /* of copies */
-  int64_t set;        /* what memsets are called */
-  nai_stats_take_fn *take;
-  void *ctx;
-};
-
-static int begin_reading(struct reading *r, struct nai_stats_source *source, enum nai_stats_what what, uint32_t wanted,
-                         const struct nai_stats_options *options, struct nai_err *err) {
+static void choose_columns(const char *columns[NAI_STATS_OP_COLUMNS + 1], enum nai_stats_what what, uint32_t wanted,
+                           const struct nai_stats_options *options) {
   static const char *const namings[] = {
       [NAI_STATS_DEMANGLED] = "demangledName", [NAI_STATS_BASE] = "shortName", [NAI_STATS_MANGLED] = "mangledName"};
-  const bool named = !(wanted & 1u << NAI_STATS_OP_UNNAMED);
-  *r = (struct reading){.what = what, .source = source};
   wanted |= 1u << NAI_STATS_OP_START | 1u << NAI_STATS_OP_END;
-  if (named)
-    wanted |= 1u << NAI_STATS_OP_NAME | 1u << NAI_STATS_OP_DEMANGLED;
+  if (!(wanted & 1u << NAI_STATS_OP_UNNAMED))
+    wanted |= 1u << NAI_STATS_OP_NAME | (uint32_t)(options->naming != NAI_STATS_DEMANGLED) << NAI_STATS_OP_DEMANGLED;
   if (options->nvtx_name && what == NAI_STATS_KERNELS)
     wanted |= 1u << NAI_STATS_OP_CORRELATION | 1u << NAI_STATS_OP_PROCESS;
   for (int c = 0; c < NAI_STATS_OP_COLUMNS; c++) {
-    const char *column = tables[what].columns[c] ? tables[what].columns[c] : common[c];
-    r->columns[c] = wanted & 1u << c ? column ? column : "-" : "";
+    const char *column = c == NAI_STATS_OP_NAME && what == NAI_STATS_KERNELS ? namings[options->naming]
+                       : tables[what].columns[c]                             ? tables[what].columns[c]
+                                                                             : common[c];
+    columns[c] = wanted & 1u << c ? column ? column : "-" : "";
   }
-  if (what == NAI_STATS_KERNELS && named)
-    r->columns[NAI_STATS_OP_NAME] = namings[options->naming];
-  if (what == NAI_STATS_COPIES && named)
-    NAI_TRY(name_kinds(&r->kinds, source, options->old, err));
-  return what == NAI_STATS_SETS && named ? nai_stats_text(&r->set, source, "[CUDA memset]", err) : NAI_OK;
 }
 
 /* Copies of a kind that there is no name for have none. */
-static int name_operations(const struct nai_stats_events *events, const struct reading *r, struct nai_err *err) {
-  int64_t *name = events->at[NAI_STATS_OP_NAME];
-  if (r->what == NAI_STATS_KERNELS)
-    return name ? name_kernels(events, r->source, err) : NAI_OK;
-  for (uint32_t i = 0; i < events->count && name; i++)
-    name[i] = r->what == NAI_STATS_SETS            ? r->set
-            : name[i] >= 0 && name[i] < COPY_KINDS ? r->kinds.names[name[i]]
+static int name_operations(struct nai_stats_events *events, struct nai_stats_source *source, enum nai_stats_what what,
+                           const struct nai_stats_options *options, struct nai_err *err) {
+  int64_t *name = events->at[NAI_STATS_OP_NAME], set;
+  struct kinds kinds;
+  if (what == NAI_STATS_KERNELS) {
+    NAI_TRY(name_kernels(events, source, err));
+    return options->nvtx_name ? nai_stats_name_by_range(events, source, err) : NAI_OK;
+  }
+  NAI_TRY(name_kinds(&kinds, source, options->old, err));
+  NAI_TRY(nai_stats_text(&set, source, "[CUDA memset]", err));
+  for (uint32_t i = 0; i < events->count; i++)
+    name[i] = what == NAI_STATS_SETS               ? set
+            : name[i] >= 0 && name[i] < COPY_KINDS ? kinds.names[name[i]]
                                                    : NAI_NO_STRING;
   return NAI_OK;
 }
 
 int nai_stats_load_operations(struct nai_stats_events *out, struct nai_stats_source *source, enum nai_stats_what what,
                               uint32_t wanted, const struct nai_stats_options *options, struct nai_err *err) {
-  struct reading r;
-  NAI_TRY(begin_reading(&r, source, what, wanted, options, err));
-  NAI_TRY(nai_stats_load(out, source, tables[what].table, r.columns, err));
-  NAI_TRY(name_operations(out, &r, err));
-  const bool by_range = options->nvtx_name && what == NAI_STATS_KERNELS && out->at[NAI_STATS_OP_NAME];
-  return by_range ? nai_stats_name_by_range(out, source, err) : NAI_OK;
-}
-
-static int take_operations(void *ctx, const struct nai_stats_events *events, struct nai_err *err) {
-  const struct reading *r = ctx;
-  NAI_TRY(name_operations(events, r, err));
-  return r->take(r->ctx, events, err);
-}
-
-int nai_stats_each_operation(struct nai_stats_source *source, enum nai_stats_what what, uint32_t wanted,
-                             const struct nai_stats_options *options, nai_stats_take_fn *take, void *ctx,
-                             struct nai_err *err) {
-  struct reading r;
-  struct nai_stats_events all;
-  NAI_TRY(begin_reading(&r, source, what, wanted, options, err));
-  r.take = take;
-  r.ctx = ctx;
-  if (!options->nvtx_name || what != NAI_STATS_KERNELS)
-    return nai_stats_each(source, tables[what].table, r.columns, take_operations, &r, err);
-  NAI_TRY(nai_stats_load_operations(&all, source, what, wanted, options, err)); /* named when all are there */
-  NAI_TRY(take(ctx, &(struct nai_stats_events){.count = all.count}, err));
-  return take(ctx, &all, err);
+  const char *columns[NAI_STATS_OP_COLUMNS + 1] = {0};
+  choose_columns(columns, what, wanted, options);
+  NAI_TRY(nai_stats_load(out, source, tables[what].table, columns, err));
+  return out->at[NAI_STATS_OP_NAME] ? name_operations(out, source, what, options, err) : NAI_OK;
 }
 
 int nai_stats_name_memory(int64_t kinds[NAI_STATS_MEMORY_KINDS], struct nai_stats_source *source, bool old,
@@ -174,19 +140,11 @@ int nai_stats_name_memory(int64_t kinds[NAI_STATS_MEMORY_KINDS], struct nai_stat
   return NAI_OK;
 }
 
-static void put_size(struct nai_buf *out, int64_t size) {
-  const double magnitude = size < 0 ? -10 * (double)size : (double)size;
-  for (int least = 1000; least > 1 && magnitude < least; least /= 10)
-    nai_buf_putc(out, ' ');
-  nai_stats_put_digits(out, size);
-}
-
-void nai_stats_put_sizes(struct nai_stats_cell *out, struct nai_stats_rows *rows, int64_t x, int64_t y, int64_t z) {
-  const int64_t sizes[] = {x, y, z};
-  nai_buf_clear(&rows->scratch);
-  for (int i = 0; i < 3; i++) {
-    nai_buf_puts(&rows->scratch, i ? " " : "");
-    put_size(&rows->scratch, sizes[i]);
-  }
-  nai_stats_put_text(out, x == NAI_STATS_NULL ? NULL : nai_buf_str(&rows->scratch));
+int nai_stats_size_text(int64_t *text, struct nai_stats_source *source, const int64_t size[3], struct nai_err *err) {
+  char words[64];
+  snprintf(words, sizeof words, "%4lld %4lld %4lld", (long long)size[0], (long long)size[1], (long long)size[2]);
+  if (size[0] != NAI_STATS_NULL)
+    return nai_stats_text(text, source, words, err);
+  *text = NAI_STATS_NULL;
+  return NAI_OK;
 }

@@ -34,11 +34,6 @@ NAI_MUST_CHECK int nai_stats_load_operations(struct nai_stats_events *out, struc
                                              enum nai_stats_what what, uint32_t wanted,
                                              const struct nai_stats_options *options, struct nai_err *err);
 
-/* The same for one who adds up (nai_stats_each). */
-NAI_MUST_CHECK int nai_stats_each_operation(struct nai_stats_source *source, enum nai_stats_what what, uint32_t wanted,
-                                            const struct nai_stats_options *options, nai_stats_take_fn *take, void *ctx,
-                                            struct nai_err *err);
-
 /* range_names.c: renames kernels, whose process and correlation are there, by the ranges around their launches. */
 NAI_MUST_CHECK int nai_stats_name_by_range(struct nai_stats_events *kernels, struct nai_stats_source *source,
                                            struct nai_err *err);
@@ -65,6 +60,15 @@ struct nai_stats_calls {
 };
 NAI_MUST_CHECK int nai_stats_index_calls(struct nai_stats_calls *out, struct nai_stats_source *source, uint32_t wanted,
                                          struct nai_err *err);
+/* The same in two steps: calls of any time, and their index. */
+NAI_MUST_CHECK int nai_stats_load_all_calls(struct nai_stats_calls *out, struct nai_stats_source *source,
+                                            uint32_t wanted, struct nai_err *err);
+NAI_MUST_CHECK int nai_stats_fill_index(struct nai_stats_calls *out, struct nai_arena *arena, struct nai_err *err);
+/* launches.c: the same, and kernels, with what tells their calls. */
+NAI_MUST_CHECK int nai_stats_load_launches(struct nai_stats_calls *calls, uint32_t wanted_calls,
+                                           struct nai_stats_events *kernels, uint32_t wanted,
+                                           struct nai_stats_source *source, const struct nai_stats_options *options,
+                                           struct nai_err *err);
 /* Of each row of operations the call that launched it; UINT32_MAX for none. `process`, `correlation`: their columns. */
 NAI_MUST_CHECK int nai_stats_find_calls(uint32_t **out, const struct nai_stats_calls *calls,
                                         const struct nai_stats_events *events, int process, int correlation,
@@ -75,5 +79,6 @@ enum { NAI_STATS_MEMORY_KINDS = 8 };
 /* What kinds of memory are called, as numbers of source->texts. */
 NAI_MUST_CHECK int nai_stats_name_memory(int64_t kinds[NAI_STATS_MEMORY_KINDS], struct nai_stats_source *source,
                                          bool old, struct nai_err *err);
-/* A grid or a block as `   2    1    1`. */
-void nai_stats_put_sizes(struct nai_stats_cell *out, struct nai_stats_rows *rows, int64_t x, int64_t y, int64_t z);
+/* A grid or a block as `   2    1    1`, a number of source->texts; NAI_STATS_NULL for none. */
+NAI_MUST_CHECK int nai_stats_size_text(int64_t *text, struct nai_stats_source *source, const int64_t size[3],
+                                       struct nai_err *err);

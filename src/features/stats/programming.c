@@ -1,7 +1,6 @@
 /* Reports of programming models: OpenACC, OpenMP, MPI; and of video. Their events lie in several tables each. */
 #include "features/stats/stats.h"
 
-enum { MAX_TABLES = 64 };
 enum { START, END, NAME, FILE_NAME, LINE };
 
 /* EVENT@FILE:LINE, or EVENT. */
@@ -44,41 +43,35 @@ int nai_stats_make_events(struct nai_stats_rows *rows, const struct nai_stats_op
                                  what == NAI_STATS_OPENACC_EVENTS ? "srcFile" : NULL,
                                  "lineNo",
                                  NULL};
-  struct nai_stats_events events[MAX_TABLES];
-  struct nai_stats_groups *groups = NULL;
-  uint64_t count = 0;
-  int n = 0;
-  NAI_TRY(NAI_NEW(groups, &rows->source->arena, 1, err));
-  for (const char *const *family = options->report->tables; n < MAX_TABLES && *family; family++) {
-    const char *table = *family;
-    for (int t = 0; n < MAX_TABLES &&
-                    (!strchr(*family, '*') ? t == 0 : (table = nai_stats_table(rows->source, *family, t)) != NULL);
-         t++) {
-      NAI_TRY(nai_stats_load(&events[n], rows->source, table, columns, err));
-      count += events[n++].count;
+  static const char *const mpi[] = {"p2p", "start-wait", "other", "collectives"}, *const video[] = {"Encoder",
+                                                                                                    "Decoder", "JPEG"};
+  static const char *const *const words[] = {
+      [NAI_STATS_MPI_EVENTS] = mpi, [NAI_STATS_OPENACC_EVENTS] = NULL, [NAI_STATS_VIDEO_EVENTS] = video};
+  struct nai_stats_groups groups;
+  int64_t number = 0; /* of a table */
+  NAI_TRY(nai_stats_groups_begin(&groups, rows->source, 2, 0, err));
+  for (const char *const *family = options->report->tables; *family; family++) {
+    const bool many = strchr(*family, '*');
+    const char *table = many ? nai_stats_table(rows->source, *family, 0) : *family;
+    for (int t = 0; table; table = many ? nai_stats_table(rows->source, *family, ++t) : NULL) {
+      struct nai_stats_events events;
+      NAI_TRY(nai_stats_load(&events, rows->source, table, columns, err));
+      NAI_TRY(add_table(&groups, rows->source, &events, number++, what, err));
     }
   }
-  NAI_TRY(nai_stats_groups_begin(groups, rows->source, 2, count, err));
-  for (int t = 0; t < n; t++)
-    NAI_TRY(add_table(groups, rows->source, &events[t], t, what, err));
-  return nai_stats_show_groups(rows, groups, 0, NAI_STATS_BY_NAME, err);
+  NAI_TRY(nai_stats_show_groups(rows, &groups, 0, NAI_STATS_BY_NAME, err));
+  return words[what] ? nai_stats_name_keys(&groups, rows->source, 1, words[what], err) : NAI_OK;
 }
 
 /* In 2022 without a blank. */
 const struct nai_stats_column nai_stats_old_openacc_columns[] = {
-    {"Time(%)", 0, nai_stats_group_percent}, {"Total Time", NAI_STATS_TIME, NAI_STATS_TOTAL},
-    {"Num Calls", 0, NAI_STATS_COUNT},       NAI_STATS_SPREAD,
-    {"Name", 0, nai_stats_group_name},       {0}};
+    {"Time(%)", 0, NAI_STATS_PERCENT_OF_ALL}, {"Total Time", NAI_STATS_TIME, NAI_STATS_TOTAL},
+    {"Num Calls", 0, NAI_STATS_COUNT},        NAI_STATS_SPREAD,
+    {"Name", 0, NAI_STATS_KEY_NAME(0)},       {0}};
 const struct nai_stats_column nai_stats_openmp_columns[] = {
-    NAI_STATS_SUMS("Count"), {"Name", 0, nai_stats_group_name}, {0}};
-
-/* Which of the report's tables it is of. */
-static const char *const mpi_sources[] = {"p2p", "start-wait", "other", "collectives"};
-static const char *const video_types[] = {"Encoder", "Decoder", "JPEG"};
-NAI_STATS_CELL(mpi_source, nai_stats_put_text(out, mpi_sources[nai_stats_group_of(rows, row)->key[1]]))
-NAI_STATS_CELL(video_type, nai_stats_put_text(out, video_types[nai_stats_group_of(rows, row)->key[1]]))
+    NAI_STATS_SUMS("Count"), {"Name", 0, NAI_STATS_KEY_NAME(0)}, {0}};
 
 const struct nai_stats_column nai_stats_mpi_columns[] = {
-    NAI_STATS_SUMS("Instances"), {"Source", 0, mpi_source}, {"Name", 0, nai_stats_group_name}, {0}};
+    NAI_STATS_SUMS("Instances"), {"Source", 0, NAI_STATS_KEY_WORDS(1)}, {"Name", 0, NAI_STATS_KEY_NAME(0)}, {0}};
 const struct nai_stats_column nai_stats_video_columns[] = {
-    NAI_STATS_SUMS("Num Calls"), {"Event Type", 0, video_type}, {"Name", 0, nai_stats_group_name}, {0}};
+    NAI_STATS_SUMS("Num Calls"), {"Event Type", 0, NAI_STATS_KEY_WORDS(1)}, {"Name", 0, NAI_STATS_KEY_NAME(0)}, {0}};

@@ -72,36 +72,12 @@ int nai_stats_find_launched(struct nai_stats_launched *out, const struct nai_sta
   return read_launched(out, &own, graphs, arena, err);
 }
 
-int nai_stats_project(int64_t *start, int64_t *end, const struct nai_stats_range *range,
-                      struct nai_stats_source *source, struct nai_err *err) {
+int nai_stats_project(struct nai_stats_extent **out, struct nai_stats_ranges *ranges,
+                      const struct nai_stats_source *source, bool graphs, struct nai_arena *arena,
+                      struct nai_err *err) {
   struct nai_stats_launched launched;
-  NAI_TRY(nai_stats_find_launched(&launched, source, false, &source->arena, err));
-  *start = INT64_MAX;
-  *end = INT64_MIN;
-  for (uint32_t i = 0; i < launched.count; i++) {
-    const struct nai_stats_item *call = &launched.items[i];
-    if (call->thread != range->thread || call->start < range->start || call->end > range->end)
-      continue;
-    *start = launched.times[i].start < *start ? launched.times[i].start : *start;
-    *end = launched.times[i].end > *end ? launched.times[i].end : *end;
-  }
-  return *start <= *end && !range->crosses
-           ? NAI_OK
-           : nai_err_set(err, NAI_EUSAGE, "--filter-projected-nvtx: the range launched nothing on a GPU");
-}
-
-int nai_stats_project_all(struct nai_stats_moment **out, struct nai_stats_ranges *ranges,
-                          struct nai_stats_source *source, struct nai_err *err) {
-  struct nai_arena *arena = &source->arena;
-  struct nai_stats_extent *extents;
-  struct nai_stats_launched launched;
-  NAI_TRY(nai_stats_find_launched(&launched, source, false, &source->arena, err));
-  NAI_TRY(nai_stats_contain_extents(&extents, ranges, launched.items, launched.times, launched.count, arena, err));
-  NAI_TRY(NAI_NEW(*out, arena, ranges->count, err));
-  for (uint32_t i = 0; i < ranges->count; i++)
-    (*out)[i] = extents[i].calls ? (struct nai_stats_moment){extents[i].start, extents[i].end}
-                                 : (struct nai_stats_moment){0, -1};
-  return NAI_OK;
+  NAI_TRY(nai_stats_find_launched(&launched, source, graphs, arena, err));
+  return nai_stats_contain_extents(out, ranges, launched.items, launched.times, launched.count, arena, err);
 }
 
 /* Of what one GPU ran. */

@@ -3,7 +3,7 @@
 
 #include "base/sort.h"
 
-enum { KEY_RANGE, KEY_PID, KEY_TID, KEY_STYLE, KEY_KERNEL, KEYS };
+enum { KEY_RANGE, KEY_PID, KEY_TID, KEY_STYLE, KEY_KERNEL, KEYS, SHOWN_RANGES = KEYS, SHOWN_KERNELS };
 enum { NO_RANGE = -1, NO_STYLE = -1 };
 
 struct range_kernels {
@@ -58,25 +58,30 @@ static int add_kernel(struct range_kernels *all, const int64_t *key, uint32_t ke
   return NAI_OK;
 }
 
-#define GROUP_OF(range, kernel_name)                                                                          \
-  {                                                                                                           \
-    (range)->name, nai_stats_pid((range)->thread), nai_stats_tid((range)->thread), nai_stats_style_of(range), \
-        kernel_name                                                                                           \
-  }
+static void set_key(int64_t key[KEYS], const struct range_kernels *all, uint32_t at, int64_t kernel) {
+  const struct nai_stats_range *range = &all->ranges.at[at];
+  key[KEY_RANGE] = range->name;
+  key[KEY_PID] = nai_stats_pid(range->thread);
+  key[KEY_TID] = nai_stats_tid(range->thread);
+  key[KEY_STYLE] = all->ranges.styles[nai_stats_style_of(range)];
+  key[KEY_KERNEL] = kernel;
+}
 
 static int add_name(void *ctx, uint32_t at, uint32_t times, uint32_t item, struct nai_err *err) {
   struct range_kernels *all = ctx;
   uint32_t kernel = all->item_kernel[item];
-  const int64_t key[KEYS] = GROUP_OF(&all->ranges.at[at], all->kernels.at[NAI_STATS_OP_NAME][kernel]);
+  int64_t key[KEYS];
+  set_key(key, all, at, all->kernels.at[NAI_STATS_OP_NAME][kernel]);
   all->paired[kernel] = true;
   return add_kernel(all, key, kernel, all->once ? 1 : times, err);
 }
 
 static int count_range(void *ctx, uint32_t at, uint32_t kind, struct nai_err *err) {
   struct range_kernels *all = ctx;
-  const int64_t key[KEYS] = GROUP_OF(&all->ranges.at[at], all->kinds.keys[kind]);
+  int64_t key[KEYS];
   (void)err;
-  all->range_instances[nai_strings_find(&all->groups.of.known, (const char *)key, sizeof key)]++;
+  set_key(key, all, at, all->kinds.keys[kind]);
+  all->range_instances[nai_stats_key_find(&all->groups.of, key)]++; /* which is there */
   return NAI_OK;
 }
 
@@ -122,18 +127,20 @@ int nai_stats_make_range_kernels(struct nai_stats_rows *rows, const struct nai_s
   all->once = options->flag[0];
   all->kinds.arena = arena;
   NAI_TRY(nai_stats_load_ranges(&all->ranges, source, options->old, NAI_STATS_BOTH_STYLES, err));
-  NAI_TRY(nai_stats_index_calls(&all->calls, source, 0, err));
-  NAI_TRY(nai_stats_load_operations(&all->kernels, source, NAI_STATS_KERNELS,
-                                    1u << NAI_STATS_OP_CORRELATION | 1u << NAI_STATS_OP_PROCESS, options, err));
+  NAI_TRY(nai_stats_load_launches(&all->calls, 0, &all->kernels, 0, source, options, err));
   NAI_TRY(find_items(all, source, err));
   NAI_TRY(nai_stats_groups_begin(&all->groups, source, KEYS, all->kernels.count, err));
   NAI_TRY(nai_stats_contain_names(&all->ranges, all->items, all->item_count, add_name, all, arena, err));
   NAI_TRY(add_others(all, err));
-  NAI_TRY(NAI_NEW(all->range_instances, arena, all->groups.of.known.count, err));
+  NAI_TRY(NAI_NEW(all->range_instances, arena, all->groups.of.count, err));
   NAI_TRY(nai_stats_contain_kinds(&all->ranges, all->items, all->item_count, all->item_kind, all->kinds.count,
                                   count_range, all, arena, err));
   NAI_TRY(nai_stats_show_groups(rows, &all->groups, KEY_KERNEL, NAI_STATS_BY_NAME, err));
-  rows->state = all; /* which begins with the groups */
+  for (uint32_t g = 0; g < rows->count; g++) {
+    struct nai_stats_group *group = &all->groups.sorted[g];
+    group->key[SHOWN_RANGES] = all->range_instances[group->id];
+    group->key[SHOWN_KERNELS] = all->kernel_instances[group->id];
+  }
   if (rows->count)
     qsort_r(all->groups.sorted, rows->count, sizeof *all->groups.sorted, by_range, rows);
   return NAI_OK;
@@ -141,18 +148,13 @@ int nai_stats_make_range_kernels(struct nai_stats_rows *rows, const struct nai_s
 
 /* --- columns -------------------------------------------------------------------------------------------- */
 
-NAI_STATS_CELL(ranges, nai_stats_put_int(out, ((const struct range_kernels *)rows->state)
-                                                  ->range_instances[nai_stats_group_of(rows, row)->id]))
-NAI_STATS_CELL(kernels, nai_stats_put_int(out, ((const struct range_kernels *)rows->state)
-                                                   ->kernel_instances[nai_stats_group_of(rows, row)->id]))
-
-const struct nai_stats_column nai_stats_range_kernel_columns[] = {{"NVTX Range", 0, nai_stats_group_text, KEY_RANGE},
-                                                                  {"Style", 0, nai_stats_group_style, KEY_STYLE},
-                                                                  {"PID", 0, nai_stats_group_key, KEY_PID},
-                                                                  {"TID", 0, nai_stats_group_key, KEY_TID},
-                                                                  {"NVTX Inst", 0, ranges},
-                                                                  {"Kern Inst", 0, kernels},
+const struct nai_stats_column nai_stats_range_kernel_columns[] = {{"NVTX Range", 0, NAI_STATS_KEY_WORDS(KEY_RANGE)},
+                                                                  {"Style", 0, NAI_STATS_KEY_WORDS(KEY_STYLE)},
+                                                                  {"PID", 0, NAI_STATS_KEY(KEY_PID)},
+                                                                  {"TID", 0, NAI_STATS_KEY(KEY_TID)},
+                                                                  {"NVTX Inst", 0, NAI_STATS_KEY(SHOWN_RANGES)},
+                                                                  {"Kern Inst", 0, NAI_STATS_KEY(SHOWN_KERNELS)},
                                                                   {"Total Time", NAI_STATS_TIME, NAI_STATS_TOTAL},
                                                                   NAI_STATS_SPREAD,
-                                                                  {"Kernel Name", 0, nai_stats_group_name},
+                                                                  {"Kernel Name", 0, NAI_STATS_KEY_NAME(KEY_KERNEL)},
                                                                   {0}};

@@ -24,40 +24,46 @@ struct range_trace {
   uint32_t *children;
 };
 
-static const struct nai_stats_range *range_of(const struct nai_stats_rows *rows, uint32_t row) {
-  const struct range_trace *all = rows->state;
-  return &all->ranges.at[all->order[row].value];
-}
-
-static uint32_t index_of(const struct nai_stats_rows *rows, uint32_t row) {
-  return ((const struct range_trace *)rows->state)->order[row].value;
-}
-
 /* Whether a range has a level and a stack. */
 static bool has_place(const struct range_trace *all, uint32_t range) { return !all->lost || !all->lost[range]; }
 
-/* The place of a range among the others, NULL for none. */
-static const struct nai_stats_place *place_of(const struct nai_stats_rows *rows, uint32_t row) {
-  const struct range_trace *all = rows->state;
-  return has_place(all, index_of(rows, row)) ? &all->places[index_of(rows, row)] : NULL;
-}
+/* A row of either report. */
+struct line {
+  int64_t name, style, start, end, ns, process, tid, level, children, id,
+      parent;                                        /* level, parent: NAI_STATS_NULL for none */
+  int64_t child_ns, own_ns;                          /* of the tree */
+  int64_t projected_start, projected_ns, operations; /* of the projection */
+  uint32_t range;
+};
 
-NAI_STATS_CELL(name, nai_stats_put_text(out, nai_stats_text_of(rows->source, range_of(rows, row)->name)))
-NAI_STATS_CELL(start, nai_stats_put_int(out, range_of(rows, row)->start))
-NAI_STATS_CELL(end, nai_stats_put_int(out, range_of(rows, row)->end))
-NAI_STATS_CELL(duration, nai_stats_put_int(out, range_of(rows, row)->end - range_of(rows, row)->start))
-NAI_STATS_CELL(style, nai_stats_put_text(out, nai_stats_style_name(nai_stats_style_of(range_of(rows, row)))))
-NAI_STATS_CELL(process, nai_stats_put_int(out, nai_stats_pid(range_of(rows, row)->thread)))
-NAI_STATS_CELL(thread, nai_stats_put_int(out, nai_stats_tid(range_of(rows, row)->thread)))
-NAI_STATS_CELL(level, const struct nai_stats_place *place = place_of(rows, row);
-               nai_stats_put_int(out, place ? place->level : NAI_STATS_NULL))
-NAI_STATS_CELL(children,
-               nai_stats_put_int(out, ((const struct range_trace *)rows->state)->children[index_of(rows, row)]))
-NAI_STATS_CELL(id, nai_stats_put_int(out, range_of(rows, row)->rowid))
-NAI_STATS_CELL(parent, const struct nai_stats_place *place = place_of(rows, row);
-               nai_stats_put_int(out, place && place->parent != UINT32_MAX
-                                          ? ((const struct range_trace *)rows->state)->ranges.at[place->parent].rowid
-                                          : NAI_STATS_NULL))
+static void fill_line(void *record, const struct nai_stats_rows *rows, uint32_t row) {
+  const struct range_trace *all = rows->state;
+  const uint32_t at = all->order[row].value;
+  const struct nai_stats_range *range = &all->ranges.at[at];
+  const struct nai_stats_place *place = has_place(all, at) ? &all->places[at] : NULL;
+  struct line *out = record;
+  out->range = at;
+  out->name = range->name;
+  out->style = all->ranges.styles[nai_stats_style_of(range)];
+  out->start = range->start;
+  out->end = range->end;
+  out->ns = range->end - range->start;
+  out->process = nai_stats_pid(range->thread);
+  out->tid = nai_stats_tid(range->thread);
+  out->level = place ? place->level : NAI_STATS_NULL;
+  out->children = all->children[at];
+  out->id = range->rowid;
+  out->parent = place && place->parent != UINT32_MAX ? all->ranges.at[place->parent].rowid : NAI_STATS_NULL;
+  if (all->child_ns) {
+    out->child_ns = all->child_ns[at];
+    out->own_ns = out->ns;
+    nai_stats_add(&out->own_ns, -out->child_ns);
+  } else {
+    out->projected_start = all->extents[at].start;
+    out->projected_ns = all->extents[at].end - all->extents[at].start;
+    out->operations = all->extents[at].calls;
+  }
+}
 
 /* :2:4:5, from the outermost. */
 static void put_stack(struct nai_stats_stack *stack, const struct range_trace *all, uint32_t range) {
@@ -78,18 +84,18 @@ static void put_stack(struct nai_stats_stack *stack, const struct range_trace *a
   stack->count = last + 1;
 }
 
-static void stack(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row, size_t at) {
-  (void)at;
+static void show_stack(struct nai_stats_cell *out, struct nai_stats_rows *rows, const void *record, size_t at) {
   const struct range_trace *all = rows->state;
-  uint32_t range = index_of(rows, row);
-  if (!has_place(all, range))
+  const struct line *line = record;
+  (void)at;
+  if (line->level == NAI_STATS_NULL)
     return;
   if (!rows->stack.at)
     rows->stack.at = calloc((size_t)all->deepest + 1, sizeof *rows->stack.at);
   rows->stack.text.oom |= !rows->stack.at;
   if (nai_buf_failed(&rows->stack.text))
     return;
-  put_stack(&rows->stack, all, range);
+  put_stack(&rows->stack, all, line->range);
   nai_stats_put_text(out, nai_buf_str(&rows->stack.text));
 }
 
@@ -155,47 +161,39 @@ int nai_stats_make_push_pop_trace(struct nai_stats_rows *rows, const struct nai_
   if (twins)
     rows->note = nai_arena_printf(arena, "%u ranges begin and end with another; nsys leaves them out", twins);
   rows->state = all;
+  rows->fill = fill_line;
   rows->count = all->ranges.count;
   NAI_TRY(nai_arena_check(arena, err));
   return order_tree(all, options, arena, err);
 }
 
-NAI_STATS_CELL(child_time,
-               nai_stats_put_int(out, ((const struct range_trace *)rows->state)->child_ns[index_of(rows, row)]))
-static void own_time(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row, size_t at) {
-  (void)at;
-  const struct nai_stats_range *range = range_of(rows, row);
-  int64_t own = range->end - range->start;
-  nai_stats_add(&own, -((const struct range_trace *)rows->state)->child_ns[index_of(rows, row)]);
-  nai_stats_put_int(out, own);
-}
-
 /* Two hyphens a level in front of the name. */
-static void tree(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row, size_t at) {
+static void show_tree(struct nai_stats_cell *out, struct nai_stats_rows *rows, const void *record, size_t at) {
+  const struct line *line = record;
   (void)at;
-  const struct range_trace *all = rows->state;
-  const char *text = nai_stats_text_of(rows->source, range_of(rows, row)->name);
+  const char *text = nai_stats_text_of(rows->source, line->name);
   nai_buf_clear(&rows->scratch);
-  for (int32_t i = 0; i < all->places[index_of(rows, row)].level; i++)
-    nai_buf_puts(&rows->scratch, "--");
+  nai_buf_fill(&rows->scratch, '-', 2 * (size_t)line->level);
   nai_buf_puts(&rows->scratch, text ? text : "");
   nai_stats_put_text(out, text ? nai_buf_str(&rows->scratch) : NULL);
 }
 
-const struct nai_stats_column nai_stats_push_pop_trace_columns[] = {{"Start", NAI_STATS_STAMP, start},
-                                                                    {"End", NAI_STATS_STAMP, end},
-                                                                    {"Duration", NAI_STATS_TIME, duration},
-                                                                    {"DurChild", NAI_STATS_TIME, child_time},
-                                                                    {"DurNonChild", NAI_STATS_TIME, own_time},
-                                                                    {"Name", 0, name},
-                                                                    {"PID", 0, process},
-                                                                    {"TID", 0, thread},
-                                                                    {"Lvl", 0, level},
-                                                                    {"NumChild", 0, children},
-                                                                    {"RangeId", 0, id},
-                                                                    {"ParentId", 0, parent},
-                                                                    {"RangeStack", 0, stack},
-                                                                    {"NameTree", 0, tree},
+#define LINE(member) NAI_STATS_NUMBER(line, member)
+#define NAME NAI_STATS_WORDS(line, name)
+#define PLACE                                                                                                          \
+  {"Lvl", 0, LINE(level)}, {"NumChild", 0, LINE(children)}, {"RangeId", 0, LINE(id)}, {"ParentId", 0, LINE(parent)}, { \
+    "RangeStack", 0, NAI_STATS_MADE(show_stack)                                                                        \
+  }
+const struct nai_stats_column nai_stats_push_pop_trace_columns[] = {{"Start", NAI_STATS_STAMP, LINE(start)},
+                                                                    {"End", NAI_STATS_STAMP, LINE(end)},
+                                                                    {"Duration", NAI_STATS_TIME, LINE(ns)},
+                                                                    {"DurChild", NAI_STATS_TIME, LINE(child_ns)},
+                                                                    {"DurNonChild", NAI_STATS_TIME, LINE(own_ns)},
+                                                                    {"Name", 0, NAME},
+                                                                    {"PID", 0, LINE(process)},
+                                                                    {"TID", 0, LINE(tid)},
+                                                                    PLACE,
+                                                                    {"NameTree", 0, NAI_STATS_MADE(show_tree)},
                                                                     {0}};
 
 /* --- nvtx_gpu_proj_trace --------------------------------------------------------------------------------- */
@@ -245,13 +243,10 @@ static int read_side(void *ctx, int side, struct nai_err *err) {
   return find_lost(sides->all, arena, err);
 }
 
-int nai_stats_make_projections(struct nai_stats_rows *rows, const struct nai_stats_options *options,
-                               struct nai_err *err) {
+static int project(struct range_trace *all, struct nai_stats_rows *rows, const struct nai_stats_options *options,
+                   struct nai_err *err) {
   struct nai_arena *arena = &rows->source->arena;
-  struct sides sides = {.source = rows->source, .options = options};
-  struct range_trace *all = NULL;
-  NAI_TRY(NAI_NEW(all, arena, 1, err));
-  sides.all = rows->state = all;
+  struct sides sides = {.all = all, .source = rows->source, .options = options};
   NAI_TRY(nai_parallel(2, 2, read_side, &sides, err));
   NAI_TRY(NAI_NEW(all->children, arena, all->ranges.count, err));
   NAI_TRY(nai_stats_contain_extents(&all->extents, &all->ranges, sides.launched.items, sides.launched.times,
@@ -260,92 +255,86 @@ int nai_stats_make_projections(struct nai_stats_rows *rows, const struct nai_sta
   return order_projections(rows, all, options->old, err);
 }
 
-NAI_STATS_CELL(projected_start,
-               nai_stats_put_int(out, ((const struct range_trace *)rows->state)->extents[index_of(rows, row)].start))
-static void projected_time(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row, size_t at) {
-  (void)at;
-  const struct nai_stats_extent *extent = &((const struct range_trace *)rows->state)->extents[index_of(rows, row)];
-  nai_stats_put_int(out, extent->end - extent->start);
+int nai_stats_make_projections(struct nai_stats_rows *rows, const struct nai_stats_options *options,
+                               struct nai_err *err) {
+  struct range_trace *all = NULL;
+  NAI_TRY(NAI_NEW(all, &rows->source->arena, 1, err));
+  rows->state = all;
+  rows->fill = fill_line;
+  return project(all, rows, options, err);
 }
-NAI_STATS_CELL(operations,
-               nai_stats_put_int(out, ((const struct range_trace *)rows->state)->extents[index_of(rows, row)].calls))
 
-const struct nai_stats_column nai_stats_projection_columns[] = {{"Name", 0, name},
-                                                                {"Projected Start", NAI_STATS_STAMP, projected_start},
-                                                                {"Projected Duration", NAI_STATS_TIME, projected_time},
-                                                                {"Orig Start", NAI_STATS_STAMP, start},
-                                                                {"Orig Duration", NAI_STATS_TIME, duration},
-                                                                {"Style", 0, style},
-                                                                {"PID", 0, process},
-                                                                {"TID", 0, thread},
-                                                                {"NumGPUOps", 0, operations},
-                                                                {"Lvl", 0, level},
-                                                                {"NumChild", 0, children},
-                                                                {"RangeId", 0, id},
-                                                                {"ParentId", 0, parent},
-                                                                {"RangeStack", 0, stack},
-                                                                {0}};
+const struct nai_stats_column nai_stats_projection_columns[] = {
+    {"Name", 0, NAME},
+    {"Projected Start", NAI_STATS_STAMP, LINE(projected_start)},
+    {"Projected Duration", NAI_STATS_TIME, LINE(projected_ns)},
+    {"Orig Start", NAI_STATS_STAMP, LINE(start)},
+    {"Orig Duration", NAI_STATS_TIME, LINE(ns)},
+    {"Style", 0, NAI_STATS_WORDS(line, style)},
+    {"PID", 0, LINE(process)},
+    {"TID", 0, LINE(tid)},
+    {"NumGPUOps", 0, LINE(operations)},
+    PLACE,
+    {0}};
 
 /* --- nvtx_gpu_proj_sum ----------------------------------------------------------------------------------- */
 
 enum { KEY_NAME, KEY_STYLE, KEYS };
-struct projection_sums {
-  struct nai_stats_groups groups; /* of projected times */
-  struct projection_sum {
-    int64_t range_ns, operations, children, levels, placed; /* placed: those that have a level */
-  } * sums;                                                 /* by group */
+struct projection_sum {
+  struct nai_stats_group group;                           /* of projected times; first */
+  int64_t range_ns, operations, children, levels, placed; /* placed: those that have a level */
+  double mean_operations, mean_level, mean_children;
 };
+
+static void add_projection(struct projection_sum *sum, const struct range_trace *all, uint32_t at) {
+  nai_stats_add(&sum->range_ns, all->ranges.at[at].end - all->ranges.at[at].start);
+  sum->operations += all->extents[at].calls;
+  sum->children += all->children[at];
+  sum->levels += has_place(all, at) ? all->places[at].level : 0;
+  sum->placed += has_place(all, at);
+}
 
 int nai_stats_make_projection_sums(struct nai_stats_rows *rows, const struct nai_stats_options *options,
                                    struct nai_err *err) {
-  struct projection_sums *sums = NULL;
-  NAI_TRY(nai_stats_make_projections(rows, options, err));
-  const struct range_trace *all = rows->state;
-  NAI_TRY(NAI_NEW(sums, &rows->source->arena, 1, err));
-  NAI_TRY(nai_stats_groups_begin(&sums->groups, rows->source, KEYS, rows->count, err));
-  NAI_TRY(NAI_NEW(sums->sums, &rows->source->arena, rows->count, err));
+  struct nai_arena *arena = &rows->source->arena;
+  struct range_trace all = {0};
+  struct nai_stats_groups groups;
+  struct projection_sum *by_id, *sums;
+  NAI_TRY(project(&all, rows, options, err));
+  NAI_TRY(nai_stats_groups_begin(&groups, rows->source, KEYS, rows->count, err));
   for (uint32_t row = 0; row < rows->count; row++) {
-    uint32_t at = all->order[row].value;
-    const struct nai_stats_range *range = &all->ranges.at[at];
-    const int64_t key[KEYS] = {range->name, nai_stats_style_of(range)};
-    NAI_TRY(nai_stats_groups_add(&sums->groups, key, all->extents[at].end - all->extents[at].start, err));
-    struct projection_sum *sum = &sums->sums[sums->groups.group[row]];
-    nai_stats_add(&sum->range_ns, range->end - range->start);
-    sum->operations += all->extents[at].calls;
-    sum->children += all->children[at];
-    sum->levels += has_place(all, at) ? all->places[at].level : 0;
-    sum->placed += has_place(all, at);
+    const uint32_t at = all.order[row].value;
+    const int64_t key[KEYS] = {all.ranges.at[at].name, all.ranges.styles[nai_stats_style_of(&all.ranges.at[at])]};
+    NAI_TRY(nai_stats_groups_add(&groups, key, all.extents[at].end - all.extents[at].start, err));
   }
-  NAI_TRY(nai_stats_show_groups(rows, &sums->groups, KEY_NAME, NAI_STATS_BY_NAME, err));
-  rows->state = sums; /* which begins with the groups */
+  NAI_TRY(NAI_NEW(by_id, arena, groups.of.count, err));
+  NAI_TRY(NAI_NEW(sums, arena, groups.of.count, err));
+  for (uint32_t row = 0; row < rows->count; row++)
+    add_projection(&by_id[groups.group[row]], &all, all.order[row].value);
+  NAI_TRY(nai_stats_groups_finish(&groups, rows->source, KEY_NAME, NAI_STATS_BY_NAME, err));
+  for (uint32_t g = 0; g < groups.count; g++) {
+    struct projection_sum *sum = &sums[g];
+    *sum = by_id[groups.sorted[g].id];
+    sum->group = groups.sorted[g];
+    sum->mean_operations = (double)sum->operations / (double)sum->group.stats.count;
+    sum->mean_level = (double)sum->levels / (double)sum->placed; /* of none not finite: missing */
+    sum->mean_children = (double)sum->children / (double)sum->group.stats.count;
+  }
+  nai_stats_show_records(rows, sums, sizeof *sums, groups.count, -1);
   return NAI_OK;
 }
 
-static const struct projection_sum *sum_of(const struct nai_stats_rows *rows, uint32_t row) {
-  const struct projection_sums *sums = rows->state;
-  return &sums->sums[nai_stats_group_of(rows, row)->id];
-}
-
-static void put_mean(struct nai_stats_cell *out, int64_t total, int64_t count) {
-  nai_stats_put_rounded(out, count ? (double)total / (double)count : (double)INFINITY);
-}
-
-NAI_STATS_CELL(sum_range_time, nai_stats_put_int(out, sum_of(rows, row)->range_ns))
-NAI_STATS_CELL(sum_operations, nai_stats_put_int(out, sum_of(rows, row)->operations))
-NAI_STATS_CELL(mean_operations,
-               put_mean(out, sum_of(rows, row)->operations, nai_stats_group_of(rows, row)->stats.count))
-NAI_STATS_CELL(mean_level, put_mean(out, sum_of(rows, row)->levels, sum_of(rows, row)->placed))
-NAI_STATS_CELL(mean_children, put_mean(out, sum_of(rows, row)->children, nai_stats_group_of(rows, row)->stats.count))
-
-const struct nai_stats_column nai_stats_projection_sum_columns[] = {
-    {"Range", 0, nai_stats_group_name, 1},
-    {"Style", 0, nai_stats_group_style, KEY_STYLE},
-    {"Total Proj Time", NAI_STATS_TIME, NAI_STATS_TOTAL},
-    {"Total Range Time", NAI_STATS_TIME, sum_range_time},
-    {"Range Instances", 0, NAI_STATS_COUNT},
-    NAI_STATS_SPREAD_OF("Proj "),
-    {"Total GPU Ops", 0, sum_operations},
-    {"Avg GPU Ops", 0, mean_operations},
-    {"Avg Range Lvl", 0, mean_level},
-    {"Avg Num Child", 0, mean_children},
-    {0}};
+#define SUM(member) NAI_STATS_NUMBER(projection_sum, member)
+#define MEAN(member) NAI_STATS_ROUNDED(projection_sum, member)
+const struct nai_stats_column nai_stats_projection_sum_columns[] = {{"Range", 0, NAI_STATS_KEY_WORDS(KEY_NAME)},
+                                                                    {"Style", 0, NAI_STATS_KEY_WORDS(KEY_STYLE)},
+                                                                    {"Total Proj Time", NAI_STATS_TIME,
+                                                                     NAI_STATS_TOTAL},
+                                                                    {"Total Range Time", NAI_STATS_TIME, SUM(range_ns)},
+                                                                    {"Range Instances", 0, NAI_STATS_COUNT},
+                                                                    NAI_STATS_SPREAD_OF("Proj "),
+                                                                    {"Total GPU Ops", 0, SUM(operations)},
+                                                                    {"Avg GPU Ops", 0, MEAN(mean_operations)},
+                                                                    {"Avg Range Lvl", 0, MEAN(mean_level)},
+                                                                    {"Avg Num Child", 0, MEAN(mean_children)},
+                                                                    {0}};

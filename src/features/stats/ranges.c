@@ -1,21 +1,13 @@
-/* NVTX ranges with their names. */
+/* NVTX ranges with their names, and their times by name. */
 #include "features/stats/ranges.h"
 
 #include "base/array.h"
 #include "base/threads.h"
+#include "trace/names.h"
 
 enum { START, END, TYPE, TEXT, TEXT_ID, THREAD, END_THREAD, DOMAIN, ROW };
 static const char *const columns[] = {"start",     "end",          "eventType", "$text", "textId",
                                       "globalTid", "endGlobalTid", "domainId",  "#",     NULL};
-
-const char *nai_stats_style_name(enum nai_stats_style style) {
-  return style == NAI_STATS_PUSH_POP ? "PushPop" : "StartEnd";
-}
-
-void nai_stats_group_style(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row, size_t at) {
-  int64_t style = nai_stats_group_of(rows, row)->key[at];
-  nai_stats_put_text(out, style < 0 ? NULL : nai_stats_style_name((enum nai_stats_style)style));
-}
 
 static bool is_push_pop(int64_t type) { return type == 59 || type == 70; }
 static bool is_start_end(int64_t type) { return type == 60 || type == 71; }
@@ -25,21 +17,26 @@ static bool is_wanted(int64_t type, enum nai_stats_styles styles) {
 }
 enum { DOMAIN_CREATE = 75 };
 
-/* What ranges are called by: a key of numbers, the text one of the part. */
-enum { WORDS_PROCESS, WORDS_DOMAIN, WORDS_TEXT, WORDS_ID, WORDS };
+/* What ranges are called by: a head, and a text of the part, NO_TEXT for none. */
+enum { HEAD_PROCESS, HEAD_DOMAIN, HEAD_ID, HEADS };
 enum { MAX_WORDS = 1 << NAI_STATS_WORDS_BITS };
+#define NO_TEXT UINT32_MAX
 
 /* What a part of the rows has. Parts are read and filled in side by side, words named in between. */
 struct range_part {
   uint32_t first, count; /* of the ranges, with room behind them */
   int64_t last;          /* until when a range without end lasts */
-  struct nai_stats_keys words;
+  struct nai_stats_keys heads;
+  uint32_t head; /* of the row before */
+  struct nai_keyset words;
   uint32_t *names; /* of the words: of nai_stats_ranges.words */
   struct domain_row {
     int64_t thread, text, text_id;
     uint32_t domain;
   } * domains;
   uint32_t domain_count, domain_capacity;
+  struct nai_stats_range *open; /* of those that are summed up: without an end */
+  uint32_t open_count, open_capacity;
 };
 
 /* What the rows of NVTX_EVENTS become ranges with. */
@@ -54,7 +51,8 @@ struct naming {
   struct range_part *parts; /* as many as may be read side by side */
   int64_t **texts;          /* of each part */
   bool old;
-  struct nai_stats_range_sums *sums; /* these instead of ranges; or NULL */
+  struct nai_stats_groups *sums; /* of times, instead of ranges; or NULL */
+  int what;                      /* the styles that are summed up */
 };
 
 static int own_text(int64_t *text, const struct naming *n, int64_t id, int64_t otherwise, struct nai_err *err) {
@@ -95,10 +93,16 @@ static int read_domain(struct range_part *part, const struct nai_stats_events *r
 
 static int words_of(uint32_t *words, struct range_part *part, const struct nai_stats_events *rows, uint32_t row,
                     struct nai_err *err) {
-  const int64_t key[WORDS] = {rows->at[THREAD][row] >> NAI_STATS_PROCESS_SHIFT, domain_of(rows, row),
-                              rows->at[TEXT][row], rows->at[TEXT_ID][row]};
-  *words = nai_stats_key_find(&part->words, key, WORDS);
-  NAI_TRY(nai_memory_check(*words != NAI_NO_STRING, err));
+  const int64_t head[HEADS] = {rows->at[THREAD][row] >> NAI_STATS_PROCESS_SHIFT, domain_of(rows, row),
+                               rows->at[TEXT_ID][row]};
+  const int64_t text = rows->at[TEXT][row];
+  bool added;
+  const int64_t *before = part->heads.count ? nai_stats_key_of(&part->heads, part->head) : NULL;
+  if (!before || before[0] != head[0] || before[1] != head[1] || before[2] != head[2])
+    part->head = nai_stats_key_find(&part->heads, head);
+  NAI_TRY(nai_memory_check(part->head != NAI_NO_STRING && !part->words.oom, err));
+  *words =
+      nai_keyset_add(&part->words, nai_key_pair(part->head, text == NAI_STATS_NULL ? NO_TEXT : (uint32_t)text), &added);
   return *words < MAX_WORDS
            ? NAI_OK
            : nai_err_set(err, NAI_ELIMIT, "table \"NVTX_EVENTS\" has more names than a report can hold");
@@ -109,37 +113,42 @@ static bool is_of_thread(const struct nai_stats_filter *filter, int64_t thread) 
                          (filter->process == NAI_STATS_NULL || filter->process == thread >> NAI_STATS_PROCESS_SHIFT));
 }
 
+/* Whether a range that has its end is one of the report's. */
+static bool is_left_in(const struct naming *n, const struct nai_stats_range *range) {
+  return nai_stats_has_times(range->start, range->end) && is_of_thread(&n->source->filter, range->thread) &&
+         nai_stats_passes(&n->source->filter, range->start, range->end);
+}
+
+/* Of one that is summed up its time is kept; group: words, and whether it is push/pop. One whose end is open waits. */
+static int keep_time(struct naming *n, struct range_part *part, const struct nai_stats_range *range,
+                     struct nai_err *err) {
+  if (n->what == (range->push_pop ? NAI_STATS_START_END_RANGES : NAI_STATS_PUSH_POP_RANGES))
+    return NAI_OK;
+  if (range->end == NAI_STATS_NULL) {
+    NAI_TRY(NAI_ROOM(part->open, part->open_capacity, part->open_count, &n->source->arena, err));
+    part->open[part->open_count++] = *range;
+  } else if (is_left_in(n, range)) {
+    n->sums->group[part->first + part->count] = (uint32_t)range->words << 1 | range->push_pop;
+    n->sums->value[part->first + part->count++] = range->end - range->start;
+  }
+  return NAI_OK;
+}
+
 /* A range whose end may be open, with words of the part. */
 static int read_range(struct naming *n, struct range_part *part, const struct nai_stats_events *rows, uint32_t row,
                       struct nai_err *err) {
   uint32_t words;
   NAI_TRY(words_of(&words, part, rows, row, err));
-  n->out->at[part->first + part->count++] =
-      (struct nai_stats_range){.start = rows->at[START][row],
-                               .end = rows->at[END][row],
-                               .thread = rows->at[THREAD][row],
-                               .rowid = rows->at[ROW][row],
-                               .words = words & (MAX_WORDS - 1),
-                               .push_pop = is_push_pop(rows->at[TYPE][row]),
-                               .crosses = rows->at[END_THREAD][row] != NAI_STATS_NULL};
-  return NAI_OK;
-}
-
-/* Of a range that is summed up: its time, or where its end is open its start; group: its words, style, whether open. */
-static int read_time(struct naming *n, struct range_part *part, const struct nai_stats_events *rows, uint32_t row,
-                     struct nai_err *err) {
-  const int64_t start = rows->at[START][row], end = rows->at[END][row];
-  const bool push_pop = is_push_pop(rows->at[TYPE][row]), open = end == NAI_STATS_NULL;
-  const uint32_t at = part->first + part->count;
-  uint32_t words;
-  if (n->sums->what == (push_pop ? NAI_STATS_START_END_RANGES : NAI_STATS_PUSH_POP_RANGES) ||
-      !is_of_thread(&n->source->filter, rows->at[THREAD][row]) ||
-      (!open && (!nai_stats_has_times(start, end) || !nai_stats_passes(&n->source->filter, start, end))))
-    return NAI_OK;
-  NAI_TRY(words_of(&words, part, rows, row, err));
-  n->sums->groups->group[at] = words << 2 | (uint32_t)push_pop << 1 | open;
-  n->sums->groups->value[at] = open ? start : end - start;
-  part->count++;
+  const struct nai_stats_range range = {.start = rows->at[START][row],
+                                        .end = rows->at[END][row],
+                                        .thread = rows->at[THREAD][row],
+                                        .rowid = rows->at[ROW][row],
+                                        .words = words & (MAX_WORDS - 1),
+                                        .push_pop = is_push_pop(rows->at[TYPE][row]),
+                                        .crosses = rows->at[END_THREAD][row] != NAI_STATS_NULL};
+  if (n->sums)
+    return keep_time(n, part, &range, err);
+  n->out->at[part->first + part->count++] = range;
   return NAI_OK;
 }
 
@@ -147,7 +156,7 @@ static int read_rows(void *ctx, const struct nai_stats_events *rows, int number,
   struct naming *n = ctx;
   struct range_part *part = &n->parts[number];
   if (!rows)
-    return n->sums ? nai_stats_groups_begin(n->sums->groups, n->source, 2, first, err)
+    return n->sums ? nai_stats_groups_begin(n->sums, n->source, 2, first, err)
                    : NAI_NEW(n->out->at, &n->source->arena, first, err);
   part->first = first;
   for (uint32_t row = 0; row < rows->count; row++) {
@@ -159,7 +168,7 @@ static int read_rows(void *ctx, const struct nai_stats_events *rows, int number,
     if (rows->at[TYPE][row] == DOMAIN_CREATE)
       NAI_TRY(read_domain(part, rows, row, err));
     else if (wanted)
-      NAI_TRY((n->sums ? read_time : read_range)(n, part, rows, row, err));
+      NAI_TRY(read_range(n, part, rows, row, err));
   }
   return NAI_OK;
 }
@@ -188,30 +197,44 @@ static int join(int64_t *name, struct naming *n, int64_t domain, int64_t text, s
   return nai_stats_text(name, n->source, whole, err);
 }
 
-static int name_words(uint32_t *name, struct naming *n, const int64_t *key, const int64_t *texts, struct nai_err *err) {
+/* Without what PyTorch writes behind a name: `aten::add, op_id = 7` is `aten::add`. */
+static int cut_name(int64_t *name, struct nai_stats_source *source, struct nai_err *err) {
+  const char *text = nai_stats_text_of(source, *name);
+  size_t len = text ? nai_nvtx_name_length(text, strlen(text)) : 0;
+  if (!text || !text[len])
+    return NAI_OK;
+  NAI_SCOPED(nai_buf) cut = {0};
+  nai_buf_put(&cut, text, len);
+  NAI_TRY(nai_buf_check(&cut, err));
+  return nai_stats_text(name, source, nai_buf_str(&cut), err);
+}
+
+static int name_words(uint32_t *name, struct naming *n, const int64_t head[HEADS], int64_t otherwise,
+                      struct nai_err *err) {
   uint32_t slot =
-      n->domains.count ? find_domain(n, key[WORDS_PROCESS], (uint32_t)key[WORDS_DOMAIN], false) : UINT32_MAX;
+      n->domains.count ? find_domain(n, head[HEAD_PROCESS], (uint32_t)head[HEAD_DOMAIN], false) : UINT32_MAX;
   int64_t text, domain = slot != UINT32_MAX ? n->domain_names[slot] : NAI_NO_STRING, whole;
   bool added;
-  NAI_TRY(own_text(&text, n, key[WORDS_ID], key[WORDS_TEXT] == NAI_STATS_NULL ? NAI_STATS_NULL : texts[key[WORDS_TEXT]],
-                   err));
+  NAI_TRY(own_text(&text, n, head[HEAD_ID], otherwise, err));
   *name = nai_keyset_add(&n->pairs, nai_key_pair(domain, (uint32_t)text), &added);
   NAI_TRY(nai_memory_check(!n->pairs.oom, err));
   if (!added)
     return NAI_OK;
   NAI_TRY(NAI_ROOM(n->out->words, n->capacity, *name, &n->source->arena, err));
   NAI_TRY(join(&whole, n, domain, text, err));
+  if (n->source->canonical)
+    NAI_TRY(cut_name(&whole, n->source, err));
   n->out->words[*name] = (struct nai_stats_words){(uint32_t)domain, (uint32_t)text, (uint32_t)whole};
   return NAI_OK;
 }
 
 static int name_part(struct naming *n, int p, struct nai_err *err) {
   struct range_part *part = &n->parts[p];
-  NAI_TRY(NAI_NEW(part->names, &n->source->arena, part->words.known.count, err));
-  for (uint32_t w = 0; w < part->words.known.count; w++) {
-    int64_t key[WORDS];
-    memcpy(key, nai_strings_get(&part->words.known, w), sizeof key);
-    NAI_TRY(name_words(&part->names[w], n, key, n->texts[p], err));
+  NAI_TRY(NAI_NEW(part->names, &n->source->arena, part->words.count, err));
+  for (uint32_t w = 0; w < part->words.count; w++) {
+    const uint32_t head = (uint32_t)((uint64_t)part->words.keys[w] >> 32), text = (uint32_t)part->words.keys[w];
+    NAI_TRY(name_words(&part->names[w], n, nai_stats_key_of(&part->heads, head),
+                       text == NO_TEXT ? NAI_STATS_NULL : n->texts[p][text], err));
   }
   return NAI_OK;
 }
@@ -226,8 +249,7 @@ static int fill_part(void *ctx, int p, struct nai_err *err) {
   for (uint32_t i = 0; i < part->count; i++) {
     struct nai_stats_range range = at[i];
     range.end = range.end == NAI_STATS_NULL ? n->last : range.end;
-    if (!nai_stats_has_times(range.start, range.end) || !is_of_thread(&n->source->filter, range.thread) ||
-        !nai_stats_passes(&n->source->filter, range.start, range.end))
+    if (!is_left_in(n, &range))
       continue;
     range.words = part->names[range.words] & (MAX_WORDS - 1);
     range.name = n->out->words[range.words].name;
@@ -237,25 +259,30 @@ static int fill_part(void *ctx, int p, struct nai_err *err) {
   return NAI_OK;
 }
 
-/* Groups by name and style instead of words. */
+/* Groups by name and style in the place of those by words. */
+static int put_time(struct naming *n, const struct range_part *part, uint32_t *known, uint32_t told, int64_t ns,
+                    struct nai_err *err) {
+  if (!known[told]) { /* group + 1 */
+    const int64_t key[2] = {n->out->words[part->names[told >> 1]].name,
+                            n->out->styles[told & 1 ? NAI_STATS_PUSH_POP : NAI_STATS_START_END]};
+    known[told] = nai_stats_key_find(&n->sums->of, key) + 1;
+    NAI_TRY(nai_memory_check(known[told], err));
+  }
+  n->sums->value[n->sums->rows] = ns;
+  n->sums->group[n->sums->rows++] = known[told] - 1;
+  return NAI_OK;
+}
+
 static int sum_part(struct naming *n, const struct range_part *part, struct nai_err *err) {
-  struct nai_stats_groups *groups = n->sums->groups;
-  uint32_t *known; /* groups + 1, by words and style */
-  NAI_TRY(NAI_NEW(known, &n->source->arena, (size_t)part->words.known.count * 2, err));
-  for (uint32_t i = part->first; i < part->first + part->count; i++) {
-    const uint32_t told = groups->group[i], style = told >> 1 & 1;
-    const int64_t start = groups->value[i];
-    uint32_t *group = &known[told >> 1];
-    if (told & 1 && (!nai_stats_has_times(start, n->last) || !nai_stats_passes(&n->source->filter, start, n->last)))
-      continue;
-    if (!*group) {
-      int64_t key[2] = {n->out->words[part->names[told >> 2]].name, style ? NAI_STATS_PUSH_POP : NAI_STATS_START_END};
-      NAI_TRY(n->sums->name(&key[0], n->source, err));
-      *group = nai_stats_key_find(&groups->of, key, 2) + 1;
-      NAI_TRY(nai_memory_check(*group, err));
-    }
-    groups->value[groups->rows] = told & 1 ? n->last - start : start;
-    groups->group[groups->rows++] = *group - 1;
+  uint32_t *known;
+  NAI_TRY(NAI_NEW(known, &n->source->arena, (size_t)part->words.count * 2, err));
+  for (uint32_t i = part->first; i < part->first + part->count; i++)
+    NAI_TRY(put_time(n, part, known, n->sums->group[i], n->sums->value[i], err));
+  for (uint32_t i = 0; i < part->open_count; i++) {
+    struct nai_stats_range *range = &part->open[i];
+    range->end = n->last;
+    if (is_left_in(n, range))
+      NAI_TRY(put_time(n, part, known, (uint32_t)range->words << 1 | range->push_pop, range->end - range->start, err));
   }
   return NAI_OK;
 }
@@ -283,8 +310,8 @@ static int finish_ranges(struct naming *n, int parts, struct nai_err *err) {
   return NAI_OK;
 }
 
-static int load_ranges(struct nai_stats_ranges *out, struct nai_stats_range_sums *sums, struct nai_stats_source *source,
-                       bool old, enum nai_stats_styles styles, struct nai_err *err) {
+static int read_ranges(struct nai_stats_ranges *out, struct nai_stats_groups *sums, struct nai_stats_source *source,
+                       bool old, enum nai_stats_styles styles, int what, struct nai_err *err) {
   const int parts = nai_cpu_count();
   struct naming n = {.source = source,
                      .out = out,
@@ -293,14 +320,16 @@ static int load_ranges(struct nai_stats_ranges *out, struct nai_stats_range_sums
                      .domains = {.arena = &source->arena},
                      .pairs = {.arena = &source->arena},
                      .old = old,
-                     .sums = sums};
+                     .sums = sums,
+                     .what = what};
   *out = (struct nai_stats_ranges){0};
+  NAI_TRY(nai_stats_text(&out->styles[NAI_STATS_PUSH_POP], source, "PushPop", err));
+  NAI_TRY(nai_stats_text(&out->styles[NAI_STATS_START_END], source, "StartEnd", err));
   NAI_TRY(NAI_NEW(n.parts, &source->arena, (size_t)parts, err));
   NAI_TRY(NAI_NEW(n.texts, &source->arena, (size_t)parts, err));
-  for (int p = 0; p < parts; p++) {
-    n.parts[p].last = INT64_MIN;
-    NAI_TRY(nai_stats_keys_begin(&n.parts[p].words, &source->arena, err));
-  }
+  for (int p = 0; p < parts; p++)
+    n.parts[p] = (struct range_part){
+        .last = INT64_MIN, .heads = {.arena = &source->arena, .width = HEADS}, .words = {.arena = &source->arena}};
   int rc = nai_stats_load_blocks(source, "NVTX_EVENTS", columns, read_rows, &n, n.texts, parts, err);
   rc = rc ? rc : finish_ranges(&n, parts, err);
   for (int p = 0; p < parts; p++)
@@ -310,11 +339,20 @@ static int load_ranges(struct nai_stats_ranges *out, struct nai_stats_range_sums
 
 int nai_stats_load_ranges(struct nai_stats_ranges *out, struct nai_stats_source *source, bool old,
                           enum nai_stats_styles styles, struct nai_err *err) {
-  return load_ranges(out, NULL, source, old, styles, err);
+  return read_ranges(out, NULL, source, old, styles, NAI_STATS_ALL_RANGES, err);
 }
 
-int nai_stats_sum_ranges(struct nai_stats_range_sums *sums, struct nai_stats_source *source, bool old,
-                         struct nai_err *err) {
+/* --- nvtx_sum and its parts -------------------------------------------------------------------------------------- */
+
+int nai_stats_make_ranges(struct nai_stats_rows *rows, const struct nai_stats_options *options, struct nai_err *err) {
   struct nai_stats_ranges words;
-  return load_ranges(&words, sums, source, old, NAI_STATS_BOTH_STYLES, err);
+  struct nai_stats_groups groups = {0}; /* without rows they are not begun */
+  rows->source->canonical = options->flag[0];
+  NAI_TRY(read_ranges(&words, &groups, rows->source, options->old, NAI_STATS_BOTH_STYLES, options->report->what, err));
+  return nai_stats_show_groups(rows, &groups, 0, NAI_STATS_BY_NAME, err);
 }
+
+const struct nai_stats_column nai_stats_range_columns[] = {
+    NAI_STATS_SUMS("Instances"), {"Style", 0, NAI_STATS_KEY_WORDS(1)}, {"Range", 0, NAI_STATS_KEY_WORDS(0)}, {0}};
+const struct nai_stats_column nai_stats_one_style_columns[] = {
+    NAI_STATS_SUMS("Instances"), {"Range", 0, NAI_STATS_KEY_WORDS(0)}, {0}};

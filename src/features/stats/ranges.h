@@ -6,8 +6,6 @@
 /* --- ranges.c: NVTX ---------------------------------------------------------------------------------- */
 
 enum nai_stats_style { NAI_STATS_PUSH_POP, NAI_STATS_START_END };
-const char *nai_stats_style_name(enum nai_stats_style style);
-nai_stats_cell_fn nai_stats_group_style; /* of reports of groups: of a key */
 enum { NAI_STATS_WORDS_BITS = 30 };
 /* There are millions of them: they are small. */
 struct nai_stats_range {
@@ -26,6 +24,7 @@ struct nai_stats_ranges {
   struct nai_stats_words {
     uint32_t domain, text, name; /* of source->texts, NAI_NO_STRING: none */
   } * words;
+  int64_t styles[2]; /* what they are called, of source->texts: PushPop, StartEnd */
   uint32_t *ordered; /* containment.c: those that can hold something, by thread and start; NULL: not yet */
   uint32_t ordered_count;
 };
@@ -33,15 +32,6 @@ enum nai_stats_styles { NAI_STATS_BOTH_STYLES, NAI_STATS_ONLY_PUSH_POP };
 /* Ranges. One without end lasts until the latest time of any row of NVTX (of 2022), of any of these ranges (since). */
 NAI_MUST_CHECK int nai_stats_load_ranges(struct nai_stats_ranges *out, struct nai_stats_source *source, bool old,
                                          enum nai_stats_styles styles, struct nai_err *err);
-/* Their times by name and style, instead; the groups are not begun. */
-struct nai_stats_range_sums {
-  struct nai_stats_groups *groups;
-  int what;                                                                         /* styles: of the report */
-  int (*name)(int64_t *name, struct nai_stats_source *source, struct nai_err *err); /* changes a name, once for each */
-};
-NAI_MUST_CHECK int nai_stats_sum_ranges(struct nai_stats_range_sums *sums, struct nai_stats_source *source, bool old,
-                                        struct nai_err *err);
-
 struct nai_stats_moment {
   int64_t start, end;
 };
@@ -114,9 +104,7 @@ NAI_MUST_CHECK int nai_stats_find_launched(struct nai_stats_launched *out, const
 /* each range on each GPU where it launched something. */
 NAI_MUST_CHECK int nai_stats_project_by_gpu(struct nai_stats_instance **out, uint32_t *count,
                                             struct nai_stats_source *source, struct nai_err *err);
-/* when what each range launched ran on GPUs; nothing: end before start. */
-NAI_MUST_CHECK int nai_stats_project_all(struct nai_stats_moment **out, struct nai_stats_ranges *ranges,
-                                         struct nai_stats_source *source, struct nai_err *err);
-/* from the first start to the last end of what calls in the range launched. NAI_EUSAGE for nothing. */
-NAI_MUST_CHECK int nai_stats_project(int64_t *start, int64_t *end, const struct nai_stats_range *range,
-                                     struct nai_stats_source *source, struct nai_err *err);
+/* When what each range launched ran on GPUs. */
+NAI_MUST_CHECK int nai_stats_project(struct nai_stats_extent **out, struct nai_stats_ranges *ranges,
+                                     const struct nai_stats_source *source, bool graphs, struct nai_arena *arena,
+                                     struct nai_err *err);

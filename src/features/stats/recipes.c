@@ -27,7 +27,7 @@ bool nai_stats_pattern_matches(const struct nai_stats_pattern *pattern, const ch
 
 struct bin {
   uint32_t group; /* of the sorted ones */
-  int64_t count;
+  int64_t count, name;
   double from, to, percent, cumulated;
 };
 struct histogram {
@@ -130,6 +130,7 @@ int nai_stats_make_histogram(struct nai_stats_rows *rows, const struct nai_stats
     struct bin *bin = &all->bins[b];
     const double count = (double)all->groups.sorted[bin->group].stats.count;
     before = (b && bin->group == bin[-1].group ? before : 0) + bin->count;
+    bin->name = all->groups.sorted[bin->group].key[0];
     bin->percent = 100.0 * (double)bin->count / count;
     bin->cumulated = 100.0 * (double)before / count;
   }
@@ -138,33 +139,28 @@ int nai_stats_make_histogram(struct nai_stats_rows *rows, const struct nai_stats
   return NAI_OK;
 }
 
-NAI_STATS_CELL(kernel_name, const struct histogram *all = rows->state;
-               nai_stats_put_text(out, all->groups.sorted[all->bins[row].group].name))
-
 const struct nai_stats_column nai_stats_histogram_columns[] = {
     {"From", NAI_STATS_TIME, NAI_STATS_ROUNDED(bin, from)},
     {"To", NAI_STATS_TIME, NAI_STATS_ROUNDED(bin, to)},
     {"Count", 0, NAI_STATS_NUMBER(bin, count)},
     {"Percent", NAI_STATS_PERCENT, NAI_STATS_ROUNDED(bin, percent)},
     {"Cumulative", NAI_STATS_PERCENT, NAI_STATS_ROUNDED(bin, cumulated)},
-    {"Name", 0, kernel_name},
+    {"Name", 0, NAI_STATS_NAME(bin, name)},
     {0}};
 
 /* --- pace -------------------------------------------------------------------------------------------------- */
 
 enum { DURATIONS, DELTAS };
 struct beat {
-  int64_t start, end, ns, delta, gap, until; /* delta, gap: since the start and the end of the one before */
+  int64_t index, start, end, ns, delta, gap, until; /* delta, gap: since the start and the end of the one before */
 };
 
-NAI_STATS_CELL(pace_of_what,
-               nai_stats_put_text(out, nai_stats_group_of(rows, row)->key[0] == DURATIONS ? "Duration" : "Delta"))
-static const struct nai_stats_column pace_sum_columns[] = {{"Of", 0, pace_of_what},
+static const struct nai_stats_column pace_sum_columns[] = {{"Of", 0, NAI_STATS_KEY_WORDS(0)},
                                                            {"Count", 0, NAI_STATS_COUNT},
                                                            {"Total", NAI_STATS_TIME, NAI_STATS_TOTAL},
                                                            NAI_STATS_SPREAD,
                                                            {0}};
-const struct nai_stats_column nai_stats_pace_columns[] = {{"Index", 0, nai_stats_number_of_row, 0},
+const struct nai_stats_column nai_stats_pace_columns[] = {{"Index", 0, NAI_STATS_NUMBER(beat, index)},
                                                           {"Start", NAI_STATS_STAMP, NAI_STATS_NUMBER(beat, start)},
                                                           {"End", NAI_STATS_STAMP, NAI_STATS_NUMBER(beat, end)},
                                                           {"Duration", NAI_STATS_TIME, NAI_STATS_NUMBER(beat, ns)},
@@ -178,6 +174,7 @@ NAI_ORDER(by_start, struct nai_stats_moment, {a->start, b->start}, {a->end, b->e
 /* Statistics of the durations, and of the times from start to start. */
 static int sum_pace(struct nai_stats_rows *rows, const struct nai_stats_moment *at, uint32_t count,
                     struct nai_err *err) {
+  static const char *const words[] = {[DURATIONS] = "Duration", [DELTAS] = "Delta"};
   struct nai_stats_groups *groups = NULL;
   rows->quartiles = true;
   rows->columns = pace_sum_columns;
@@ -189,7 +186,7 @@ static int sum_pace(struct nai_stats_rows *rows, const struct nai_stats_moment *
       NAI_TRY(nai_stats_groups_add(groups, &(int64_t){DELTAS}, at[i].start - at[i - 1].start, err));
   }
   NAI_TRY(nai_stats_show_groups(rows, groups, -1, NAI_STATS_BY_KEY, err));
-  return NAI_OK;
+  return nai_stats_name_keys(groups, rows->source, 0, words, err);
 }
 
 static int show_pace(struct nai_stats_rows *rows, const struct nai_stats_options *options, struct nai_stats_moment *at,
@@ -204,7 +201,7 @@ static int show_pace(struct nai_stats_rows *rows, const struct nai_stats_options
   for (uint32_t i = 0; i < count; i++) {
     const struct nai_stats_moment *now = &at[i];
     nai_stats_add(&until, now->end - now->start);
-    beats[i] = (struct beat){now->start, now->end, now->end - now->start, NAI_STATS_NULL, NAI_STATS_NULL, until};
+    beats[i] = (struct beat){i, now->start, now->end, now->end - now->start, NAI_STATS_NULL, NAI_STATS_NULL, until};
     if (i) {
       beats[i].delta = now->start - now[-1].start;
       beats[i].gap = now->start - now[-1].end;
@@ -304,22 +301,24 @@ int nai_stats_make_range_pace(struct nai_stats_rows *rows, const struct nai_stat
                               struct nai_err *err) {
   const bool projected = options->report->what == NAI_STATS_ON_THE_GPU;
   struct nai_stats_ranges ranges;
-  struct nai_stats_moment *at, *on_gpu = NULL;
+  struct nai_stats_extent *on_gpu = NULL;
+  struct nai_stats_moment *at;
   int64_t wanted;
   uint32_t count = 0, named = 0;
   NAI_TRY(nai_stats_text(&wanted, rows->source, options->name, err));
   NAI_TRY(nai_stats_load_ranges(&ranges, rows->source, options->old, NAI_STATS_BOTH_STYLES, err));
   NAI_TRY(NAI_NEW(at, &rows->source->arena, ranges.count, err));
   if (projected)
-    NAI_TRY(nai_stats_project_all(&on_gpu, &ranges, rows->source, err));
+    NAI_TRY(nai_stats_project(&on_gpu, &ranges, rows->source, false, &rows->source->arena, err));
   for (uint32_t i = 0; i < ranges.count; i++) {
     const struct nai_stats_range *range = &ranges.at[i];
     if (ranges.words[range->words].text != wanted && range->name != wanted)
       continue;
     named++;
-    if (projected && on_gpu[i].end < on_gpu[i].start)
+    if (projected && !on_gpu[i].calls)
       continue;
-    at[count++] = projected ? on_gpu[i] : (struct nai_stats_moment){range->start, range->end};
+    at[count++] = projected ? (struct nai_stats_moment){on_gpu[i].start, on_gpu[i].end}
+                            : (struct nai_stats_moment){range->start, range->end};
   }
   if (!named)
     NAI_TRY(note_no_range(rows, &ranges, wanted, err));

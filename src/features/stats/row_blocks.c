@@ -52,11 +52,7 @@ int nai_load_flush(struct nai_load_part *part, struct nai_err *err) {
   if (!load->block)
     return NAI_OK;
   memcpy(block.at, part->to, sizeof block.at);
-  NAI_TRY(load->block(load->ctx, &block, part->number, (uint32_t)load->first[part->number], err));
-  for (int c = 0; c < NAI_STATS_MAX_COLUMNS; c++) /* what it wrote where nothing is read */
-    if (part->to[c] && !load->has[c])
-      nai_load_clear(part->to[c], kept);
-  return NAI_OK;
+  return load->block(load->ctx, &block, part->number, (uint32_t)load->first[part->number], err);
 }
 
 int nai_load_text(int64_t *value, const struct nai_load_part *part, const char *text, size_t len, struct nai_err *err) {

@@ -140,34 +140,11 @@ static int number_texts(int64_t **out, struct nai_stats_source *source, const st
 int nai_stats_load_blocks(struct nai_stats_source *source, const char *table, const char *const *names,
                           nai_stats_block_fn *block, void *ctx, int64_t **texts, int parts, struct nai_err *err) {
   struct nai_load load = {.source = source, .table = table, .names = names, .block = block, .ctx = ctx, .parts = parts};
-  if (texts)
-    NAI_TRY(NAI_NEW(load.texts, &source->arena, (size_t)parts, err));
+  NAI_TRY(NAI_NEW(load.texts, &source->arena, (size_t)parts, err));
   int rc = load_table(&load, err);
-  for (int p = 0; p < parts && texts; p++) {
+  for (int p = 0; p < parts; p++) {
     rc = rc ? rc : number_texts(&texts[p], source, &load.texts[p], err);
     nai_strings_free(&load.texts[p]);
   }
   return rc;
-}
-
-struct taking {
-  nai_stats_take_fn *take;
-  void *ctx;
-};
-
-static int take_block(void *ctx, const struct nai_stats_events *block, int part, uint32_t first, struct nai_err *err) {
-  const struct taking *taking = ctx;
-  (void)part;
-  return taking->take(taking->ctx, block ? block : &(struct nai_stats_events){.count = first}, err);
-}
-
-int nai_stats_each(struct nai_stats_source *source, const char *table, const char *const *names,
-                   nai_stats_take_fn *take, void *ctx, struct nai_err *err) {
-  struct taking taking = {take, ctx};
-  struct nai_stats_events all;
-  if (source->run)
-    return nai_stats_load_blocks(source, table, names, take_block, &taking, NULL, 1, err);
-  NAI_TRY(nai_stats_load(&all, source, table, names, err));
-  NAI_TRY(take_block(&taking, NULL, 0, all.count, err));
-  return take_block(&taking, &all, 0, 0, err);
 }

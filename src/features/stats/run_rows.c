@@ -68,28 +68,27 @@ static int check_rows(const struct nai_load *load, const struct nai_table *reade
   return NAI_OK;
 }
 
-/* Whether the run says that the export had no such table. Of file accesses it says nothing then. */
+/* Whether the export had no such table. */
 static bool is_absent(struct nai_run *run, const char *table) {
-  const struct nai_table *told;
-  struct nai_err ignored;
-  if (nai_run_table(&told, run, "capabilities", NULL, &ignored))
-    return false;
-  for (int64_t i = 0; i < told->rows; i++)
-    if (strcmp(nai_cell_str(told, i, "source"), table) == 0)
-      return nai_cell(told, i, "available").i == 0 && strstr(nai_cell_str(told, i, "detail"), "is absent");
-  return strcmp(table, "OSRT_FILE_ACCESS_EVENTS") == 0;
+  const struct nai_strings *tables = &nai_run_manifest(run)->tables;
+  return tables->count && nai_strings_find(tables, table, strlen(table)) == NAI_NO_STRING;
 }
 
 int nai_stats_run_tells(struct nai_run *run, const char *table, struct nai_err *err) {
   static const char *const changes[] = {"--trim", "--gpu"};
-  const struct nai_strings *options = &nai_run_manifest(run)->options;
-  const size_t len = strcspn(table, "*");
-  const struct nai_kept_table *kept = find_kept(table, table[len] ? len : len + 1);
-  for (uint32_t i = 0; i < options->count; i++)
+  const struct nai_manifest *manifest = nai_run_manifest(run);
+  const size_t len = strcspn(table, "*"), begin = table[len] ? len : len + 1;
+  for (uint32_t i = 0; i < manifest->options.count; i++)
     for (size_t c = 0; c < sizeof changes / sizeof *changes; c++)
-      if (strncmp(nai_strings_get(options, i), changes[c], strlen(changes[c])) == 0)
+      if (strncmp(nai_strings_get(&manifest->options, i), changes[c], strlen(changes[c])) == 0)
         return nai_err_set(err, NAI_ESTALE, "the run is of a part of the capture (%s)", changes[c]);
-  return (kept && nai_run_has(run, kept->table)) || is_absent(run, table) ? NAI_OK : lacks(err, "rows", table);
+  for (uint32_t t = 0; t < manifest->tables.count; t++) {
+    const char *name = nai_strings_get(&manifest->tables, t);
+    const struct nai_kept_table *kept = find_kept(name, strlen(name) + 1);
+    if (strncmp(name, table, begin) == 0 && !(kept && nai_run_has(run, kept->table)))
+      return lacks(err, "rows", name);
+  }
+  return manifest->tables.count ? NAI_OK : lacks(err, "rows", table); /* of an earlier version */
 }
 
 const char *nai_stats_run_has(const struct nai_stats_source *source, const char *name, size_t len, int index) {
@@ -266,7 +265,7 @@ static int open_kept(struct nai_load *load, struct nai_err *err) {
   load->parts = 0;
   k->from = find_kept(load->table, strlen(load->table) + 1);
   if (row < 0 && !(k->from && k->from->unread)) /* the export had no such table */
-    return nai_stats_run_tells(load->source->run, load->table, err);
+    return is_absent(load->source->run, load->table) ? NAI_OK : lacks(err, "rows", load->table);
   if (!k->from)
     return lacks(err, "rows", load->table);
   NAI_TRY(check_rows(load, readers, row, err));

@@ -75,11 +75,6 @@ typedef int nai_stats_block_fn(void *ctx, const struct nai_stats_events *block, 
 NAI_MUST_CHECK int nai_stats_load_blocks(struct nai_stats_source *source, const char *table, const char *const *names,
                                          nai_stats_block_fn *block, void *ctx, int64_t **texts, int parts,
                                          struct nai_err *err);
-/* The same for one who adds up: `take` gets all rows at once from an export, block by block from a run. Before them
- * comes a call with how many rows there are at most, without columns. */
-typedef int nai_stats_take_fn(void *ctx, const struct nai_stats_events *rows, struct nai_err *err);
-NAI_MUST_CHECK int nai_stats_each(struct nai_stats_source *source, const char *table, const char *const *names,
-                                  nai_stats_take_fn *take, void *ctx, struct nai_err *err);
 /* The text of an id of StringIds as a number of source->texts; NAI_NO_STRING for no such row. */
 NAI_MUST_CHECK int nai_stats_name(int64_t *text, struct nai_stats_source *source, int64_t id, struct nai_err *err);
 /* The same of a CUDA call, without the version: cudaLaunchKernel_v7000 -> cudaLaunchKernel. A version of five digits
@@ -125,16 +120,34 @@ struct nai_stats_cell {
   int64_t i;
   double f;
   const char *text; /* until the next cell is asked for */
+  uint32_t number;  /* of source->texts + 1; 0: it is none of those */
 };
 
+/* What a column shows: what lies `at` so many bytes into the row's record. */
+enum nai_stats_shown {
+  NAI_STATS_SHOWS_CELL,    /* what `cell` makes of it */
+  NAI_STATS_SHOWS_INT,     /* an int64_t; NAI_STATS_NULL is missing */
+  NAI_STATS_SHOWS_REAL,    /* a double; what is not finite is missing */
+  NAI_STATS_SHOWS_ROUNDED, /* the same with one decimal, half away from zero */
+  NAI_STATS_SHOWS_TEXT,    /* an int64_t, a number of source->texts; what is none is missing */
+  NAI_STATS_SHOWS_NAME     /* the same; what is none is an empty text */
+};
 struct nai_stats_rows;
 struct nai_stats_column {
   const char *name;
   enum nai_stats_unit unit;
-  void (*cell)(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row, size_t at);
-  size_t at;     /* what `cell` is told: a member, a column, a statistic */
+  enum nai_stats_shown shows;
+  size_t at;
   bool quartile; /* shown where quartiles are asked for */
+  void (*cell)(struct nai_stats_cell *out, struct nai_stats_rows *rows, const void *record, size_t at);
 };
+#define NAI_STATS_NUMBER(type, member) NAI_STATS_SHOWS_INT, offsetof(struct type, member)
+#define NAI_STATS_MEASURE(type, member) NAI_STATS_SHOWS_REAL, offsetof(struct type, member)
+#define NAI_STATS_ROUNDED(type, member) NAI_STATS_SHOWS_ROUNDED, offsetof(struct type, member)
+#define NAI_STATS_WORDS(type, member) NAI_STATS_SHOWS_TEXT, offsetof(struct type, member)
+#define NAI_STATS_NAME(type, member) NAI_STATS_SHOWS_NAME, offsetof(struct type, member)
+/* Shown by a function. */
+#define NAI_STATS_MADE(function) NAI_STATS_SHOWS_CELL, .cell = (function)
 
 /* The text of the stack of a range, kept from row to row: what is around one is mostly around the next, too. */
 struct nai_stats_stack {
@@ -146,14 +159,17 @@ struct nai_stats_stack {
   int32_t count;
 };
 
-/* The rows of a report: cells are made when they are printed, by several threads, each with a copy that has a `scratch`
- * and a `stack` of its own. What `state` leads to does not change any more. */
+enum { NAI_STATS_RECORD_BYTES = 256 };
+/* The rows of a report: they are printed by several threads, each with a copy that has a `record`, a `scratch` and a
+ * `stack` of its own. What `state` leads to does not change any more. */
 struct nai_stats_rows {
   uint32_t count;
   struct nai_stats_source *source;
-  void *state;         /* of the report, of the source's arena */
-  const void *records; /* of reports whose rows are structs: these, so large */
+  const void *records; /* a struct per row, each so large; or */
   size_t record_bytes;
+  void (*fill)(void *record, const struct nai_stats_rows *rows, uint32_t row); /* makes that of a row, in `record` */
+  int64_t record[NAI_STATS_RECORD_BYTES / sizeof(int64_t)];
+  const void *state;                      /* of the report, of the source's arena */
   bool absent;                            /* the tables hold nothing that the report is about */
   bool quartiles;                         /* are shown */
   const struct nai_stats_column *columns; /* instead of the report's; or NULL */
@@ -164,6 +180,12 @@ struct nai_stats_rows {
   struct nai_stats_stack stack;           /* of range_traces.c */
 };
 
+static inline const void *nai_stats_record_of(struct nai_stats_rows *rows, uint32_t row) {
+  if (!rows->fill)
+    return (const char *)rows->records + row * rows->record_bytes;
+  rows->fill(rows->record, rows, row);
+  return rows->record;
+}
 static inline void nai_stats_rows_free(struct nai_stats_rows *rows) {
   nai_buf_free(&rows->scratch);
   nai_buf_free(&rows->stack.text);
@@ -257,64 +279,60 @@ enum { NAI_STATS_BY_KERNEL, NAI_STATS_BY_GRID };
 enum { NAI_STATS_COPY_TIMES, NAI_STATS_COPY_SIZES };
 enum { NAI_STATS_GPU_ONLY, NAI_STATS_WITH_CALLS };
 enum { NAI_STATS_ALL_RANGES, NAI_STATS_PUSH_POP_RANGES, NAI_STATS_START_END_RANGES };
-enum { NAI_STATS_NAMED_EVENTS, NAI_STATS_MPI_EVENTS, NAI_STATS_OPENACC_EVENTS };
+enum { NAI_STATS_OPENMP_EVENTS, NAI_STATS_MPI_EVENTS, NAI_STATS_OPENACC_EVENTS, NAI_STATS_VIDEO_EVENTS };
 enum { NAI_STATS_ASYNC_COPIES, NAI_STATS_SYNC_COPIES, NAI_STATS_SYNC_SETS };
 enum { NAI_STATS_ON_THE_HOST, NAI_STATS_ON_THE_GPU };
 enum { NAI_STATS_KERNEL_MAP, NAI_STATS_NCCL_MAP, NAI_STATS_MPI_MAP };
-/* Defines a column's function, of what puts its cell. */
-#define NAI_STATS_CELL(function, ...)                                                                      \
-  static void function(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row, size_t at) { \
-    (void)rows, (void)row, (void)at;                                                                       \
-    __VA_ARGS__;                                                                                           \
-  }
 #define NAI_STATS_MPI "MPI_P2P_EVENTS", "MPI_START_WAIT_EVENTS", "MPI_OTHER_EVENTS", "MPI_COLLECTIVES_EVENTS"
 
 /* --- groups.c: statistics by group -------------------------------------------------------------------- */
 
-/* Numbers of keys: most rows have one that came before, which is found by a few instructions. */
+/* Numbers of keys, each of `width` numbers, in the order in which they first came. */
 struct nai_stats_keys {
-  struct nai_strings known;
-  uint32_t *recent; /* numbers + 1, by the keys' hash */
+  struct nai_arena *arena;
+  int width;
+  int64_t *at;
+  uint32_t count, capacity;
+  uint32_t *slots; /* number + 1 by hash, 0: free */
+  uint32_t slot_count;
 };
-NAI_MUST_CHECK int nai_stats_keys_begin(struct nai_stats_keys *keys, struct nai_arena *arena, struct nai_err *err);
-/* Of `count` numbers, the same for all keys; NAI_NO_STRING when out of memory. */
-uint32_t nai_stats_key_find(struct nai_stats_keys *keys, const int64_t *key, int count);
+/* NAI_NO_STRING when out of memory. */
+uint32_t nai_stats_key_find(struct nai_stats_keys *keys, const int64_t *key);
+static inline const int64_t *nai_stats_key_of(const struct nai_stats_keys *keys, uint32_t number) {
+  return keys->at + (size_t)number * (size_t)keys->width;
+}
 
 enum { NAI_STATS_MAX_KEYS = 8 };
+/* A row of most reports. */
 struct nai_stats_group {
   struct nai_stats stats;
-  int64_t key[NAI_STATS_MAX_KEYS];
-  const char *name; /* NULL: the key has no text */
-  uint32_t id;      /* in the order in which groups first came */
+  double percent;                  /* of the total of all; NaN where that is none */
+  int64_t key[NAI_STATS_MAX_KEYS]; /* behind those of the group there is room for what else the report shows of it */
+  const char *name;                /* NULL: the key has no text */
+  uint32_t id;                     /* in the order in which groups first came */
 };
 enum nai_stats_ties { NAI_STATS_BY_KEY, NAI_STATS_BY_NAME, NAI_STATS_BY_COUNT /* then by name */ };
 struct nai_stats_groups {
-  int keys; /* of each group */
-  uint32_t rows, count;
   struct nai_stats_keys of;
+  uint32_t rows, count, capacity;
   uint32_t *group; /* of each row */
   int64_t *value;
-  uint32_t *weight; /* so many rows; NULL: each is one */
-  uint32_t capacity, weight_capacity;
-  struct nai_stats *stats;        /* by id */
+  uint32_t *more; /* so many more rows like it; NULL: each is one */
+  uint32_t more_capacity;
   struct nai_stats_group *sorted; /* by total, descending */
-  double total;
-  uint32_t *direct; /* numbers + 1 of single keys that are small */
-  uint32_t direct_capacity;
 };
-/* Room for `rows` values in groups of `keys` numbers each; more of them make more. */
+/* Room for `rows` values in groups of `keys` numbers each; more of them make more, those that are expected at once. */
 NAI_MUST_CHECK int nai_stats_groups_begin(struct nai_stats_groups *groups, struct nai_stats_source *source, int keys,
                                           uint64_t rows, struct nai_err *err);
+NAI_MUST_CHECK int nai_stats_groups_expect(struct nai_stats_groups *groups, uint64_t more, struct nai_err *err);
 NAI_MUST_CHECK int nai_stats_groups_add(struct nai_stats_groups *groups, const int64_t *key, int64_t value,
-                                        struct nai_err *err);
-/* The same where the group's number is known: that of its key in `of`. */
-NAI_MUST_CHECK int nai_stats_groups_put(struct nai_stats_groups *groups, uint32_t group, int64_t value,
                                         struct nai_err *err);
 /* The same of so many equal values at once. */
 NAI_MUST_CHECK int nai_stats_groups_add_some(struct nai_stats_groups *groups, const int64_t *key, int64_t value,
                                              uint32_t count, struct nai_err *err);
-/* Makes room for so many more values. */
-NAI_MUST_CHECK int nai_stats_groups_expect(struct nai_stats_groups *groups, uint64_t more, struct nai_err *err);
+/* Statistics of values by group, with the deviation that NVIDIA computes. */
+NAI_MUST_CHECK int nai_stats_describe(struct nai_stats *stats, uint32_t groups, const struct nai_values *values,
+                                      struct nai_arena *arena, struct nai_err *err);
 /* Statistics of each group. Where `name_key` is no less than 0, that key is a number of source->texts. */
 NAI_MUST_CHECK int nai_stats_groups_finish(struct nai_stats_groups *groups, struct nai_stats_source *source,
                                            int name_key, enum nai_stats_ties ties, struct nai_err *err);
@@ -333,54 +351,50 @@ static inline void nai_stats_pattern_free(struct nai_stats_pattern *pattern) {
 
 /* Bytes per second as NVIDIA computes it: bytes times the whole number of such times in a second. ns > 0. */
 double nai_stats_rate(int64_t bytes, int64_t ns);
-/* Cells. A number with one decimal, half away from zero; what is not finite is missing. NULL is missing. */
-void nai_stats_put_int(struct nai_stats_cell *out, int64_t value); /* NAI_STATS_NULL is missing */
-void nai_stats_put_real(struct nai_stats_cell *out, double value);
-void nai_stats_put_rounded(struct nai_stats_cell *out, double value);
-void nai_stats_put_text(struct nai_stats_cell *out, const char *text);
-/* cells.c: columns. Of reports whose rows are structs a member: an int64_t, one that is a number of source->texts, a
- * double. */
-typedef void nai_stats_cell_fn(struct nai_stats_cell *, struct nai_stats_rows *, uint32_t row, size_t at);
-nai_stats_cell_fn nai_stats_int, nai_stats_text_number, nai_stats_real, nai_stats_rounded, nai_stats_number_of_row;
-#define NAI_STATS_NUMBER(type, member) nai_stats_int, offsetof(struct type, member)
-#define NAI_STATS_WORDS(type, member) nai_stats_text_number, offsetof(struct type, member)
-#define NAI_STATS_MEASURE(type, member) nai_stats_real, offsetof(struct type, member)
-#define NAI_STATS_ROUNDED(type, member) nai_stats_rounded, offsetof(struct type, member)
+/* cells.c: what columns hold. */
+void nai_stats_put_int(struct nai_stats_cell *out, int64_t value);
+void nai_stats_put_real(struct nai_stats_cell *out, double value);     /* what is not finite is missing */
+void nai_stats_put_text(struct nai_stats_cell *out, const char *text); /* NULL is missing */
 /* Makes structs the rows of a report: `count` of them, of which it has no more than `most`; -1: any number. */
 void nai_stats_show_records(struct nai_stats_rows *rows, const void *records, size_t bytes, uint32_t count,
                             int64_t most);
-/* Of rows whose state is a struct nai_stats_groups: a statistic, a member of struct nai_stats; a key; a key that is a
- * number of source->texts. */
-nai_stats_cell_fn nai_stats_group_int, nai_stats_group_rounded, nai_stats_group_real, nai_stats_group_key,
-    nai_stats_group_text, nai_stats_group_name, nai_stats_group_percent, nai_stats_group_median;
-static inline const struct nai_stats_group *nai_stats_group_of(const struct nai_stats_rows *rows, uint32_t row) {
-  return &((const struct nai_stats_groups *)rows->state)->sorted[row];
-}
-#define NAI_STATS_OF(function, member) nai_stats_group_##function, offsetof(struct nai_stats, member)
-#define NAI_STATS_COUNT NAI_STATS_OF(int, count)
-#define NAI_STATS_TOTAL NAI_STATS_OF(int, total)
-#define NAI_STATS_QUARTILES_OF(before, unit, cell) \
-  {before "Q1", unit, NAI_STATS_OF(cell, p25), true}, { before "Q3", unit, NAI_STATS_OF(cell, p75), true }
-#define NAI_STATS_SPREAD_OF(before)                                                                                   \
-  {before "Avg", NAI_STATS_TIME, NAI_STATS_OF(rounded, mean)},                                                        \
-      {before "Med", NAI_STATS_TIME, NAI_STATS_OF(rounded, p50)},                                                     \
-      {before "Min", NAI_STATS_TIME, NAI_STATS_OF(int, min)}, {before "Max", NAI_STATS_TIME, NAI_STATS_OF(int, max)}, \
-      {before "StdDev", NAI_STATS_TIME, NAI_STATS_OF(rounded, stddev)},                                               \
-      NAI_STATS_QUARTILES_OF(before, NAI_STATS_TIME, rounded)
+/* Of groups: a statistic, a member of struct nai_stats; a key, of source->texts or not. */
+#define NAI_STATS_OF(shows, member) NAI_STATS_##shows(nai_stats_group, stats.member)
+#define NAI_STATS_COUNT NAI_STATS_OF(NUMBER, count)
+#define NAI_STATS_TOTAL NAI_STATS_OF(NUMBER, total)
+#define NAI_STATS_KEY(number) NAI_STATS_NUMBER(nai_stats_group, key[number])
+#define NAI_STATS_KEY_WORDS(number) NAI_STATS_WORDS(nai_stats_group, key[number])
+#define NAI_STATS_KEY_NAME(number) NAI_STATS_NAME(nai_stats_group, key[number])
+#define NAI_STATS_QUARTILES_OF(before, unit, shows) \
+  {before "Q1", unit, NAI_STATS_OF(shows, p25), true}, { before "Q3", unit, NAI_STATS_OF(shows, p75), true }
+#define NAI_STATS_SPREAD_OF(before)                                     \
+  {before "Avg", NAI_STATS_TIME, NAI_STATS_OF(ROUNDED, mean)},          \
+      {before "Med", NAI_STATS_TIME, NAI_STATS_OF(ROUNDED, p50)},       \
+      {before "Min", NAI_STATS_TIME, NAI_STATS_OF(NUMBER, min)},        \
+      {before "Max", NAI_STATS_TIME, NAI_STATS_OF(NUMBER, max)},        \
+      {before "StdDev", NAI_STATS_TIME, NAI_STATS_OF(ROUNDED, stddev)}, \
+      NAI_STATS_QUARTILES_OF(before, NAI_STATS_TIME, ROUNDED)
+#define NAI_STATS_PERCENT_OF_ALL NAI_STATS_ROUNDED(nai_stats_group, percent)
 /* Times, and their statistics; the share of the total and how many of them. */
 #define NAI_STATS_SPREAD NAI_STATS_SPREAD_OF("")
-#define NAI_STATS_SUMS(counted)                                                                          \
-  {"Time", NAI_STATS_PERCENT, nai_stats_group_percent}, {"Total Time", NAI_STATS_TIME, NAI_STATS_TOTAL}, \
+#define NAI_STATS_SUMS(counted)                                                                           \
+  {"Time", NAI_STATS_PERCENT, NAI_STATS_PERCENT_OF_ALL}, {"Total Time", NAI_STATS_TIME, NAI_STATS_TOTAL}, \
       {counted, NAI_STATS_PLAIN, NAI_STATS_COUNT}, NAI_STATS_SPREAD
 /* Numbers of bytes, not rounded. */
-#define NAI_STATS_SIZE_SPREAD                                                                               \
-  {"Avg", NAI_STATS_MEMORY, NAI_STATS_OF(real, mean)}, {"Med", NAI_STATS_MEMORY, nai_stats_group_median},   \
-      {"Min", NAI_STATS_MEMORY, NAI_STATS_OF(int, min)}, {"Max", NAI_STATS_MEMORY, NAI_STATS_OF(int, max)}, \
-      {"StdDev", NAI_STATS_MEMORY, NAI_STATS_OF(real, stddev)}, NAI_STATS_QUARTILES_OF("", NAI_STATS_MEMORY, real)
+#define NAI_STATS_SIZE_SPREAD                                                                                     \
+  {"Avg", NAI_STATS_MEMORY, NAI_STATS_OF(MEASURE, mean)},                                                         \
+      {"Med", NAI_STATS_MEMORY, NAI_STATS_MADE(nai_stats_group_median)},                                          \
+      {"Min", NAI_STATS_MEMORY, NAI_STATS_OF(NUMBER, min)}, {"Max", NAI_STATS_MEMORY, NAI_STATS_OF(NUMBER, max)}, \
+      {"StdDev", NAI_STATS_MEMORY, NAI_STATS_OF(MEASURE, stddev)},                                                \
+      NAI_STATS_QUARTILES_OF("", NAI_STATS_MEMORY, MEASURE)
+void nai_stats_group_median(struct nai_stats_cell *out, struct nai_stats_rows *rows, const void *record, size_t at);
 /* Equal totals stand in the order of the export's ids of their names, which a run does not keep: NAI_ESTALE, or a note
  * where there is nothing but the run. */
 NAI_MUST_CHECK int nai_stats_check_ties(struct nai_stats_rows *rows, const struct nai_stats_groups *groups,
                                         struct nai_err *err);
+/* Makes a key of each group, which counts `words`, the number of that text. */
+NAI_MUST_CHECK int nai_stats_name_keys(const struct nai_stats_groups *groups, struct nai_stats_source *source, int key,
+                                       const char *const *words, struct nai_err *err);
 /* Makes groups the rows of a report. */
 NAI_MUST_CHECK int nai_stats_show_groups(struct nai_stats_rows *rows, struct nai_stats_groups *groups, int name_key,
                                          enum nai_stats_ties ties, struct nai_err *err);

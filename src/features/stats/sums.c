@@ -29,67 +29,46 @@ static int drop_inner(const struct nai_stats_events *calls, struct nai_arena *ar
   return NAI_OK;
 }
 
-struct call_sum {
-  struct nai_stats_groups *groups;
-  struct nai_stats_source *source;
-  bool by_class, outer;
-  bool cut; /* by name without the version, not by its id */
-};
-
-static int add_calls(void *ctx, const struct nai_stats_events *calls, struct nai_err *err) {
-  const struct call_sum *sum = ctx;
+/* Adds calls by the id of their name, or with `cut` by their name without the version. */
+static int add_calls(struct nai_stats_groups *groups, struct nai_stats_source *source,
+                     const struct nai_stats_events *calls, bool by_class, bool cut, struct nai_err *err) {
   const int64_t *start = calls->at[CALL_START], *end = calls->at[CALL_END];
-  if (!start)
-    return nai_stats_groups_expect(sum->groups, calls->count, err);
-  if (sum->outer)
-    NAI_TRY(drop_inner(calls, &sum->source->arena, err));
+  NAI_TRY(nai_stats_groups_expect(groups, calls->count, err));
   for (uint32_t i = 0; i < calls->count; i++) {
     int64_t name = calls->at[CALL_NAME][i];
-    if (!nai_stats_has_times(start[i], end[i]) || (sum->by_class && calls->at[CALL_CLASS][i] != NAI_STATS_OSRT_CLASS))
+    if (!nai_stats_has_times(start[i], end[i]) || (by_class && calls->at[CALL_CLASS][i] != NAI_STATS_OSRT_CLASS))
       continue;
-    if (sum->cut)
-      NAI_TRY(nai_stats_function(&name, sum->source, name, err));
-    NAI_TRY(nai_stats_groups_add(sum->groups, &name, end[i] - start[i], err));
+    if (cut)
+      NAI_TRY(nai_stats_function(&name, source, name, err));
+    NAI_TRY(nai_stats_groups_add(groups, &name, end[i] - start[i], err));
   }
   return NAI_OK;
-}
-
-static int sum_calls(const struct call_sum *sum, const char *table, struct nai_err *err) {
-  const char *columns[] = {"start", "end", "nameId", sum->by_class ? "eventClass" : "", sum->outer ? "globalTid" : "",
-                           NULL};
-  struct nai_stats_events all;
-  struct call_sum own = *sum;
-  if (!sum->outer)
-    return nai_stats_each(sum->source, table, columns, add_calls, &own, err);
-  NAI_TRY(nai_stats_load(&all, sum->source, table, columns, err)); /* which is known when all are there */
-  return add_calls(&own, &all, err);
 }
 
 /* Calls by the id of their name: two versions of a function are two rows. */
 int nai_stats_make_calls(struct nai_stats_rows *rows, const struct nai_stats_options *options, struct nai_err *err) {
   const int what = options->report->what;
-  struct nai_stats_groups *groups = NULL;
-  NAI_TRY(NAI_NEW(groups, &rows->source->arena, 1, err));
-  NAI_TRY(nai_stats_groups_begin(groups, rows->source, 1, 0, err));
-  const struct call_sum sum = {.groups = groups,
-                               .source = rows->source,
-                               .by_class = what == NAI_STATS_OSRT_CALLS,
-                               .outer = what == NAI_STATS_OSRT_CALLS && options->flag[0]};
-  NAI_TRY(sum_calls(&sum, options->report->tables[0], err));
-  NAI_TRY(nai_stats_show_groups(rows, groups, -1, NAI_STATS_BY_KEY, err));
-  NAI_TRY(nai_stats_check_ties(rows, groups, err));
-  for (uint32_t g = 0; g < groups->count; g++) {
-    struct nai_stats_group *group = &groups->sorted[g];
-    NAI_TRY((what == NAI_STATS_CUDA_CALLS ? nai_stats_function : nai_stats_name)(&group->key[1], rows->source,
-                                                                                 group->key[0], err));
+  const bool by_class = what == NAI_STATS_OSRT_CALLS, outer = by_class && options->flag[0];
+  const char *const columns[] = {"start", "end", "nameId", by_class ? "eventClass" : "", outer ? "globalTid" : "",
+                                 NULL};
+  struct nai_stats_groups groups;
+  struct nai_stats_events calls;
+  NAI_TRY(nai_stats_load(&calls, rows->source, options->report->tables[0], columns, err));
+  if (outer)
+    NAI_TRY(drop_inner(&calls, &rows->source->arena, err));
+  NAI_TRY(nai_stats_groups_begin(&groups, rows->source, 1, 0, err));
+  NAI_TRY(add_calls(&groups, rows->source, &calls, by_class, false, err));
+  NAI_TRY(nai_stats_show_groups(rows, &groups, -1, NAI_STATS_BY_KEY, err));
+  NAI_TRY(nai_stats_check_ties(rows, &groups, err));
+  for (uint32_t g = 0; g < groups.count; g++) {
+    int64_t *key = groups.sorted[g].key;
+    NAI_TRY((what == NAI_STATS_CUDA_CALLS ? nai_stats_function : nai_stats_name)(key, rows->source, *key, err));
   }
-  for (uint32_t g = 0; g < groups->count; g++) /* the texts stay where they are now */
-    groups->sorted[g].name = nai_stats_text_of(rows->source, groups->sorted[g].key[1]);
   return NAI_OK;
 }
 
 const struct nai_stats_column nai_stats_call_columns[] = {
-    NAI_STATS_SUMS("Num Calls"), {"Name", 0, nai_stats_group_name}, {0}};
+    NAI_STATS_SUMS("Num Calls"), {"Name", 0, NAI_STATS_KEY_NAME(0)}, {0}};
 
 /* --- kernels ------------------------------------------------------------------------------------------- */
 
@@ -147,107 +126,112 @@ static int note_graphs(struct nai_stats_rows *rows, struct nai_err *err) {
   return nai_buf_check(&note, err);
 }
 
-static int add_kernels(void *ctx, const struct nai_stats_events *kernels, struct nai_err *err) {
-  struct nai_stats_groups *groups = ctx;
-  const int64_t *start = kernels->at[NAI_STATS_OP_START], *end = kernels->at[NAI_STATS_OP_END];
-  if (!start)
-    return nai_stats_groups_expect(groups, kernels->count, err);
-  for (uint32_t i = 0; i < kernels->count; i++) {
-    int64_t key[GRID_KEYS] = {kernels->at[NAI_STATS_OP_NAME][i]};
-    for (int k = 1; k < groups->keys; k++)
-      key[k] = kernels->at[NAI_STATS_OP_GRID + k - 1][i];
-    if (nai_stats_has_times(start[i], end[i]))
-      NAI_TRY(nai_stats_groups_add(groups, key, end[i] - start[i], err));
+/* Grid and block as texts. */
+static int name_sizes(struct nai_stats_groups *groups, struct nai_stats_source *source, struct nai_err *err) {
+  for (uint32_t g = 0; g < groups->count; g++) {
+    int64_t *key = groups->sorted[g].key;
+    NAI_TRY(nai_stats_size_text(&key[KEY_GRID], source, key + KEY_GRID, err));
+    NAI_TRY(nai_stats_size_text(&key[KEY_BLOCK], source, key + KEY_BLOCK, err));
   }
   return NAI_OK;
 }
 
 /* In 2022 by name, grid and block. */
 int nai_stats_make_kernels(struct nai_stats_rows *rows, const struct nai_stats_options *options, struct nai_err *err) {
-  struct nai_stats_groups *groups = NULL;
   const int keys = options->old || options->report->what == NAI_STATS_BY_GRID ? GRID_KEYS : 1;
-  const uint32_t wanted = keys > 1 ? 0x3f << NAI_STATS_OP_GRID : 0;
-  NAI_TRY(NAI_NEW(groups, &rows->source->arena, 1, err));
-  NAI_TRY(nai_stats_groups_begin(groups, rows->source, keys, 0, err));
-  NAI_TRY(nai_stats_each_operation(rows->source, NAI_STATS_KERNELS, wanted, options, add_kernels, groups, err));
-  NAI_TRY(nai_stats_show_groups(rows, groups, KEY_NAME, NAI_STATS_BY_COUNT, err));
+  struct nai_stats_groups groups;
+  struct nai_stats_events kernels;
+  NAI_TRY(nai_stats_load_operations(&kernels, rows->source, NAI_STATS_KERNELS,
+                                    keys > 1 ? 0x3fu << NAI_STATS_OP_GRID : 0, options, err));
+  NAI_TRY(nai_stats_groups_begin(&groups, rows->source, keys, kernels.count, err));
+  const int64_t *start = kernels.at[NAI_STATS_OP_START], *end = kernels.at[NAI_STATS_OP_END];
+  for (uint32_t i = 0; i < kernels.count; i++) {
+    int64_t key[GRID_KEYS] = {kernels.at[NAI_STATS_OP_NAME][i]};
+    for (int k = 1; k < keys; k++)
+      key[k] = kernels.at[NAI_STATS_OP_GRID + k - 1][i];
+    if (nai_stats_has_times(start[i], end[i]))
+      NAI_TRY(nai_stats_groups_add(&groups, key, end[i] - start[i], err));
+  }
+  NAI_TRY(nai_stats_show_groups(rows, &groups, KEY_NAME, NAI_STATS_BY_COUNT, err));
   NAI_TRY(note_graphs(rows, err));
-  return options->old ? order_by_ids(rows, groups, err) : NAI_OK;
+  if (options->old)
+    NAI_TRY(order_by_ids(rows, &groups, err));
+  return keys > 1 ? name_sizes(&groups, rows->source, err) : NAI_OK;
 }
 
-NAI_STATS_CELL(sizes, const int64_t *size = nai_stats_group_of(rows, row)->key + at;
-               nai_stats_put_sizes(out, rows, size[0], size[1], size[2]))
-
 const struct nai_stats_column nai_stats_kernel_columns[] = {
-    NAI_STATS_SUMS("Instances"), {"Name", 0, nai_stats_group_name}, {0}};
+    NAI_STATS_SUMS("Instances"), {"Name", 0, NAI_STATS_KEY_NAME(KEY_NAME)}, {0}};
 const struct nai_stats_column nai_stats_grid_columns[] = {NAI_STATS_SUMS("Instances"),
-                                                          {"GridXYZ", 0, sizes, KEY_GRID},
-                                                          {"BlockXYZ", 0, sizes, KEY_BLOCK},
-                                                          {"Name", 0, nai_stats_group_name},
+                                                          {"GridXYZ", 0, NAI_STATS_KEY_WORDS(KEY_GRID)},
+                                                          {"BlockXYZ", 0, NAI_STATS_KEY_WORDS(KEY_BLOCK)},
+                                                          {"Name", 0, NAI_STATS_KEY_NAME(KEY_NAME)},
                                                           {0}};
 
 /* --- copies and memsets -------------------------------------------------------------------------------- */
 
-/* Adds operations by name: bytes where they were read, else times. */
-static int add_operations(void *ctx, const struct nai_stats_events *events, struct nai_err *err) {
-  const int64_t *start = events->at[NAI_STATS_OP_START], *end = events->at[NAI_STATS_OP_END],
-                *bytes = events->at[NAI_STATS_OP_BYTES];
-  if (!start)
-    return nai_stats_groups_expect(ctx, events->count, err);
-  for (uint32_t i = 0; i < events->count; i++) {
-    const int64_t size = bytes ? bytes[i] : end[i] - start[i], text = events->at[NAI_STATS_OP_NAME][i];
+/* Adds operations by name: bytes where they are `wanted`, else times. */
+static int add_operations(struct nai_stats_groups *groups, struct nai_stats_source *source, enum nai_stats_what what,
+                          uint32_t wanted, const struct nai_stats_options *options, struct nai_err *err) {
+  struct nai_stats_events events;
+  NAI_TRY(nai_stats_load_operations(&events, source, what, wanted, options, err));
+  NAI_TRY(nai_stats_groups_expect(groups, events.count, err));
+  const int64_t *start = events.at[NAI_STATS_OP_START], *end = events.at[NAI_STATS_OP_END],
+                *bytes = events.at[NAI_STATS_OP_BYTES];
+  for (uint32_t i = 0; i < events.count; i++) {
+    const int64_t size = bytes ? bytes[i] : end[i] - start[i], text = events.at[NAI_STATS_OP_NAME][i];
     if (text != NAI_NO_STRING && nai_stats_has_times(start[i], end[i]))
-      NAI_TRY(nai_stats_groups_add(ctx, &text, size == NAI_STATS_NULL ? 0 : size, err));
+      NAI_TRY(nai_stats_groups_add(groups, &text, size == NAI_STATS_NULL ? 0 : size, err));
   }
   return NAI_OK;
 }
 
 int nai_stats_make_copies(struct nai_stats_rows *rows, const struct nai_stats_options *options, struct nai_err *err) {
-  struct nai_stats_groups *groups = NULL;
   const uint32_t wanted = options->report->what == NAI_STATS_COPY_SIZES ? 1u << NAI_STATS_OP_BYTES : 0;
-  NAI_TRY(NAI_NEW(groups, &rows->source->arena, 1, err));
-  NAI_TRY(nai_stats_groups_begin(groups, rows->source, 1, 0, err));
-  NAI_TRY(nai_stats_each_operation(rows->source, NAI_STATS_COPIES, wanted, options, add_operations, groups, err));
-  NAI_TRY(nai_stats_each_operation(rows->source, NAI_STATS_SETS, wanted, options, add_operations, groups, err));
-  return nai_stats_show_groups(rows, groups, 0, NAI_STATS_BY_NAME, err);
+  struct nai_stats_groups groups;
+  NAI_TRY(nai_stats_groups_begin(&groups, rows->source, 1, 0, err));
+  NAI_TRY(add_operations(&groups, rows->source, NAI_STATS_COPIES, wanted, options, err));
+  NAI_TRY(add_operations(&groups, rows->source, NAI_STATS_SETS, wanted, options, err));
+  return nai_stats_show_groups(rows, &groups, 0, NAI_STATS_BY_NAME, err);
 }
 
 const struct nai_stats_column nai_stats_copy_time_columns[] = {
-    NAI_STATS_SUMS("Count"), {"Operation", 0, nai_stats_group_name}, {0}};
+    NAI_STATS_SUMS("Count"), {"Operation", 0, NAI_STATS_KEY_NAME(0)}, {0}};
 const struct nai_stats_column nai_stats_copy_size_columns[] = {{"Total", NAI_STATS_MEMORY, NAI_STATS_TOTAL},
                                                                {"Count", 0, NAI_STATS_COUNT},
                                                                NAI_STATS_SIZE_SPREAD,
-                                                               {"Operation", 0, nai_stats_group_name},
+                                                               {"Operation", 0, NAI_STATS_KEY_NAME(0)},
                                                                {0}};
 
 /* --- calls, kernels, copies in one list ---------------------------------------------------------------- */
 
-enum { CATEGORY_CALL, CATEGORY_KERNEL, CATEGORY_COPY, CATEGORIES };
-
+/* A name is of the category that has it first. */
 int nai_stats_make_operations(struct nai_stats_rows *rows, const struct nai_stats_options *options,
                               struct nai_err *err) {
+  static const char *const columns[] = {"start", "end", "nameId", NULL};
+  static const char *const categories[] = {"CUDA_API", "CUDA_KERNEL", "MEMORY_OPER"};
   struct nai_stats_source *source = rows->source;
-  struct nai_stats_groups *groups = NULL;
-  uint32_t behind[CATEGORIES]; /* the groups of each category: those of an event that has the name first */
-  NAI_TRY(NAI_NEW(groups, &source->arena, 1, err));
-  NAI_TRY(nai_stats_groups_begin(groups, source, 1, 0, err));
-  if (options->report->what == NAI_STATS_WITH_CALLS)
-    NAI_TRY(sum_calls(&(struct call_sum){groups, source, .cut = true}, options->report->tables[0], err));
-  behind[CATEGORY_CALL] = groups->of.known.count;
-  for (int what = NAI_STATS_KERNELS; what <= NAI_STATS_SETS; what++) {
-    NAI_TRY(nai_stats_each_operation(source, (enum nai_stats_what)what, 0, options, add_operations, groups, err));
-    behind[what == NAI_STATS_KERNELS ? CATEGORY_KERNEL : CATEGORY_COPY] = groups->of.known.count;
+  struct nai_stats_groups groups;
+  struct nai_stats_events calls;
+  uint32_t behind[3]; /* the groups of each category */
+  NAI_TRY(nai_stats_groups_begin(&groups, source, 1, 0, err));
+  if (options->report->what == NAI_STATS_WITH_CALLS) {
+    NAI_TRY(nai_stats_load(&calls, source, options->report->tables[0], columns, err));
+    NAI_TRY(add_calls(&groups, source, &calls, false, true, err));
   }
-  NAI_TRY(nai_stats_show_groups(rows, groups, 0, NAI_STATS_BY_NAME, err));
-  for (uint32_t g = 0; g < rows->count; g++)
-    for (groups->sorted[g].key[1] = 0; groups->sorted[g].id >= behind[groups->sorted[g].key[1]];)
-      groups->sorted[g].key[1]++;
-  return NAI_OK;
+  behind[0] = groups.of.count;
+  NAI_TRY(add_operations(&groups, source, NAI_STATS_KERNELS, 0, options, err));
+  behind[1] = groups.of.count;
+  NAI_TRY(add_operations(&groups, source, NAI_STATS_COPIES, 0, options, err));
+  NAI_TRY(add_operations(&groups, source, NAI_STATS_SETS, 0, options, err));
+  behind[2] = groups.of.count;
+  NAI_TRY(nai_stats_show_groups(rows, &groups, 0, NAI_STATS_BY_NAME, err));
+  for (uint32_t g = 0; g < rows->count; g++) {
+    int64_t *category = &groups.sorted[g].key[1];
+    for (*category = 0; groups.sorted[g].id >= behind[*category];)
+      ++*category;
+  }
+  return nai_stats_name_keys(&groups, source, 1, categories, err);
 }
 
-static const char *const categories[] = {
-    [CATEGORY_CALL] = "CUDA_API", [CATEGORY_KERNEL] = "CUDA_KERNEL", [CATEGORY_COPY] = "MEMORY_OPER"};
-NAI_STATS_CELL(category, nai_stats_put_text(out, categories[nai_stats_group_of(rows, row)->key[1]]))
-
 const struct nai_stats_column nai_stats_operation_columns[] = {
-    NAI_STATS_SUMS("Instances"), {"Category", 0, category}, {"Operation", 0, nai_stats_group_name}, {0}};
+    NAI_STATS_SUMS("Instances"), {"Category", 0, NAI_STATS_KEY_WORDS(1)}, {"Operation", 0, NAI_STATS_KEY_NAME(0)}, {0}};

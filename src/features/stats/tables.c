@@ -28,7 +28,13 @@ static const char *clean(struct nai_stats_rows *rows, const char *text) {
   return nai_buf_str(&rows->scratch);
 }
 
-static void table_cell(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row, size_t column) {
+static void fill_number(void *record, const struct nai_stats_rows *rows, uint32_t row) {
+  (void)rows;
+  *(uint32_t *)record = row;
+}
+
+static void show_value(struct nai_stats_cell *out, struct nai_stats_rows *rows, const void *record, size_t column) {
+  const uint32_t row = *(const uint32_t *)record;
   const struct nai_value value = nai_table_value(rows->table, row, (int)column);
   const enum nai_unit unit = rows->table->schema->columns[column].unit;
   if (value.null)
@@ -40,7 +46,7 @@ static void table_cell(struct nai_stats_cell *out, struct nai_stats_rows *rows, 
   else if (unit == NAI_GB_PER_S)
     nai_stats_put_real(out, value.f * 1e9);
   else
-    nai_stats_put_rounded(out, value.f);
+    nai_stats_put_real(out, nai_stats_round(value.f));
 }
 
 int nai_stats_make_table(struct nai_stats_rows *rows, const struct nai_stats_options *options, struct nai_err *err) {
@@ -53,12 +59,15 @@ int nai_stats_make_table(struct nai_stats_rows *rows, const struct nai_stats_opt
     return nai_err_set(err, NAI_ELIMIT, "table \"%s\" has more rows than a report can hold", schema->name);
   NAI_TRY(NAI_NEW(columns, arena, (size_t)schema->column_count + 1, err));
   for (uint32_t c = 0; c < schema->column_count; c++)
-    columns[c] = (struct nai_stats_column){name_column(&schema->columns[c], arena), units[schema->columns[c].unit].unit,
-                                           table_cell, c, false};
+    columns[c] = (struct nai_stats_column){.name = name_column(&schema->columns[c], arena),
+                                           .unit = units[schema->columns[c].unit].unit,
+                                           .at = c,
+                                           .cell = show_value};
   rows->note =
       nai_arena_printf(arena, "the report is table %s of nsys-ai analyze: %s", schema->name, schema->description);
   rows->columns = columns;
   rows->table = table;
+  rows->fill = fill_number;
   rows->count = (uint32_t)table->rows;
   rows->absent = rows->count == 0;
   return nai_arena_check(arena, err);

@@ -6,23 +6,11 @@
 /* --- operations --------------------------------------------------------------------------------------- */
 
 struct gpu_trace {
-  struct nai_stats_events events[3];     /* by enum nai_stats_what */
+  struct nai_stats_events events[3];     /* by enum nai_stats_what; devices are texts */
   struct nai_key *order;                 /* rows of all of them, one behind the other */
-  struct nai_stats_events gpus;          /* id, name */
-  struct nai_stats_events devices;       /* of processes: pid, number there, id of the GPU; none: as in the export */
   int64_t kinds[NAI_STATS_MEMORY_KINDS]; /* of memory: their names, of source->texts */
   bool exact;                            /* rates */
 };
-
-/* The operation of a row, and what it is. */
-static const struct nai_stats_events *find(uint32_t *event, const struct nai_stats_rows *rows, uint32_t row) {
-  const struct gpu_trace *trace = rows->state;
-  const struct nai_stats_events *events = trace->events;
-  *event = trace->order[row].value;
-  while (*event >= events->count)
-    *event -= events++->count;
-  return events;
-}
 
 /* By start; of equal starts kernels, copies, memsets. */
 static int order_operations(struct gpu_trace *trace, struct nai_stats_rows *rows, struct nai_err *err) {
@@ -43,102 +31,135 @@ static int order_operations(struct gpu_trace *trace, struct nai_stats_rows *rows
   return nai_sort_keys(trace->order, rows->count, err);
 }
 
-int nai_stats_make_gpu_trace(struct nai_stats_rows *rows, const struct nai_stats_options *options,
-                             struct nai_err *err) {
-  static const char *const columns[] = {"id", "$name", NULL}, *const device_columns[] = {"pid", "cudaId", "gpuId",
-                                                                                         NULL};
-  struct gpu_trace *trace = NULL;
-  const uint32_t all = (1u << NAI_STATS_OP_COLUMNS) - 1, unshown = options->old ? 1u << NAI_STATS_OP_GREEN : 0;
-  NAI_TRY(NAI_NEW(trace, &rows->source->arena, 1, err));
-  for (int what = 0; what < 3; what++)
-    NAI_TRY(nai_stats_load_operations(&trace->events[what], rows->source, (enum nai_stats_what)what, all & ~unshown,
-                                      options, err));
-  NAI_TRY(nai_stats_load(&trace->gpus, rows->source, "TARGET_INFO_GPU", columns, err));
-  NAI_TRY(nai_stats_name_memory(trace->kinds, rows->source, options->old, err));
-  if (options->flag[1])
-    NAI_TRY(nai_stats_load(&trace->devices, rows->source, "TARGET_INFO_CUDA_DEVICE", device_columns, err));
-  trace->exact = options->flag[0];
-  rows->state = trace;
-  return order_operations(trace, rows, err);
-}
+/* Names of GPUs by id, and which of them a process knows by a number; nothing of that: as in the export. */
+struct gpus {
+  struct nai_stats_events names, devices;
+};
 
-static int64_t op_cell(const struct nai_stats_rows *rows, uint32_t row, size_t column) {
-  uint32_t event;
-  const struct nai_stats_events *events = find(&event, rows, row);
-  return events->at[column][event];
-}
-NAI_STATS_CELL(op_number, nai_stats_put_int(out, op_cell(rows, row, at)))
-
-static int64_t op_ns(const struct nai_stats_rows *rows, uint32_t row) {
-  int64_t start = op_cell(rows, row, NAI_STATS_OP_START), end = op_cell(rows, row, NAI_STATS_OP_END);
-  return nai_stats_has_times(start, end) ? end - start : NAI_STATS_NULL;
-}
-NAI_STATS_CELL(op_duration, nai_stats_put_int(out, op_ns(rows, row)))
-
-static void op_throughput(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row, size_t at) {
-  int64_t ns = op_ns(rows, row), bytes = op_cell(rows, row, at);
-  *out = (struct nai_stats_cell){.type = NAI_STATS_BLANK};
-  if (bytes != NAI_STATS_NULL && ns > 0)
-    nai_stats_put_real(out, ((const struct gpu_trace *)rows->state)->exact ? (double)bytes * 1e9 / (double)ns
-                                                                           : nai_stats_rate(bytes, ns));
-}
-
-static void op_memory(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row, size_t at) {
-  const struct gpu_trace *trace = rows->state;
-  int64_t kind = op_cell(rows, row, at);
-  nai_stats_put_text(
-      out, kind >= 0 && kind < NAI_STATS_MEMORY_KINDS ? nai_stats_text_of(rows->source, trace->kinds[kind]) : NULL);
-}
-
-/* The GPU behind the number that a process calls it by. */
-static int64_t gpu_of(const struct gpu_trace *trace, int64_t process, int64_t device) {
-  const struct nai_stats_events *known = &trace->devices;
+static int64_t id_of(const struct gpus *gpus, int64_t process, int64_t device) {
+  const struct nai_stats_events *known = &gpus->devices;
   for (uint32_t i = 0; i < known->count; i++)
     if (known->at[0][i] == process && known->at[1][i] == device && known->at[2][i] != NAI_STATS_NULL)
       return known->at[2][i];
   return device;
 }
 
-static void op_device(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row, size_t at) {
-  const struct gpu_trace *trace = rows->state;
+/* NAME (id), of a number that a process has for a GPU. */
+static int name_gpu(int64_t *text, struct nai_stats_source *source, const struct gpus *gpus, int64_t process,
+                    int64_t device, struct nai_err *err) {
+  const int64_t id = id_of(gpus, process, device);
   uint32_t gpu = 0;
-  int64_t device = gpu_of(trace, nai_stats_pid(op_cell(rows, row, NAI_STATS_OP_PROCESS)), op_cell(rows, row, at));
-  while (gpu < trace->gpus.count && trace->gpus.at[0][gpu] != device)
+  *text = NAI_NO_STRING;
+  if (id == NAI_STATS_NULL)
+    return NAI_OK;
+  while (gpu < gpus->names.count && gpus->names.at[0][gpu] != id)
     gpu++;
-  const char *name = gpu < trace->gpus.count ? nai_stats_text_of(rows->source, trace->gpus.at[1][gpu]) : NULL;
-  nai_buf_clear(&rows->scratch);
-  nai_buf_printf(&rows->scratch, "%s (%lld)", name ? name : "GPU", (long long)device);
-  nai_stats_put_text(out, device == NAI_STATS_NULL ? NULL : nai_buf_str(&rows->scratch));
+  const char *name = gpu < gpus->names.count ? nai_stats_text_of(source, gpus->names.at[1][gpu]) : NULL;
+  const char *words = nai_arena_printf(&source->arena, "%s (%lld)", name ? name : "GPU", (long long)id);
+  NAI_TRY(nai_arena_check(&source->arena, err));
+  return nai_stats_text(text, source, words, err);
 }
 
-NAI_STATS_CELL(op_green, int64_t green = op_cell(rows, row, at);
-               nai_stats_put_int(out, green == 0 ? NAI_STATS_NULL : green))
-NAI_STATS_CELL(op_name, const char *name = nai_stats_text_of(rows->source, op_cell(rows, row, at));
-               nai_stats_put_text(out, name ? name : ""))
+/* Devices of operations become texts. */
+static int name_devices(struct gpu_trace *trace, struct nai_stats_source *source, bool mapped, struct nai_err *err) {
+  static const char *const columns[] = {"id", "$name", NULL}, *const device_columns[] = {"pid", "cudaId", "gpuId",
+                                                                                         NULL};
+  struct nai_stats_keys known = {.arena = &source->arena, .width = 2};
+  struct gpus gpus = {0};
+  int64_t *texts = NULL;
+  uint32_t capacity = 0;
+  NAI_TRY(nai_stats_load(&gpus.names, source, "TARGET_INFO_GPU", columns, err));
+  if (mapped)
+    NAI_TRY(nai_stats_load(&gpus.devices, source, "TARGET_INFO_CUDA_DEVICE", device_columns, err));
+  for (int what = 0; what < 3; what++)
+    for (uint32_t i = 0; i < trace->events[what].count; i++) {
+      int64_t *device = &trace->events[what].at[NAI_STATS_OP_DEVICE][i];
+      const int64_t key[2] = {nai_stats_pid(trace->events[what].at[NAI_STATS_OP_PROCESS][i]), *device};
+      const uint32_t before = known.count, number = nai_stats_key_find(&known, key);
+      NAI_TRY(nai_memory_check(number != NAI_NO_STRING, err));
+      NAI_TRY(NAI_ROOM(texts, capacity, number, &source->arena, err));
+      if (number == before)
+        NAI_TRY(name_gpu(&texts[number], source, &gpus, key[0], key[1], err));
+      *device = texts[number];
+    }
+  return NAI_OK;
+}
 
-#define NUMBER(column) op_number, NAI_STATS_OP_##column
-#define OPERATION                                                                                                    \
-  {"Start", NAI_STATS_STAMP, NUMBER(START)}, {"Duration", NAI_STATS_TIME, op_duration},                              \
-      {"CorrId", 0, NUMBER(CORRELATION)}, {"GrdX", 0, NUMBER(GRID)}, {"GrdY", 0, NUMBER(GRID) + 1},                  \
-      {"GrdZ", 0, NUMBER(GRID) + 2}, {"BlkX", 0, NUMBER(BLOCK)}, {"BlkY", 0, NUMBER(BLOCK) + 1},                     \
-      {"BlkZ", 0, NUMBER(BLOCK) + 2}, {"Reg/Trd", 0, NUMBER(REGISTERS)},                                             \
-      {"StcSMem", NAI_STATS_MEMORY, NUMBER(STATIC)}, {"DymSMem", NAI_STATS_MEMORY, NUMBER(DYNAMIC)},                 \
-      {"Bytes", NAI_STATS_MEMORY, NUMBER(BYTES)}, {"Throughput", NAI_STATS_RATE, op_throughput, NAI_STATS_OP_BYTES}, \
-      {"SrcMemKd", 0, op_memory, NAI_STATS_OP_FROM}, {"DstMemKd", 0, op_memory, NAI_STATS_OP_TO},                    \
-      {"Device", 0, op_device, NAI_STATS_OP_DEVICE}, {                                                               \
-    "Ctx", 0, NUMBER(CONTEXT)                                                                                        \
+struct operation {
+  int64_t at[NAI_STATS_OP_COLUMNS];
+  int64_t ns;
+  double rate;
+};
+
+static void fill_operation(void *record, const struct nai_stats_rows *rows, uint32_t row) {
+  const struct gpu_trace *trace = rows->state;
+  const struct nai_stats_events *events = trace->events;
+  struct operation *out = record;
+  uint32_t event = trace->order[row].value;
+  while (event >= events->count)
+    event -= events++->count;
+  for (int c = 0; c < NAI_STATS_OP_COLUMNS; c++)
+    out->at[c] = events->at[c] ? events->at[c][event] : NAI_STATS_NULL;
+  const int64_t start = out->at[NAI_STATS_OP_START], end = out->at[NAI_STATS_OP_END],
+                bytes = out->at[NAI_STATS_OP_BYTES];
+  out->ns = nai_stats_has_times(start, end) ? end - start : NAI_STATS_NULL;
+  out->rate = bytes == NAI_STATS_NULL || out->ns <= 0 ? NAN
+            : trace->exact                            ? (double)bytes * 1e9 / (double)out->ns
+                                                      : nai_stats_rate(bytes, out->ns);
+  for (int c = NAI_STATS_OP_FROM; c <= NAI_STATS_OP_TO; c++)
+    out->at[c] = out->at[c] >= 0 && out->at[c] < NAI_STATS_MEMORY_KINDS ? trace->kinds[out->at[c]] : NAI_STATS_NULL;
+  if (out->at[NAI_STATS_OP_GREEN] == 0)
+    out->at[NAI_STATS_OP_GREEN] = NAI_STATS_NULL;
+}
+_Static_assert(sizeof(struct operation) <= NAI_STATS_RECORD_BYTES, "rows->record has room");
+
+int nai_stats_make_gpu_trace(struct nai_stats_rows *rows, const struct nai_stats_options *options,
+                             struct nai_err *err) {
+  struct gpu_trace *trace = NULL;
+  const uint32_t all = (1u << NAI_STATS_OP_DEMANGLED) - 1, unshown = options->old ? 1u << NAI_STATS_OP_GREEN : 0;
+  NAI_TRY(NAI_NEW(trace, &rows->source->arena, 1, err));
+  for (int what = 0; what < 3; what++)
+    NAI_TRY(nai_stats_load_operations(&trace->events[what], rows->source, (enum nai_stats_what)what, all & ~unshown,
+                                      options, err));
+  NAI_TRY(name_devices(trace, rows->source, options->flag[1], err));
+  NAI_TRY(nai_stats_name_memory(trace->kinds, rows->source, options->old, err));
+  trace->exact = options->flag[0];
+  rows->state = trace;
+  rows->fill = fill_operation;
+  return order_operations(trace, rows, err);
+}
+
+/* Without a rate it is empty under either name. */
+static void show_rate(struct nai_stats_cell *out, struct nai_stats_rows *rows, const void *record, size_t at) {
+  const double rate = ((const struct operation *)record)->rate;
+  (void)rows, (void)at;
+  nai_stats_put_real(out, rate);
+  if (!isfinite(rate))
+    out->type = NAI_STATS_BLANK;
+}
+
+#define NUMBER(column) NAI_STATS_NUMBER(operation, at[NAI_STATS_OP_##column])
+#define WORDS(column) NAI_STATS_WORDS(operation, at[NAI_STATS_OP_##column])
+#define OPERATION                                                                                            \
+  {"Start", NAI_STATS_STAMP, NUMBER(START)}, {"Duration", NAI_STATS_TIME, NAI_STATS_NUMBER(operation, ns)},  \
+      {"CorrId", 0, NUMBER(CORRELATION)}, {"GrdX", 0, NUMBER(GRID)}, {"GrdY", 0, NUMBER(GRID + 1)},          \
+      {"GrdZ", 0, NUMBER(GRID + 2)}, {"BlkX", 0, NUMBER(BLOCK)}, {"BlkY", 0, NUMBER(BLOCK + 1)},             \
+      {"BlkZ", 0, NUMBER(BLOCK + 2)}, {"Reg/Trd", 0, NUMBER(REGISTERS)},                                     \
+      {"StcSMem", NAI_STATS_MEMORY, NUMBER(STATIC)}, {"DymSMem", NAI_STATS_MEMORY, NUMBER(DYNAMIC)},         \
+      {"Bytes", NAI_STATS_MEMORY, NUMBER(BYTES)}, {"Throughput", NAI_STATS_RATE, NAI_STATS_MADE(show_rate)}, \
+      {"SrcMemKd", 0, WORDS(FROM)}, {"DstMemKd", 0, WORDS(TO)}, {"Device", 0, WORDS(DEVICE)}, {              \
+    "Ctx", 0, NUMBER(CONTEXT)                                                                                \
   }
 #define LAST \
-  {"Strm", 0, NUMBER(STREAM)}, {"Name", 0, op_name, NAI_STATS_OP_NAME}, { 0 }
-const struct nai_stats_column nai_stats_gpu_trace_columns[] = {
-    OPERATION, {"GreenCtx", 0, op_green, NAI_STATS_OP_GREEN}, LAST};
+  {"Strm", 0, NUMBER(STREAM)}, {"Name", 0, NAI_STATS_NAME(operation, at[NAI_STATS_OP_NAME])}, { 0 }
+const struct nai_stats_column nai_stats_gpu_trace_columns[] = {OPERATION, {"GreenCtx", 0, NUMBER(GREEN)}, LAST};
 const struct nai_stats_column nai_stats_old_gpu_trace_columns[] = {OPERATION, LAST};
 
 /* --- calls ---------------------------------------------------------------------------------------------- */
 
 struct call_trace {
   struct nai_stats_events calls, threads; /* of threads: globalTid, priority, nameId, then its text */
-  struct nai_strings known;               /* threads that have a name, 8 bytes each */
+  struct nai_keyset known;                /* threads that have a name */
   uint32_t *named;                        /* their rows: of several the first */
   struct nai_key *order;
 };
@@ -149,14 +170,34 @@ static int read_threads(struct call_trace *trace, struct nai_stats_source *sourc
   NAI_TRY(nai_stats_load(&trace->threads, source, "ThreadNames", columns, err));
   NAI_TRY(NAI_NEW(trace->named, &source->arena, trace->threads.count, err));
   for (uint32_t i = 0; i < trace->threads.count; i++) {
-    uint32_t before = trace->known.count;
-    uint32_t slot = nai_strings_add(&trace->known, (const char *)&trace->threads.at[0][i], sizeof(int64_t));
-    NAI_TRY(nai_memory_check(slot != NAI_NO_STRING, err));
-    if (slot == before)
+    bool added;
+    uint32_t slot = nai_keyset_add(&trace->known, trace->threads.at[0][i], &added);
+    NAI_TRY(nai_memory_check(!trace->known.oom, err));
+    if (added)
       trace->named[slot] = i;
     NAI_TRY(nai_stats_name(&trace->threads.at[2][i], source, trace->threads.at[2][i], err));
   }
   return NAI_OK;
+}
+
+struct call {
+  int64_t at[NAI_STATS_CALL_COLUMNS];
+  int64_t ns, process, tid, priority, thread_name;
+};
+
+static void fill_call(void *record, const struct nai_stats_rows *rows, uint32_t row) {
+  const struct call_trace *trace = rows->state;
+  struct call *out = record;
+  for (int c = 0; c < NAI_STATS_CALL_COLUMNS; c++)
+    out->at[c] = trace->calls.at[c][trace->order[row].value];
+  const int64_t start = out->at[NAI_STATS_CALL_START], end = out->at[NAI_STATS_CALL_END];
+  const int64_t thread = out->at[NAI_STATS_CALL_THREAD];
+  const uint32_t slot = nai_keyset_find(&trace->known, thread);
+  out->ns = nai_stats_has_times(start, end) ? end - start : NAI_STATS_NULL;
+  out->process = nai_stats_pid(thread);
+  out->tid = nai_stats_tid(thread);
+  out->priority = slot == UINT32_MAX ? NAI_STATS_NULL : trace->threads.at[1][trace->named[slot]];
+  out->thread_name = slot == UINT32_MAX ? NAI_STATS_NULL : trace->threads.at[2][trace->named[slot]];
 }
 
 int nai_stats_make_call_trace(struct nai_stats_rows *rows, const struct nai_stats_options *options,
@@ -170,42 +211,20 @@ int nai_stats_make_call_trace(struct nai_stats_rows *rows, const struct nai_stat
   for (uint32_t i = 0; i < trace->calls.count; i++)
     trace->order[i] = (struct nai_key){nai_key_from_i64(trace->calls.at[NAI_STATS_CALL_START][i]), i};
   rows->state = trace;
+  rows->fill = fill_call;
   rows->count = trace->calls.count;
   return nai_sort_keys(trace->order, rows->count, err);
 }
 
-static int64_t call_cell(const struct nai_stats_rows *rows, uint32_t row, size_t column) {
-  const struct call_trace *trace = rows->state;
-  return trace->calls.at[column][trace->order[row].value];
-}
-
-/* A cell of the row that names the call's thread. */
-static int64_t thread_cell(const struct nai_stats_rows *rows, uint32_t row, size_t column) {
-  const struct call_trace *trace = rows->state;
-  int64_t thread = call_cell(rows, row, NAI_STATS_CALL_THREAD);
-  uint32_t slot =
-      trace->known.count ? nai_strings_find(&trace->known, (const char *)&thread, sizeof thread) : NAI_NO_STRING;
-  return slot == NAI_NO_STRING ? NAI_STATS_NULL : trace->threads.at[column][trace->named[slot]];
-}
-
-NAI_STATS_CELL(call_number, nai_stats_put_int(out, call_cell(rows, row, at)))
-NAI_STATS_CELL(call_duration, int64_t start = call_cell(rows, row, NAI_STATS_CALL_START),
-               end = call_cell(rows, row, NAI_STATS_CALL_END);
-               nai_stats_put_int(out, nai_stats_has_times(start, end) ? end - start : NAI_STATS_NULL))
-NAI_STATS_CELL(call_name, nai_stats_put_text(out, nai_stats_text_of(rows->source, call_cell(rows, row, at))))
-NAI_STATS_CELL(call_pid, nai_stats_put_int(out, nai_stats_pid(call_cell(rows, row, at))))
-NAI_STATS_CELL(call_tid, nai_stats_put_int(out, nai_stats_tid(call_cell(rows, row, at))))
-NAI_STATS_CELL(call_priority, nai_stats_put_int(out, thread_cell(rows, row, 1)))
-NAI_STATS_CELL(call_thread, nai_stats_put_text(out, nai_stats_text_of(rows->source, thread_cell(rows, row, 2))))
-
-const struct nai_stats_column nai_stats_call_trace_columns[] = {{"Start", NAI_STATS_STAMP, call_number,
-                                                                 NAI_STATS_CALL_START},
-                                                                {"Duration", NAI_STATS_TIME, call_duration},
-                                                                {"Name", 0, call_name, NAI_STATS_CALL_NAME},
-                                                                {"Result", 0, call_number, NAI_STATS_CALL_RESULT},
-                                                                {"CorrID", 0, call_number, NAI_STATS_CALL_CORRELATION},
-                                                                {"Pid", 0, call_pid, NAI_STATS_CALL_THREAD},
-                                                                {"Tid", 0, call_tid, NAI_STATS_CALL_THREAD},
-                                                                {"T-Pri", 0, call_priority},
-                                                                {"Thread Name", 0, call_thread},
-                                                                {0}};
+#define CALL(column) NAI_STATS_NUMBER(call, at[NAI_STATS_CALL_##column])
+const struct nai_stats_column nai_stats_call_trace_columns[] = {
+    {"Start", NAI_STATS_STAMP, CALL(START)},
+    {"Duration", NAI_STATS_TIME, NAI_STATS_NUMBER(call, ns)},
+    {"Name", 0, NAI_STATS_WORDS(call, at[NAI_STATS_CALL_NAME])},
+    {"Result", 0, CALL(RESULT)},
+    {"CorrID", 0, CALL(CORRELATION)},
+    {"Pid", 0, NAI_STATS_NUMBER(call, process)},
+    {"Tid", 0, NAI_STATS_NUMBER(call, tid)},
+    {"T-Pri", 0, NAI_STATS_NUMBER(call, priority)},
+    {"Thread Name", 0, NAI_STATS_WORDS(call, thread_name)},
+    {0}};

@@ -207,4 +207,4 @@ int nai_stats_make_um_faults(struct nai_stats_rows *rows, const struct nai_stats
 }
 
 const struct nai_stats_column nai_stats_um_fault_columns[] = {
-    {"CPU Page Faults", 0, NAI_STATS_COUNT}, {"CPU Instruction Address", 0, nai_stats_group_name}, {0}};
+    {"CPU Page Faults", 0, NAI_STATS_COUNT}, {"CPU Instruction Address", 0, NAI_STATS_KEY_NAME(0)}, {0}};

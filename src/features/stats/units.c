@@ -80,6 +80,8 @@ static void put_shortest(char text[40], double value) {
 
 double nai_stats_round(double value) {
   char text[40];
+  if (!isfinite(value))
+    return value;
   double scaled = fabs(value) * 10, part = scaled - floor(scaled);
   if (scaled < 1e12 && fabs(part - 0.5) > 1e-3) /* no tie, however it is written */
     return copysign(floor(scaled + 0.5) / 10, value);
@@ -116,24 +118,30 @@ static char *put_first(char *at, uint32_t value) {
   return at + (WORD_DIGITS - none);
 }
 
-static char *put_more(char *at, uint64_t value) {
-  if (value < 10)
-    return *at = (char)('0' + value), at + 1;
-  if (value < word_limit)
-    return put_first(at, (uint32_t)value);
-  at = put_more(at, value / word_limit);
-  uint64_t text = split_digits((uint32_t)(value % word_limit)) | zeros;
+/* Eight digits that follow others. */
+static char *put_word(char *at, uint64_t value) {
+  uint64_t text = split_digits((uint32_t)value) | zeros;
   memcpy(at, &text, sizeof text);
   return at + WORD_DIGITS;
 }
 
 void nai_stats_put_digits(struct nai_buf *out, int64_t value) {
-  char *begin = nai_buf_reserve(out, MOST_BYTES), *at = begin;
+  const bool room = out->capacity - out->len > MOST_BYTES && !nai_buf_failed(out);
+  char *begin = room ? out->data + out->len : nai_buf_reserve(out, MOST_BYTES), *at = begin;
+  uint64_t left = value < 0 ? -(uint64_t)value : (uint64_t)value, high = left / word_limit;
   if (!at)
     return;
   if (value < 0)
     *at++ = '-';
-  at = put_more(at, value < 0 ? -(uint64_t)value : (uint64_t)value);
+  if (left < 10) {
+    *at++ = (char)('0' + left);
+  } else if (left < word_limit) {
+    at = put_first(at, (uint32_t)left);
+  } else {
+    at = high < word_limit ? put_first(at, (uint32_t)high)
+                           : put_word(put_first(at, (uint32_t)(high / word_limit)), high % word_limit);
+    at = put_word(at, left % word_limit);
+  }
   *at = '\0';
   out->len += (size_t)(at - begin);
 }

@@ -15,7 +15,11 @@ struct writer {
   const struct nai_stats_format *format;
   struct nai_stats_rows *rows;
   const struct nai_stats_scale *scale[NAI_STATS_UNITS];
-  struct nai_buf *cell; /* scratch */
+  struct nai_buf *cell;  /* scratch */
+  const struct printed { /* source->texts as csv or tsv has them */
+    const char *text;
+    size_t len;
+  } * texts;
   bool old;
 };
 
@@ -36,11 +40,38 @@ static bool is_number(const struct nai_stats_cell *cell) {
   return cell->type == NAI_STATS_INT || cell->type == NAI_STATS_REAL;
 }
 
+static inline void put_name(struct nai_stats_cell *out, const struct nai_strings *texts, int64_t number, bool empty) {
+  const bool known = number >= 0 && number < texts->count;
+  *out = (struct nai_stats_cell){.type = known || empty ? NAI_STATS_TEXT : NAI_STATS_MISSING, .text = ""};
+  if (known) {
+    out->text = nai_strings_get(texts, (uint32_t)number);
+    out->number = (uint32_t)number + 1;
+  }
+}
+
 /* Millions of cells are made: they are filled where they lie. */
 static inline void make_cell(struct nai_stats_cell *out, const struct writer *w, const struct nai_stats_column *column,
-                             uint32_t row) {
-  out->type = NAI_STATS_MISSING;
-  column->cell(out, w->rows, row, column->at);
+                             const void *record) {
+  const void *member = (const char *)record + column->at;
+  switch (column->shows) {
+  case NAI_STATS_SHOWS_INT:
+    out->i = *(const int64_t *)member;
+    out->type = out->i == NAI_STATS_NULL ? NAI_STATS_MISSING : NAI_STATS_INT;
+    return;
+  case NAI_STATS_SHOWS_REAL:
+    nai_stats_put_real(out, *(const double *)member);
+    return;
+  case NAI_STATS_SHOWS_ROUNDED:
+    nai_stats_put_real(out, nai_stats_round(*(const double *)member));
+    return;
+  case NAI_STATS_SHOWS_TEXT:
+  case NAI_STATS_SHOWS_NAME:
+    put_name(out, &w->rows->source->texts, *(const int64_t *)member, column->shows == NAI_STATS_SHOWS_NAME);
+    return;
+  case NAI_STATS_SHOWS_CELL:
+    *out = (struct nai_stats_cell){.type = NAI_STATS_MISSING};
+    column->cell(out, w->rows, record, column->at);
+  }
 }
 
 /* Of a cell that is no number. */
@@ -49,9 +80,9 @@ static const char *text_of(const struct writer *w, const struct nai_stats_cell *
 }
 
 /* The cell in the writer's buffer; its type. */
-static struct nai_stats_cell read_cell(struct writer *w, const struct nai_stats_column *column, uint32_t row) {
+static struct nai_stats_cell read_cell(struct writer *w, const struct nai_stats_column *column, const void *record) {
   struct nai_stats_cell cell;
-  make_cell(&cell, w, column, row);
+  make_cell(&cell, w, column, record);
   nai_buf_clear(w->cell);
   if (is_number(&cell))
     nai_stats_put_number(w->cell, &cell, w->scale[column->unit]);
@@ -62,7 +93,7 @@ static struct nai_stats_cell read_cell(struct writer *w, const struct nai_stats_
 
 /* --- rows: printed in parts, side by side ---------------------------------------------------------------- */
 
-typedef void put_row_fn(struct writer *w, const void *ctx, uint32_t row);
+typedef void put_row_fn(struct writer *w, const void *ctx, const void *record, uint32_t row);
 
 enum { PART_ROWS = 1024, MOST_THREADS = 8 /* each holds the text of a part */ };
 struct parts {
@@ -97,7 +128,7 @@ static int put_part(void *ctx, int part, struct nai_err *err) {
   w.rows = &rows;
   w.out = &text;
   for (uint32_t row = first; row < rows.count && row - first < PART_ROWS; row++)
-    parts->put(&w, parts->ctx, row);
+    parts->put(&w, parts->ctx, nai_stats_record_of(&rows, row), row);
   int rc = append_in_turn(parts, part, &text, err);
   return text.oom || cell.oom || rows.scratch.oom || rows.stack.text.oom ? nai_err_nomem(err) : rc;
 }
@@ -112,13 +143,10 @@ static int put_rows(struct writer *w, put_row_fn *put, const void *ctx, struct n
 
 /* --- csv, tsv ----------------------------------------------------------------------------------------- */
 
+static bool is_quoted(const char *text) { return text[strcspn(text, ",\"\n\r")]; }
+
 /* Quotes double, as in RFC 4180. */
-static void put_csv(struct nai_buf *out, const char *text) {
-  size_t plain = strcspn(text, ",\"\n\r");
-  if (!text[plain]) {
-    nai_buf_put(out, text, plain);
-    return;
-  }
+static void put_quoted(struct nai_buf *out, const char *text) {
   nai_buf_putc(out, '"');
   for (size_t len; *text; text += len) {
     len = strcspn(text, "\"");
@@ -129,29 +157,53 @@ static void put_csv(struct nai_buf *out, const char *text) {
   nai_buf_putc(out, '"');
 }
 
+/* No text of a trace holds a tab. */
 static void put_delimited(struct writer *w, bool tabs, const char *text) {
-  if (tabs)
-    nai_buf_puts(w->out, text); /* no text of a trace holds a tab */
+  if (!tabs && is_quoted(text))
+    put_quoted(w->out, text);
   else
-    put_csv(w->out, text);
+    nai_buf_puts(w->out, text);
 }
 
-static void put_delimited_row(struct writer *w, const void *ctx, uint32_t row) {
+static void put_delimited_row(struct writer *w, const void *ctx, const void *record, uint32_t row) {
   const bool tabs = *(const bool *)ctx;
+  (void)row;
   for (const struct nai_stats_column *c = w->columns; c->name; c++) {
     struct nai_stats_cell cell;
-    make_cell(&cell, w, c, row);
+    make_cell(&cell, w, c, record);
     if (c != w->columns)
       nai_buf_putc(w->out, tabs ? '\t' : ',');
     if (is_number(&cell))
       nai_stats_put_number(w->out, &cell, w->scale[c->unit]);
+    else if (cell.type == NAI_STATS_TEXT && cell.number)
+      nai_buf_put(w->out, w->texts[cell.number - 1].text, w->texts[cell.number - 1].len);
     else
       put_delimited(w, tabs, text_of(w, &cell));
   }
   nai_buf_putc(w->out, '\n');
 }
 
+/* Texts are quoted once, however many rows have them. */
+static int print_texts(struct writer *w, bool tabs, struct nai_err *err) {
+  struct nai_arena *arena = &w->rows->source->arena;
+  const struct nai_strings *texts = &w->rows->source->texts;
+  struct printed *printed;
+  NAI_TRY(NAI_NEW(printed, arena, texts->count, err));
+  for (uint32_t t = 0; t < texts->count; t++) {
+    printed[t] = (struct printed){nai_strings_get(texts, t), nai_strings_len(texts, t)};
+    if (tabs || !is_quoted(printed[t].text))
+      continue;
+    nai_buf_clear(w->cell);
+    put_quoted(w->cell, printed[t].text);
+    printed[t] = (struct printed){nai_arena_printf(arena, "%s", nai_buf_str(w->cell)), w->cell->len};
+  }
+  w->texts = printed;
+  NAI_TRY(nai_buf_check(w->cell, err));
+  return nai_arena_check(arena, err);
+}
+
 static int write_delimited(struct writer *w, bool tabs, struct nai_err *err) {
+  NAI_TRY(print_texts(w, tabs, err));
   for (const struct nai_stats_column *c = w->columns; c->name && !w->format->no_header; c++) {
     nai_buf_puts(w->out, c == w->columns ? "" : tabs ? "\t" : ",");
     put_delimited(w, tabs, header(w, c));
@@ -169,14 +221,14 @@ static void put_json(struct writer *w, const char *text) {
   nai_json_finish(&json);
 }
 
-static void put_json_row(struct writer *w, const void *ctx, uint32_t row) {
+static void put_json_row(struct writer *w, const void *ctx, const void *record, uint32_t row) {
   (void)ctx;
   nai_buf_puts(w->out, "  {\n");
   for (const struct nai_stats_column *c = w->columns; c->name; c++) {
     nai_buf_puts(w->out, "    ");
     put_json(w, header(w, c));
     nai_buf_puts(w->out, ": ");
-    struct nai_stats_cell cell = read_cell(w, c, row);
+    struct nai_stats_cell cell = read_cell(w, c, record);
     if (is_number(&cell) && c->unit != NAI_STATS_ADDRESS)
       nai_buf_puts(w->out, nai_buf_str(w->cell));
     else
@@ -201,11 +253,11 @@ static void put_html(struct writer *w, const char *tag, const char *text) {
   nai_buf_printf(w->out, "</%s>\n", tag);
 }
 
-static void put_html_row(struct writer *w, const void *ctx, uint32_t row) {
-  (void)ctx;
+static void put_html_row(struct writer *w, const void *ctx, const void *record, uint32_t row) {
+  (void)ctx, (void)row;
   nai_buf_puts(w->out, "    <tr>\n");
   for (const struct nai_stats_column *c = w->columns; c->name; c++) {
-    read_cell(w, c, row);
+    read_cell(w, c, record);
     put_html(w, "td", nai_buf_str(w->cell));
   }
   nai_buf_puts(w->out, "    </tr>\n");
@@ -266,7 +318,7 @@ static void measure(struct layout *layout, struct writer *w) {
   for (int c = 0; columns[c].name; c++) {
     layout->width[c] = w->format->no_header ? 1 : chars(header(w, &columns[c]));
     for (uint32_t row = 0; row < w->rows->count && row < lines; row++) {
-      struct nai_stats_cell cell = read_cell(w, &columns[c], row);
+      struct nai_stats_cell cell = read_cell(w, &columns[c], nai_stats_record_of(w->rows, row));
       if (row == 0)
         layout->right[c] = is_number(&cell) || cell.type == NAI_STATS_BLANK;
       int width = chars(nai_buf_str(w->cell));
@@ -321,10 +373,11 @@ static void put_separated(struct writer *w, bool table, int c, int width, enum s
   nai_buf_puts(w->out, table ? " |" : "");
 }
 
-static void put_columns_row(struct writer *w, const void *ctx, uint32_t row) {
+static void put_columns_row(struct writer *w, const void *ctx, const void *record, uint32_t row) {
   const struct layout *layout = ctx;
+  (void)row;
   for (int c = 0; w->columns[c].name; c++) {
-    read_cell(w, &w->columns[c], row);
+    read_cell(w, &w->columns[c], record);
     put_separated(w, layout->table, c, layout->width[c], layout->right[c] ? RIGHT : LEFT);
   }
   nai_buf_putc(w->out, '\n');
