@@ -1,5 +1,6 @@
 /* Which known word a misspelt one may be. */
 #include "features/ask/internal.h"
+#include "features/ask/numbers.h"
 
 /* The number of letters to change, add, drop or swap with the next one, of a word and a pattern whose * ends it: then
  * whatever follows in the word costs nothing. More than `most`: most + 1. */
@@ -41,13 +42,7 @@ static bool has_same_letters(const char *a, const char *b, size_t len) {
   return true;
 }
 
-static bool is_ending(const char *text, size_t len) {
-  static const char *const endings[] = {"d", "ed", "r", "er", "or", "e", "ing", "ion"};
-  for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
-    if (strlen(endings[i]) == len && strncmp(text, endings[i], len) == 0)
-      return true;
-  return false;
-}
+static bool is_ending(const char *text, size_t len) { return nai_word_place("d ed r er or e ing ion", text, len) > 0; }
 
 /* "served" is no misspelt "server". */
 static bool is_inflected(const char *word, const char *pattern, size_t len) {
