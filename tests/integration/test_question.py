@@ -272,11 +272,11 @@ class Answers(unittest.TestCase):
         for question, begin in ((f"p90 of {short}", cell(f"select human(p90_duration_ns, 'ns') || ' is the p90: ' {of}")),
                                 (f"how many times is {short} launched", cell(f"select human(sum(call_count), 'count') || ' kernels of ' from kernels where kernel_name = (select kernel_name {of})")),
                                 (f"registers per thread of {short}", cell(f"select registers_per_thread || ' registers per thread;' from kernel_shape s join kernels k using (kernel_name) where instr(k.short_name, '{short}') order by s.total_time_ns desc")),
-                                ("does it call cudaLaunchKernel", "Yes: cudaLaunchKernel is called "), ("is cudaLaunchKernel the bottleneck", "cudaLaunchKernel is called "),
+                                ("does it call cudaLaunchKernel", "Yes: "), ("is cudaLaunchKernel the bottleneck", "cudaLaunchKernel is called "),
                                 ("p99 of cudaLaunchKernel", cell("select human(p99(end_ns - start_ns), 'ns') || ' is the p99: ' from api_events where name = 'cudaLaunchKernel'")),
                                 ('longest "forward"', cell("select human(max_duration_ns, 'ns') || ' is the longest (at ' from nvtx_ranges where range_name = 'forward'")),
                                 ("longest CUDA call", cell("select human(max(end_ns - start_ns), 'ns') || ' is the longest' from api_events")),
-                                ("total CUDA API time", cell("select human(sum(end_ns - start_ns), 'ns') || ' total: ' from api_events")),
+                                ("total CUDA API time", cell("select human(sum(end_ns - start_ns), 'ns') || ' ' from api_events")),
                                 ("is it vllm or pytorch", "PyTorch"), ("is there an all to all", "No: 0 kernels of alltoall"), ("is there an allreduce", "Yes: ")):
             with self.subTest(question):
                 self.assertTrue(self.said("training", question).startswith(begin), (begin, self.said("training", question)))
@@ -318,7 +318,7 @@ class Answers(unittest.TestCase):
                 ("shapes", "which kernel uses most registers", cell("shapes", "select max(registers_per_thread) from kernel_shape")),
                 ("steps", "is step 3 slower than step 2", "Yes: " if cell("steps", step + "3") > cell("steps", step + "2") else "No: "),
                 ("steps", "fastest step", "Step " + str(cell("steps", "select step from steps where state = 'steady' order by duration_ns, rowid limit 1"))),
-                ("training", "which kernel has the highest average", cell("training", "select short_name || ' has the highest average, ' || human(1.0 * sum(total_time_ns) / sum(call_count), 'ns') from kernels group by kernel_name "
+                ("training", "which kernel has the highest average", cell("training", "select short_name || ' has the highest average' from kernels group by kernel_name "
                                                                                      "order by 1.0 * sum(total_time_ns) / sum(call_count) desc limit 1")),
                 ("training", "top 2 kernels by count", "By number of calls: " + cell("training", "select short_name from kernels group by kernel_name order by sum(call_count) desc, kernel_name limit 1")),
                 ("training", "how many triton kernels", "0 triton kernels"), ("training", "is there a softmax kernel", "No: 0 softmax"), ("training", "is there no nvtx", "No: ")):
@@ -417,7 +417,7 @@ class Answers(unittest.TestCase):
                               "and pid = (select pid from serving_engines)", "--format", "json").stdout)["rows"][0]
         self.assertTrue(self.said("serving", "gpu utilization during decode").startswith(f"{rows[0]:.1f} % busy"))
         self.assertTrue(self.said("serving", "how many decode steps").startswith(f"{rows[1]} steps"))
-        self.assertTrue(self.said("serving", "what kernel is slowest inside decode").startswith('No answer accounts for "inside", "decode".'))
+        self.assertTrue(self.said("serving", "what kernel is slowest inside decode").startswith('No answer accounts for "decode".'))
 
     def test_a_capture_without_a_gpu_does_not_speak_of_one(self):
         with_calls = self.said("nvtx-only", "how long is the capture")

@@ -77,21 +77,16 @@ static void take_point(struct nai_question *q, const char *text, const char *num
     q->time_ns[q->time_count++] = q->time_ns[0] + LENGTH_NS;
 }
 
-/* "gaps are between 1 and 5 ms", "between 1 and 5 ms long" */
-static bool says_length(const struct nai_question *q) {
-  enum { SHORT_NS = 100000000 };
+/* "between 10 and 20 us": nobody asks for such a stretch of a capture by its times since the start; "gaps are between 1
+ * and 5 ms", "between 1 and 5 ms long". */
+static void take_lengths(struct nai_question *q) {
+  enum { BRIEF_NS = 1000000, SHORT_NS = 100000000 };
   bool says = q->count && strcmp(q->words[q->count - 1].text, "long") == 0;
   for (size_t i = 0; i + 1 < q->count; i++)
     says |= strcmp(q->words[i + 1].text, "between") == 0 &&
             nai_word_is_of("are is took take takes last lasts lasting of", q->words[i].text);
-  return says && q->time_ns[0] < SHORT_NS && q->time_ns[1] < SHORT_NS;
-}
-
-/* "between 10 and 20 us": nobody asks for such a stretch of a capture by its times since the start. */
-static void take_lengths(struct nai_question *q) {
-  enum { SHORT_NS = 1000000 };
-  bool brief = q->time_ns[0] < SHORT_NS && q->time_ns[1] < SHORT_NS;
-  if (q->time_count != 2 || q->from_start || q->from_end || (!brief && !says_length(q)))
+  int64_t below = says ? SHORT_NS : BRIEF_NS;
+  if (q->time_count != 2 || q->from_start || q->from_end || q->time_ns[0] >= below || q->time_ns[1] >= below)
     return;
   q->least_ns = q->time_ns[0] < q->time_ns[1] ? q->time_ns[0] : q->time_ns[1];
   q->most_ns = q->time_ns[0] + q->time_ns[1] - q->least_ns;

@@ -267,11 +267,9 @@ static int takes_all(bool *out, const struct nai_asking *asking, struct nai_ques
                      const struct nai_intent *intent, struct nai_err *err) {
   NAI_SCOPED(nai_buf) left = {0};
   nai_question_answered(q, asking->intents, intent);
-  if (q->within && !nai_intent_takes(intent, ":within")) {
-    *out = false;
-    return NAI_OK;
-  }
-  *out = !has_facts(intent) || !(put_words(&left, asking, is_unknown) + put_words(&left, asking, nai_question_is_left));
+  *out =
+      (!q->within || nai_intent_takes(intent, ":within")) &&
+      (!has_facts(intent) || !(put_words(&left, asking, is_unknown) + put_words(&left, asking, nai_question_is_left)));
   return *out ? applies(out, asking, intent, err) : NAI_OK;
 }
 

@@ -157,14 +157,13 @@ int nai_names_say_unknown(bool *any, const struct nai_asking *asking, struct nai
 /* "ioctls", "cudaMallocs": calls of a name. */
 static int take_plural(struct nai_question_word *w, const struct nai_asking *asking, struct nai_err *err) {
   size_t len = strlen(w->text);
-  char one[NAI_QUESTION_WORD];
-  const char *candidate = one, *name, *kind;
+  const char *one = w->text, *name, *kind;
   if ((w->known && !nai_question_has_mark(w->text)) || w->quoted || len < 2 || w->text[len - 1] != 's')
     return NAI_OK;
-  snprintf(one, sizeof one, "%.*s", (int)len - 1, w->text);
-  NAI_TRY(find_name(&name, &kind, asking, &candidate, 1, WHOLE, err));
-  if (name)
-    w->text[len - 1] = w->typed[len - 1] = '\0';
+  w->text[len - 1] = '\0';
+  NAI_TRY(find_name(&name, &kind, asking, &one, 1, WHOLE, err));
+  if (!name)
+    w->text[len - 1] = 's';
   return NAI_OK;
 }
 

@@ -42,14 +42,13 @@ static bool has_same_letters(const char *a, const char *b, size_t len) {
   return true;
 }
 
-static bool is_ending(const char *text, size_t len) { return nai_word_place("d ed r er or e ing ion", text, len) > 0; }
-
 /* "served" is no misspelt "server". */
 static bool is_inflected(const char *word, const char *pattern, size_t len) {
   size_t same = 0;
   while (same < len && word[same] == pattern[same])
     same++;
-  return is_ending(word + same, strlen(word + same)) && is_ending(pattern + same, len - same);
+  static const char endings[] = "d ed r er or e ing ion";
+  return nai_word_is_of(endings, word + same) && nai_word_place(endings, pattern + same, len - same);
 }
 
 /* Looks in a word of a pattern for what a word of the question may have meant. Short words that differ by one letter

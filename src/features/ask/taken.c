@@ -2,16 +2,41 @@
 #include "features/ask/internal.h"
 #include "features/ask/numbers.h"
 
-/* Whether a statement of a fact, or of the tables that those of an intent read, has a text. */
-static bool has(const struct nai_yaml *doc, const struct nai_yaml_node *node, const char *text) {
+/* Whether a text looks for a word in the question and finds it: a literal behind ":question" has it, alone or in words
+ * without space that the question has ("lessthan"). */
+static bool looks_for(const struct nai_question *q, const char *text, const char *word) {
+  for (const char *at = text; (at = strstr(at, ":question")); at++) {
+    const char *from = strchr(at, '\''), *end = from ? strchr(from + 1, '\'') : NULL;
+    for (size_t len; end && from < end; from += len + 1) {
+      char token[NAI_QUESTION_WORD];
+      for (len = 0; isalnum((unsigned char)from[len]);)
+        len++;
+      snprintf(token, sizeof token, "%.*s", (int)len, from);
+      if (strstr(token, word) && strstr(q->squeezed, token))
+        return true;
+    }
+  }
+  return false;
+}
+
+/* Whether a statement of some facts, or of the tables that those of their intent read, has a text; or, with a question,
+ * looks for that word in it. */
+static bool has(const struct nai_yaml *doc, const struct nai_yaml_node *node, const char *text,
+                const struct nai_question *q) {
   const struct nai_yaml_node *n = node ? nai_yaml_first(doc, node) : NULL;
-  while (n && !strstr(n->text, text) && !has(doc, n, text))
+  while (n && !(q ? looks_for(q, n->text, text) : strstr(n->text, text) != NULL) && !has(doc, n, text, q))
     n = nai_yaml_next(doc, n);
   return n != NULL;
 }
 
+static bool any_has(const struct nai_intent *intent, const struct nai_yaml_node *facts, const char *text,
+                    const struct nai_question *q) {
+  return has(intent->doc, facts, text, q) ||
+         has(intent->doc, nai_yaml_get(intent->doc, intent->node, "tables"), text, q);
+}
+
 bool nai_fact_has(const struct nai_intent *intent, const struct nai_yaml_node *fact, const char *text) {
-  return has(intent->doc, fact, text) || has(intent->doc, nai_yaml_get(intent->doc, intent->node, "tables"), text);
+  return any_has(intent, fact, text, NULL);
 }
 
 bool nai_intent_takes(const struct nai_intent *intent, const char *parameter) {
@@ -48,43 +73,13 @@ static void mark_choices(struct nai_question_marks *covered, const struct nai_qu
   }
 }
 
-/* Whether a text looks for a word in the question and finds it: a literal behind ":question" has it, alone or in words
- * without space that the question has ("lessthan"). */
-static bool looks_for(const struct nai_question *q, const char *text, const char *word) {
-  for (const char *at = text; (at = strstr(at, ":question")); at++) {
-    const char *from = strchr(at, '\''), *end = from ? strchr(from + 1, '\'') : NULL;
-    for (size_t len; end && from < end; from += len + 1) {
-      char token[NAI_QUESTION_WORD];
-      for (len = 0; isalnum((unsigned char)from[len]);)
-        len++;
-      snprintf(token, sizeof token, "%.*s", (int)len, from);
-      if (strstr(token, word) && strstr(q->squeezed, token))
-        return true;
-    }
-  }
-  return false;
-}
-
-static bool any_looks_for(const struct nai_question *q, const struct nai_yaml *doc, const struct nai_yaml_node *node,
-                          const char *word) {
-  const struct nai_yaml_node *n = node ? nai_yaml_first(doc, node) : NULL;
-  while (n && !looks_for(q, n->text, word) && !any_looks_for(q, doc, n, word))
-    n = nai_yaml_next(doc, n);
-  return n != NULL;
-}
-
 /* Words that its statements look for in the question. */
 static void mark_looked_for(struct nai_question_marks *covered, const struct nai_question *q,
                             const struct nai_intent *intent) {
   enum { SHORTEST = 3 };
-  const struct nai_yaml *doc = intent->doc;
-  const struct nai_yaml_node *facts = nai_yaml_get(doc, intent->node, "facts"),
-                             *tables = nai_yaml_get(doc, intent->node, "tables");
-  for (size_t i = 0; i < q->count; i++) {
-    const char *word = q->words[i].text;
-    covered->at[i] |=
-        strlen(word) >= SHORTEST && (any_looks_for(q, doc, facts, word) || any_looks_for(q, doc, tables, word));
-  }
+  const struct nai_yaml_node *facts = nai_yaml_get(intent->doc, intent->node, "facts");
+  for (size_t i = 0; i < q->count; i++)
+    covered->at[i] |= strlen(q->words[i].text) >= SHORTEST && any_has(intent, facts, q->words[i].text, q);
 }
 
 static bool is_unit(const char *word) { return nai_number_is_unit(word) || nai_word_is_of("half third quarter", word); }
