@@ -136,25 +136,27 @@ class Facts(unittest.TestCase):
         self.assertEqual(answer["intents"][0], "named_kernel")
         self.assertIn(short, answer["facts"][0]["text"])
         self.assertEqual(ask(place, 'what happens in "forward"')["intents"][0], "named_range")
-        self.assertEqual(ask(place, "how long is cudaLaunchKernel")["intents"][0], "named_call")
+        self.assertEqual(ask(place, "is cudaLaunchKernel slow")["intents"][0], "named_call")
         self.assertIn('Nothing in the trace is called "no_such_kernel"', ask(place, "how slow is no_such_kernel")["answer"][0]["text"])
 
 
     def test_whole_names_come_before_words(self):
         """`sampling` is a range of the trace; "softmax" a word of a kernel's name that the question about GPUs leaves over."""
         cost = ask(artifacts("inference"), "how much does sampling cost")
-        self.assertEqual(cost["intents"][0], "named_range")
+        self.assertIn("of sampling", cost["answer"][0]["text"])
         self.assertNotIn("prices", json.dumps(cost))
         softmax = ask(artifacts("collectives-skewed"), "how long is softmax on gpu 1")
-        self.assertTrue(softmax["answer"][0]["text"].startswith("softmax 12.0 ms"), softmax)
+        self.assertRegex(softmax["answer"][0]["text"], r"^12.0 ms total: \d+ softmax kernels? on GPU 1", softmax)
         occupancy = ask(artifacts("training"), "occupancy of flash_bwd")
         shapes = [f["text"] for f in occupancy["facts"] if f["table"] == "kernel_shape" and "registers" in f["text"]]
         self.assertTrue(shapes and all("flash_bwd" in text for text in shapes if not text.startswith("its most expensive")), shapes)
 
     def test_the_whole_name_comes_before_names_that_hold_it(self):
         """"forward" is a range, and part of others."""
-        first = ask(artifacts("training"), 'how long is "forward"')["facts"][0]
+        first = ask(artifacts("training"), 'what is "forward"')["facts"][0]
         self.assertEqual([v["value"] for v in first["values"] if v["column"] == "range_name"], ["forward"])
+        count, = Truth(trace("training")).db.execute("select count(*) from NVTX_EVENTS left join StringIds on id = textId where coalesce(text, value) = 'forward'").fetchone()
+        self.assertIn(f" {count} NVTX ranges of forward,", ask(artifacts("training"), 'how long is "forward"')["answer"][0]["text"])
 
     def test_what_is_not_answered_is_said_first(self):
         first = ask(artifacts("training"), "which layer is the flumpest")["answer"][0]["text"]
@@ -209,11 +211,11 @@ class Answers(unittest.TestCase):
         self.assertEqual(lost[int(gpu)], time)
 
     def test_calls_of_a_name(self):
-        answer = ask(artifacts("alloc-churn"), "how much time is spent in cudaMalloc")
-        said = " ".join(s["text"] for s in answer["answer"])
+        said = self.said("alloc-churn", "is cudaMalloc slow")
         self.assertRegex(said, r"cudaMalloc is called 60 times .* cudaMallocAsync, another such call, is called 60 times")
         self.assertNotIn("Nothing recorded", said)
-        self.assertIn("cudaMalloc is called 1 time and", self.said("inference", "how much time is spent in cudaMalloc"))
+        self.assertRegex(self.said("alloc-churn", "how much time is spent in cudaMallocs"), "total: 60 CUDA calls of cudaMalloc,")
+        self.assertIn("cudaMalloc is called 1 time and", self.said("inference", "is cudaMalloc slow"))
 
     def test_pauses(self):
         self.assertRegex(self.said("pause", "why is there a pause"), r"The longest pause is one of .* the launching thread (waited for input|read files)")
@@ -267,15 +269,15 @@ class Answers(unittest.TestCase):
             return json.loads(run("sql", place, sql, "--format", "json").stdout)["rows"][0][0]
         short = re.split("[<(]", cell("select short_name from kernels order by total_time_ns desc limit 1"))[0]
         of = f"from kernels where instr(short_name, '{short}') order by total_time_ns desc limit 1"
-        for question, begin in ((f"p90 of {short}", cell(f"select human(p90_duration_ns, 'ns') || ' is the p90;' {of}")),
-                                (f"how many times is {short} launched", cell(f"select human(sum(call_count), 'count') || ' calls;' from kernels where kernel_name = (select kernel_name {of})")),
+        for question, begin in ((f"p90 of {short}", cell(f"select human(p90_duration_ns, 'ns') || ' is the p90: ' {of}")),
+                                (f"how many times is {short} launched", cell(f"select human(sum(call_count), 'count') || ' kernels of ' from kernels where kernel_name = (select kernel_name {of})")),
                                 (f"registers per thread of {short}", cell(f"select registers_per_thread || ' registers per thread;' from kernel_shape s join kernels k using (kernel_name) where instr(k.short_name, '{short}') order by s.total_time_ns desc")),
-                                ("does it call cudaLaunchKernel", "Yes: cudaLaunchKernel is called "), ("is cudaLaunchKernel the bottleneck", "cudaLaunchKernel is called "),
-                                ("p99 of cudaLaunchKernel", cell("select human(p99(end_ns - start_ns), 'ns') || ' is the p99; ' from api_events where name = 'cudaLaunchKernel'")),
-                                ('longest "forward"', cell("select human(max_duration_ns, 'ns') || ' is the longest; ' from nvtx_ranges where range_name = 'forward'")),
-                                ("longest CUDA call", cell("select human(max(end_ns - start_ns), 'ns') || ' is the longest call: ' from api_events")),
-                                ("total CUDA API time", cell("select human(sum(end_ns - start_ns), 'ns') || ' in CUDA calls, summed over threads;' from api_events")),
-                                ("is it vllm or pytorch", "PyTorch"), ("is there an all to all", "No: none of that kind ran"), ("is there an allreduce", "Yes: ")):
+                                ("does it call cudaLaunchKernel", "Yes: "), ("is cudaLaunchKernel the bottleneck", "cudaLaunchKernel is called "),
+                                ("p99 of cudaLaunchKernel", cell("select human(p99(end_ns - start_ns), 'ns') || ' is the p99: ' from api_events where name = 'cudaLaunchKernel'")),
+                                ('longest "forward"', cell("select human(max_duration_ns, 'ns') || ' is the longest (at ' from nvtx_ranges where range_name = 'forward'")),
+                                ("longest CUDA call", cell("select human(max(end_ns - start_ns), 'ns') || ' is the longest' from api_events")),
+                                ("total CUDA API time", cell("select human(sum(end_ns - start_ns), 'ns') || ' ' from api_events")),
+                                ("is it vllm or pytorch", "PyTorch"), ("is there an all to all", "No: 0 kernels of alltoall"), ("is there an allreduce", "Yes: ")):
             with self.subTest(question):
                 self.assertTrue(self.said("training", question).startswith(begin), (begin, self.said("training", question)))
         self.assertIn(cell(f"select nvtx_path from kernel_paths where instr(kernel_name, '{short}') order by total_time_ns desc limit 1") + " launches it most", self.said("training", f"who launches {short}"))
@@ -316,6 +318,8 @@ class Answers(unittest.TestCase):
                 ("shapes", "which kernel uses most registers", cell("shapes", "select max(registers_per_thread) from kernel_shape")),
                 ("steps", "is step 3 slower than step 2", "Yes: " if cell("steps", step + "3") > cell("steps", step + "2") else "No: "),
                 ("steps", "fastest step", "Step " + str(cell("steps", "select step from steps where state = 'steady' order by duration_ns, rowid limit 1"))),
+                ("training", "which kernel has the highest average", cell("training", "select short_name || ' has the highest average' from kernels group by kernel_name "
+                                                                                     "order by 1.0 * sum(total_time_ns) / sum(call_count) desc limit 1")),
                 ("training", "top 2 kernels by count", "By number of calls: " + cell("training", "select short_name from kernels group by kernel_name order by sum(call_count) desc, kernel_name limit 1")),
                 ("training", "how many triton kernels", "0 triton kernels"), ("training", "is there a softmax kernel", "No: 0 softmax"), ("training", "is there no nvtx", "No: ")):
             with self.subTest(question, trace=name):
@@ -349,10 +353,24 @@ class Answers(unittest.TestCase):
         kernels = "from CUPTI_ACTIVITY_KIND_KERNEL join StringIds on id = shortName where "
         ranges = "from NVTX_EVENTS where end is not null and "
         begin = "(select min(start) from CUPTI_ACTIVITY_KIND_KERNEL)"
+        whole = Truth(trace("host-bound"))
+        middle = min(op[1] for op in whole.operations()) + whole.window() // 2
+        size, = truth("copy-bound", "select bytes from CUPTI_ACTIVITY_KIND_MEMCPY group by 1 order by count(*) desc limit 1")[0]
         pid, = truth("training", "select max(globalPid / 0x1000000 % 0x1000000) from CUPTI_ACTIVITY_KIND_KERNEL")[0]
         for name, question, sql in (
                 ("host-bound", "how many cudaLaunchKernel calls took more than 5 us", f"count(*) {calls} value glob 'cudaLaunchKernel_*' and end - start > 5000"),
                 ("host-bound", "wie lange dauert cudaStreamSynchronize im mittel in the first 1 s", f"avg(end - start) {calls} value glob 'cudaStreamSynchronize_*'"),
+                ("host-bound", "how many kernels in the first half of the capture", f"count(*) from CUPTI_ACTIVITY_KIND_KERNEL where start < {middle}"),
+                ("host-bound", "average launch latency", "avg(k.start - r.start) from CUPTI_ACTIVITY_KIND_KERNEL k join CUPTI_ACTIVITY_KIND_RUNTIME r on r.correlationId = k.correlationId and r.globalTid / 0x1000000 = k.globalPid / 0x1000000"),
+                ("host-bound", "how many threads make cuda calls", "count(distinct globalTid) from CUPTI_ACTIVITY_KIND_RUNTIME"),
+                ("copy-bound", "how many copies between 1 KB and 2 MB", "count(*) from CUPTI_ACTIVITY_KIND_MEMCPY where bytes between 1000 and 2000000"),
+                ("copy-bound", f"how many copies are exactly {size} bytes", f"count(*) from CUPTI_ACTIVITY_KIND_MEMCPY where bytes = {size}"),
+                ("copy-bound", f"how many copies of at least {size} bytes", f"count(*) from CUPTI_ACTIVITY_KIND_MEMCPY where bytes >= {size}"),
+                ("copy-bound", "what percentage of copies is pageable", "100.0 * avg(srcKind = 0 or dstKind = 0) from CUPTI_ACTIVITY_KIND_MEMCPY"),
+                ("copy-bound", "average duration of copies larger than 1 MB", "avg(end - start) from CUPTI_ACTIVITY_KIND_MEMCPY where bytes > 1000000"),
+                ("training", "how many gemm kernels in forward", f"count(*) from CUPTI_ACTIVITY_KIND_KERNEL k join StringIds on id = k.shortName where value like 'nvjet%' and exists (select 1 from CUPTI_ACTIVITY_KIND_RUNTIME r "
+                                                                 "join NVTX_EVENTS n on n.globalTid = r.globalTid and r.start between n.start and n.end where r.correlationId = k.correlationId and r.globalTid / 0x1000000 = k.globalPid / 0x1000000 "
+                                                                 "and coalesce(n.text, (select value from StringIds where id = n.textId)) = 'forward')"),
                 ("host-bound", "cuda calls < 4 us", f"count(*) {calls} end - start < 4000"),
                 ("host-bound", "p95 of step_a", None),
                 ("host-bound", "shortest step_a in the first 10 ms", f"min(end - start) {kernels} value glob 'step_a*' and start >= {begin} and start < {begin} + 10000000"),
@@ -384,10 +402,10 @@ class Answers(unittest.TestCase):
     def test_a_name_beside_one_that_is_missing(self):
         said = [s["text"] for s in ask(artifacts("alloc-churn"), "how many cudaMallocHost and cudaFree calls")["answer"]]
         self.assertIn('Nothing in the trace is called "cudaMallocHost"', said[0])
-        self.assertTrue(any(text.startswith("cudaFree is called 60 times") for text in said), said)
+        self.assertTrue(any(text.startswith("60 CUDA calls of cudaFree,") for text in said), said)
 
     def test_a_name_in_mixed_case_is_part_of_a_range(self):
-        self.assertIn("nvtx_ranges", [f["table"] for f in ask(artifacts("tensorrt-like"), "p95 of the ExecutionContext range")["facts"]])
+        self.assertIn(" NVTX ranges of ExecutionContext::execute,", self.said("tensorrt-like", "p95 of the ExecutionContext range"))
 
     def test_two_names_are_two_answers(self):
         two = self.said("host-bound", "ratio of step_a to step_b")
@@ -399,7 +417,7 @@ class Answers(unittest.TestCase):
                               "and pid = (select pid from serving_engines)", "--format", "json").stdout)["rows"][0]
         self.assertTrue(self.said("serving", "gpu utilization during decode").startswith(f"{rows[0]:.1f} % busy"))
         self.assertTrue(self.said("serving", "how many decode steps").startswith(f"{rows[1]} steps"))
-        self.assertTrue(self.said("serving", "what kernel is slowest inside decode").startswith('No answer accounts for "inside", "decode".'))
+        self.assertTrue(self.said("serving", "what kernel is slowest inside decode").startswith('No answer accounts for "decode".'))
 
     def test_a_capture_without_a_gpu_does_not_speak_of_one(self):
         with_calls = self.said("nvtx-only", "how long is the capture")
@@ -410,7 +428,7 @@ class Answers(unittest.TestCase):
     def test_ranges_without_kernels(self):
         name, = json.loads(run("sql", artifacts("nvtx-only"), "select range_name from nvtx_ranges limit 1", "--format", "json").stdout)["rows"][0]
         said = self.said("nvtx-only", f'how long is "{name}"')
-        self.assertIn("of CPU time in", said)
+        self.assertIn(" total: ", said)
         self.assertNotIn("kernel", said)
 
     def test_repetitions_where_no_steps_are(self):
@@ -468,7 +486,7 @@ class Honesty(unittest.TestCase):
     def test_the_begin_of_a_name_of_a_kernel(self):
         place = support.artifacts(edited("host-bound", "update StringIds set value = 'GrayscaleKernel' where id = (select demangledName from CUPTI_ACTIVITY_KIND_KERNEL limit 1)"))
         said = [s["text"] for s in ask(place, "how long does grayscale take")["answer"]]
-        self.assertTrue(said[0].startswith("GrayscaleKernel takes "), said)
+        self.assertRegex(said[0], r" total: \d+ kernels? of GrayscaleKernel", said)
 
     def test_a_slice_of_a_gpu(self):
         place = support.artifacts(edited("host-bound", "update TARGET_INFO_GPU set name = name || ' MIG 2g.12gb'"))
@@ -507,7 +525,7 @@ class Honesty(unittest.TestCase):
         with contextlib.closing(sqlite3.connect(copy)) as db, db:
             db.execute("update NVTX_EVENTS set text = 'forwrad' where text = 'forward'")
             db.execute("update StringIds set value = 'forwrad' where value = 'forward'")
-        self.assertEqual(ask(support.artifacts(copy), "how long is forwrad")["intents"], ["named_range"])
+        self.assertIn("of forwrad,", ask(support.artifacts(copy), "how long is forwrad")["answer"][0]["text"])
         self.assertIn("Read", json.dumps(ask(artifacts("training"), "how long is forwrad")["answer"]))
 
     def test_one_run_compares_nothing(self):
@@ -712,7 +730,7 @@ class Numbers(unittest.TestCase):
                         "FROM NVTX_EVENTS WHERE end IS NOT NULL ORDER BY end DESC LIMIT 1" for text, ns in ((900001, 3001000), (900002, 7001000))))
         for level, time in ((1, "3.00 ms"), (12, "7.00 ms")):
             said = ask(support.artifacts(path), f"how long is Coarse Level {level}")["answer"]
-            self.assertTrue(said[0]["text"].startswith(f"Coarse Level {level} takes {time} "), said)
+            self.assertTrue(said[0]["text"].startswith(f"{time} total: 1 NVTX range of Coarse Level {level},"), said)
 
     def test_time_in_mpi(self):
         truth, calls = Truth(trace("mpi-ranks")), {}
@@ -759,7 +777,7 @@ class Numbers(unittest.TestCase):
                                  f"where s.value like '%AllReduce%' and k.deviceId = {gpu}")
             value, slack = first_number(ask(place, f"how long is all-reduce on GPU {gpu}")["answer"][0]["text"])
             self.assertAlmostEqual(value, expected, delta=slack + 1)
-        self.assertTrue(ask(place, "how long is all-gather")["answer"][0]["text"].startswith("0 ns: none of that kind ran; communication of other kinds: AllReduce"))
+        self.assertTrue(ask(place, "is there an all-gather")["answer"][0]["text"].startswith("No: 0 kernels of allgather"))
 
 
 class OfTheUser(unittest.TestCase):
@@ -805,13 +823,13 @@ intents:
     def test_choices_are_not_dropped(self):
         """Each is a parameter of statements: beyond what there is room for, a file is refused."""
         place, there = artifacts("host-bound"), len(INTENTS["choices"])
-        for count in (12, 17):
+        for count in (12, 33):
             text = "choices:\n" + "".join(f"  mine{i}: {{w{i}: [zebra{i}]}}\n" for i in range(count)) + (
                 f"intents:\n  - intent: x\n    about: y\n    words: [zebra*]\n    facts: [{{table: run_info, with: {{v: ':mine{count - 1}'}}, text: '{{{{v}}}}'}}]\n")
-            refused = count + there > 16
+            refused = count + there > 32
             said = ask(place, f"zebra{count - 1}?", "--intents", self.file(text), status=2 if refused else 0)
             if refused:
-                self.assertIn("more than 16 choices", said)
+                self.assertIn("more than 32 choices", said)
             else:
                 self.assertEqual([fact["text"] for fact in said["facts"]], [f"w{count - 1}"])
 

@@ -10,7 +10,7 @@ int nai_facts_ask(struct nai_query_rows *out, const struct nai_asking *asking, c
                   struct nai_err *err) {
   enum { MAX_ROWS = 1000 };
   const struct nai_question *q = asking->question;
-  enum { PLAIN = 15 };
+  enum { PLAIN = 17 };
   bool pair = q->gpu_count == 2;
   struct nai_query_parameter parameters[PLAIN + NAI_QUESTION_MAX_CHOICES] = {
       nai_query_int("gpu", asking->gpu, INT64_MIN),
@@ -22,6 +22,8 @@ int nai_facts_ask(struct nai_query_rows *out, const struct nai_asking *asking, c
       nai_query_int("number", q->number, INT64_MIN),
       nai_query_int("other", q->other, INT64_MIN),
       nai_query_string("named", q->named),
+      nai_query_string("within", q->within),
+      nai_query_string("text", q->text),
       nai_query_int("least_ns", q->least_ns, INT64_MIN),
       nai_query_int("most_ns", q->most_ns, INT64_MIN),
       nai_query_int("least_bytes", q->least_bytes, INT64_MIN),
@@ -60,18 +62,10 @@ void nai_answer_say(const struct nai_asking *asking, struct nai_sentences *where
         (struct nai_sentence){nai_answer_copy(asking, text), fact ? (int)(fact - asking->answer->facts) : -1};
 }
 
-struct nai_fact *nai_fact_find(struct nai_answer *answer, const char *table, int64_t row) {
-  for (size_t i = 0; i < answer->fact_count; i++)
-    if (answer->facts[i].row == row && strcmp(answer->facts[i].table, table) == 0)
-      return &answer->facts[i];
-  return NULL;
-}
-
-/* A row may say several things. */
-static struct nai_fact *find_line(struct nai_answer *answer, const char *table, int64_t row, const char *text) {
+struct nai_fact *nai_fact_find(struct nai_answer *answer, const char *table, int64_t row, const char *text) {
   for (size_t i = 0; i < answer->fact_count; i++)
     if (answer->facts[i].row == row && strcmp(answer->facts[i].table, table) == 0 &&
-        strcmp(answer->facts[i].text, text) == 0)
+        (!text || strcmp(answer->facts[i].text, text) == 0))
       return &answer->facts[i];
   return NULL;
 }
@@ -124,8 +118,16 @@ static void put_columns(struct nai_buf *sql, struct nai_buf *names, const struct
   }
 }
 
-static void put_statement(struct nai_buf *sql, const struct nai_yaml *doc, const struct nai_yaml_node *entry,
+void nai_intent_put_tables(struct nai_buf *sql, const struct nai_intent *intent) {
+  const struct nai_yaml *doc = intent->doc;
+  const struct nai_yaml_node *first = nai_intent_items(doc, intent->node, "tables"), *table = first;
+  for (; table; table = nai_yaml_next(doc, table))
+    nai_buf_printf(sql, "%s%s as (%s)\n", table == first ? "with " : ", ", table->key, table->text);
+}
+
+static void put_statement(struct nai_buf *sql, const struct nai_intent *intent, const struct nai_yaml_node *entry,
                           bool by_gpu, size_t room) {
+  const struct nai_yaml *doc = intent->doc;
   const char *where = nai_intent_text(doc, entry, "where"), *order = nai_intent_text(doc, entry, "order"),
              *limit = nai_intent_text(doc, entry, "limit");
   const struct nai_yaml_node *start = nai_intent_items(doc, entry, "time"),
@@ -133,6 +135,7 @@ static void put_statement(struct nai_buf *sql, const struct nai_yaml *doc, const
   size_t most = limit ? strtoul(limit, NULL, 10) : room;
   NAI_SCOPED(nai_buf) names = {0};
   nai_buf_putc(&names, ' ');
+  nai_intent_put_tables(sql, intent);
   nai_buf_printf(sql, "select rowid as row_, %s as start_, %s as end_", start ? start->text : "null",
                  end ? end->text : "null");
   put_columns(sql, &names, doc, entry, "text");
@@ -189,11 +192,11 @@ static int is_by_gpu(bool *out, const struct nai_asking *asking, const char *tab
 }
 
 /* Whether a fact is of the GPU and the stretch of time that the question names. */
-static bool applies(const struct nai_asking *asking, const struct nai_yaml *doc, const struct nai_yaml_node *entry,
+static bool applies(const struct nai_asking *asking, const struct nai_intent *intent, const struct nai_yaml_node *entry,
                     bool by_gpu) {
   const struct nai_question *q = asking->question;
-  bool gpu = asking->gpu == INT64_MIN || by_gpu || nai_fact_has(doc, entry, ":gpu");
-  return gpu && (q->time_count < 2 || nai_fact_has(doc, entry, ":from"));
+  bool gpu = asking->gpu == INT64_MIN || by_gpu || nai_fact_has(intent, entry, ":gpu");
+  return gpu && (q->time_count < 2 || nai_fact_has(intent, entry, ":from"));
 }
 
 int nai_facts_add(const struct nai_asking *asking, const struct nai_intent *intent, const struct nai_yaml_node *entry,
@@ -208,15 +211,15 @@ int nai_facts_add(const struct nai_asking *asking, const struct nai_intent *inte
   bool by_gpu;
   snprintf(label, sizeof label, "%s: intent %s, facts of %s", doc->file, intent->name, table);
   NAI_TRY(is_by_gpu(&by_gpu, asking, table, err));
-  if (!applies(asking, doc, entry, by_gpu))
+  if (!applies(asking, intent, entry, by_gpu))
     return NAI_OK;
-  put_statement(&sql, doc, entry, by_gpu, room);
+  put_statement(&sql, intent, entry, by_gpu, room);
   NAI_TRY(nai_buf_check(&sql, err));
   NAI_TRY(nai_facts_ask(&found, asking, nai_buf_str(&sql), label, err));
   for (int64_t row = 0; row < found.rows; row++) {
     int64_t rowid = nai_query_cell_int(&found, row, ROW);
     const char *text = line_of(asking, &found, row, nai_intent_text(doc, entry, "text"));
-    struct nai_fact *fact = find_line(answer, table, rowid, text);
+    struct nai_fact *fact = nai_fact_find(answer, table, rowid, text);
     if (!fact && (fact = nai_fact_new(asking, table, rowid)))
       fill(fact, asking, &found, row, text);
     if (fact && row == 0 && said)

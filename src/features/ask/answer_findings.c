@@ -81,7 +81,7 @@ static void add_finding(const struct nai_asking *asking, const struct nai_query_
   int64_t finding = nai_query_cell_int(found, row, F_ROW);
   NAI_SCOPED(nai_buf) text = {0};
   struct nai_fact *fact;
-  if (nai_fact_find(answer, "findings", finding) || !(fact = nai_fact_new(asking, "findings", finding)))
+  if (nai_fact_find(answer, "findings", finding, NULL) || !(fact = nai_fact_new(asking, "findings", finding)))
     return;
   describe(&text, found, row);
   fact->text = nai_answer_text(asking, &text);
@@ -116,7 +116,7 @@ static int add_evidence(const struct nai_asking *asking, int64_t finding, struct
     const char *table = nai_query_cell_text(&found, row, TABLE);
     int64_t of = nai_query_cell_int(&found, row, ROW);
     struct nai_fact *fact;
-    if (nai_fact_find(answer, table, of) || !(fact = nai_fact_new(asking, table, of)))
+    if (nai_fact_find(answer, table, of, NULL) || !(fact = nai_fact_new(asking, table, of)))
       continue;
     fact->text = nai_answer_copy(asking, nai_query_cell_text(&found, row, TEXT));
     fact->timed = !nai_query_cell(&found, row, START)->null;
@@ -167,7 +167,7 @@ int nai_caveats_add(const struct nai_asking *asking, struct nai_err *err) {
   if (patterns)
     NAI_TRY(nai_facts_ask(&found, asking, nai_buf_str(&sql), "findings", err));
   for (int64_t row = 0; row < found.rows; row++)
-    if (!nai_fact_find(asking->answer, "findings", nai_query_cell_int(&found, row, F_ROW)))
+    if (!nai_fact_find(asking->answer, "findings", nai_query_cell_int(&found, row, F_ROW), NULL))
       nai_answer_say(
           asking, &asking->answer->limits, NULL,
           nai_arena_printf(asking->arena, "%s (finding %" PRId64 ", %s)", nai_query_cell_text(&found, row, F_TITLE),

@@ -46,6 +46,19 @@ static bool is_name(const char *text) {
   return *text && strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789_") == strlen(text);
 }
 
+/* Names for expressions or statements of SQL. */
+static int check_sql(const struct nai_yaml *doc, const struct nai_yaml_node *map, const char *key,
+                     struct nai_err *err) {
+  const struct nai_yaml_node *node;
+  NAI_TRY(nai_yaml_items(&node, doc, map, key, NAI_YAML_MAP, err));
+  for (; node; node = nai_yaml_next(doc, node)) {
+    NAI_TRY(nai_yaml_expect(doc, node, NAI_YAML_SCALAR, err));
+    if (!is_name(node->key))
+      return nai_yaml_error_key(doc, node, err, "a name of a-z, 0-9 and _ is expected");
+  }
+  return NAI_OK;
+}
+
 static int check_fact(const struct nai_yaml *doc, const struct nai_yaml_node *fact, struct nai_err *err) {
   static const char *const keys[] = {"table",  "where", "order", "limit", "with", "text",
                                      "answer", "none",  "needs", "time",  NULL};
@@ -62,18 +75,12 @@ static int check_fact(const struct nai_yaml *doc, const struct nai_yaml_node *fa
     NAI_TRY(nai_yaml_int(&limit, doc, node, 1, NAI_QUESTION_MAX_FACTS, err));
   if ((node = nai_yaml_get(doc, fact, "time")) && node->count != 2)
     return nai_yaml_error(doc, node, err, "two columns are expected, the start and the end");
-  NAI_TRY(nai_yaml_items(&node, doc, fact, "with", NAI_YAML_MAP, err));
-  for (; node; node = nai_yaml_next(doc, node)) {
-    NAI_TRY(nai_yaml_expect(doc, node, NAI_YAML_SCALAR, err));
-    if (!is_name(node->key))
-      return nai_yaml_error_key(doc, node, err, "a name of a-z, 0-9 and _ is expected");
-  }
-  return NAI_OK;
+  return check_sql(doc, fact, "with", err);
 }
 
 static int check_intent(const struct nai_yaml *doc, const struct nai_yaml_node *node, struct nai_err *err) {
-  static const char *const keys[] = {"intent", "about", "words", "weak",   "takes", "rules", "needs",
-                                     "facts",  "say",   "next",  "cannot", "names", "when",  NULL};
+  static const char *const keys[] = {"intent", "about", "words",  "weak",  "takes", "rules",  "needs", "facts",
+                                     "say",    "next",  "cannot", "names", "when",  "tables", NULL};
   static const struct member members[] = {{"intent", false, true}, {"about", false, true},  {"words", true, false},
                                           {"weak", true, false},   {"takes", true, false},  {"rules", true, false},
                                           {"needs", true, false},  {"say", true, false},    {"next", true, false},
@@ -87,7 +94,7 @@ static int check_intent(const struct nai_yaml *doc, const struct nai_yaml_node *
   NAI_TRY(nai_yaml_items(&fact, doc, node, "facts", NAI_YAML_LIST, err));
   for (; fact; fact = nai_yaml_next(doc, fact))
     NAI_TRY(check_fact(doc, fact, err));
-  return NAI_OK;
+  return check_sql(doc, node, "tables", err);
 }
 
 /* The intent of a name; NULL: none. */

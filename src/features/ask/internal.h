@@ -34,7 +34,7 @@ enum { NAI_QUESTION_MAX_WORDS = 128, NAI_QUESTION_MAX_NAMES = 8, NAI_QUESTION_WO
 enum {
   NAI_QUESTION_MAX_MATCHES = 16,
   NAI_QUESTION_MAX_GPUS = 2,
-  NAI_QUESTION_MAX_CHOICES = 16
+  NAI_QUESTION_MAX_CHOICES = 32
 }; /* of all files together; more are refused */
 
 struct nai_question_word {
@@ -65,19 +65,25 @@ struct nai_question {
   size_t time_count;         /* "the 5 ms gap", "between 0.2 and 0.3 s" */
   bool either;               /* "bf16 or fp32" */
   bool from_start, from_end; /* of the capture: "the first 100 ms", "the last 2 s" */
+  int64_t part;              /* 2, "the first half": the stretch is that part of the capture */
   struct nai_question_choice choices[NAI_QUESTION_MAX_CHOICES];
   size_t choice_count;
   const char *named;                    /* of what kind the thing is that it names: "kernel"; NULL: it names none */
+  const char *within;                   /* the NVTX range that it names beside that: "gemms in forward" */
+  char text[NAI_QUESTION_MAX_BYTES];    /* lower case */
   char squeezed[NAI_QUESTION_SQUEEZED]; /* its letters and digits, lower case */
 };
 /* quantities.c: what it fills of a question. */
 void nai_question_read_gpus(struct nai_question *question);
 void nai_question_read_numbers(struct nai_question *question, const char *text);
-/* Whether a word says that a number behind it is a limit: "over", "shorter". */
-bool nai_question_is_comparison(const char *word, size_t len, bool *above);
+/* Of which sides a word makes a number behind it a limit: "over", "shorter"; both, "exactly". 0: it does not. */
+enum { NAI_LIMIT_LEAST = 1, NAI_LIMIT_MOST = 2 };
+int nai_question_limit_of(const char *word, size_t len);
 /* spelling.c: looks in a word of a pattern for what a word may have meant. */
 void nai_question_try_word(struct nai_question_word *word, const char *pattern, size_t len);
 void nai_question_read(struct nai_question *question, const struct nai_intents *intents, const char *text);
+/* What it chooses between, by words that are no names. */
+void nai_question_choose_values(struct nai_question *question, const struct nai_intents *intents);
 /* The best intents, at most NAI_QUESTION_MAX_MATCHES. Returns how many. Without `weak` a word that is used for much
  * else is not enough. */
 size_t nai_question_match(const struct nai_intent **out, const struct nai_question *question,
@@ -90,17 +96,17 @@ struct nai_question_marks {
   bool at[NAI_QUESTION_MAX_WORDS];
 };
 /* Mark where phrases of a list stand, and those of a term of a file: of a key of its choices, all values, or of one
- * value. */
+ * value; those of an `inner` one stand for no others. */
 bool nai_question_mark_phrases(struct nai_question_marks *marks, const struct nai_question *q,
                                const struct nai_yaml *doc, const struct nai_yaml_node *list);
 bool nai_question_mark_term(struct nai_question_marks *marks, const struct nai_question *q, const struct nai_yaml *doc,
-                            const char *name);
+                            const char *name, bool inner);
 /* The points of an intent: those of its best pattern, and a few for others, which are mostly other words for the same.
  * Marks the words of all that match. */
 int nai_question_score(struct nai_question_marks *covered, const struct nai_question *q,
                        const struct nai_intents *intents, const struct nai_intent *intent);
-/* Whether a fact's statement has a text, such as ":gpu". */
-bool nai_fact_has(const struct nai_yaml *doc, const struct nai_yaml_node *entry, const char *text);
+/* Whether a fact's statement, or what it reads, has a text such as ":gpu". */
+bool nai_fact_has(const struct nai_intent *intent, const struct nai_yaml_node *fact, const char *text);
 /* Whether a statement of an intent does. */
 bool nai_intent_takes(const struct nai_intent *intent, const char *parameter);
 /* Says that an intent is answered; and whether a word changes what is asked, and no such intent takes it up. */
@@ -129,17 +135,20 @@ struct nai_asking {
   const struct nai_question *question;
 };
 
-/* Runs a statement, with :gpu, :gpu_a and :gpu_b of a pair, :name and :named (its kind), :question (letters and
- * digits), :number and :other, :from and :to, :least_ns, :most_ns, :least_bytes and :most_bytes, and a parameter of
- * each of the file's `choices`, each null where the question has none. `label` stands in messages for where it is from.
- * Freed also on failure. */
+/* Runs a statement, with :gpu, :gpu_a and :gpu_b of a pair, :name and :named (its kind), :within, :question (letters
+ * and digits), :text, :number and :other, :from and :to, :least_ns, :most_ns, :least_bytes and :most_bytes, and a
+ * parameter of each of the file's `choices`, each null where the question has none. `label` stands in messages for
+ * where it is from. Freed also on failure. */
 NAI_MUST_CHECK int nai_facts_ask(struct nai_query_rows *out, const struct nai_asking *asking, const char *sql,
                                  const char *label, struct nai_err *err);
+/* Puts in front of a statement of an intent what it may read beside the run's tables. */
+void nai_intent_put_tables(struct nai_buf *sql, const struct nai_intent *intent);
 /* Adds the facts of one entry of an intent, at most `room`, and what they say. */
 NAI_MUST_CHECK int nai_facts_add(const struct nai_asking *asking, const struct nai_intent *intent,
                                  const struct nai_yaml_node *entry, size_t room, struct nai_err *err);
-/* The fact that is table[row], or NULL, and a new one to be filled; NULL: there is no room. */
-struct nai_fact *nai_fact_find(struct nai_answer *answer, const char *table, int64_t row);
+/* The fact that is table[row] with a text, NULL: with any, or NULL; and a new one to be filled; NULL: there is no room.
+ */
+struct nai_fact *nai_fact_find(struct nai_answer *answer, const char *table, int64_t row, const char *text);
 struct nai_fact *nai_fact_new(const struct nai_asking *asking, const char *table, int64_t row);
 void nai_fact_add_value(const struct nai_asking *asking, struct nai_fact *fact, const char *column, enum nai_unit unit,
                         const struct nai_value *value);
@@ -170,8 +179,8 @@ NAI_MUST_CHECK int nai_names_correct_spelling(const struct nai_asking *asking, s
 /* The intent about what the question names, or NULL. A whole name comes before all words of intents. */
 NAI_MUST_CHECK int nai_names_choose(const struct nai_intent **about, struct nai_asking *asking, struct nai_question *q,
                                     struct nai_err *err);
-/* Words that nothing so far takes up may be words of a kernel's name: "is softmax slower", "which are Triton's"; or,
- * where no other word says what it is about, the begin of one: "grayscale" of GrayscaleKernel. */
+/* Words that nothing so far takes up may be part of a kernel's name: "is softmax slower", "grayscale" of
+ * GrayscaleKernel. */
 NAI_MUST_CHECK int nai_names_choose_by_rest(const struct nai_intent **about, struct nai_asking *asking,
                                             const struct nai_question *q, struct nai_err *err);
 

@@ -3,53 +3,60 @@
 
 #include "base/std.h"
 
+#include <strings.h>
+
 static const struct {
-  const char *name;
+  const char *names;
   enum nai_number_kind kind;
   double factor;
-} units[] = {/* longest first where one begins another */
-             {"milliseconds", NAI_NUMBER_TIME, 1e6},
-             {"microseconds", NAI_NUMBER_TIME, 1e3},
-             {"nanoseconds", NAI_NUMBER_TIME, 1},
-             {"millisecond", NAI_NUMBER_TIME, 1e6},
-             {"microsecond", NAI_NUMBER_TIME, 1e3},
-             {"nanosecond", NAI_NUMBER_TIME, 1},
-             {"seconds", NAI_NUMBER_TIME, 1e9},
-             {"minutes", NAI_NUMBER_TIME, 60e9},
-             {"second", NAI_NUMBER_TIME, 1e9},
-             {"minute", NAI_NUMBER_TIME, 60e9},
-             {"percent", NAI_NUMBER_PERCENT, 1},
-             {"bytes", NAI_NUMBER_BYTES, 1},
-             {"hours", NAI_NUMBER_TIME, 3600e9},
+} units[] = {/* one that begins another stands behind it */
              {"TB/s", NAI_NUMBER_RATE, 1e12},
              {"GB/s", NAI_NUMBER_RATE, 1e9},
              {"MB/s", NAI_NUMBER_RATE, 1e6},
-             {"byte", NAI_NUMBER_BYTES, 1},
-             {"hour", NAI_NUMBER_TIME, 3600e9},
-             {"TiB", NAI_NUMBER_BYTES, 1024.0 * 1024 * 1024 * 1024},
-             {"GiB", NAI_NUMBER_BYTES, 1024.0 * 1024 * 1024},
-             {"MiB", NAI_NUMBER_BYTES, 1024.0 * 1024},
-             {"KiB", NAI_NUMBER_BYTES, 1024},
-             {"usec", NAI_NUMBER_TIME, 1e3},
-             {"msec", NAI_NUMBER_TIME, 1e6},
-             {"min", NAI_NUMBER_TIME, 60e9},
-             {"sec", NAI_NUMBER_TIME, 1e9},
-             {"\xc2\xb5s", NAI_NUMBER_TIME, 1e3},
-             {"\xce\xbcs", NAI_NUMBER_TIME, 1e3},
-             {"TB", NAI_NUMBER_BYTES, 1e12},
-             {"GB", NAI_NUMBER_BYTES, 1e9},
+             {"ns nanosecond nanoseconds", NAI_NUMBER_TIME, 1},
+             {"us \xc2\xb5s \xce\xbcs usec microsecond microseconds", NAI_NUMBER_TIME, 1e3},
+             {"ms msec millisecond milliseconds", NAI_NUMBER_TIME, 1e6},
+             {"s sec second seconds", NAI_NUMBER_TIME, 1e9},
+             {"min minute minutes", NAI_NUMBER_TIME, 60e9},
+             {"h hour hours", NAI_NUMBER_TIME, 3600e9},
+             {"B byte bytes", NAI_NUMBER_BYTES, 1},
+             {"KB kB", NAI_NUMBER_BYTES, 1e3},
              {"MB", NAI_NUMBER_BYTES, 1e6},
-             {"KB", NAI_NUMBER_BYTES, 1e3},
-             {"kB", NAI_NUMBER_BYTES, 1e3},
-             {"ns", NAI_NUMBER_TIME, 1},
-             {"us", NAI_NUMBER_TIME, 1e3},
-             {"ms", NAI_NUMBER_TIME, 1e6},
-             {"s", NAI_NUMBER_TIME, 1e9},
-             {"h", NAI_NUMBER_TIME, 3600e9},
-             {"B", NAI_NUMBER_BYTES, 1},
-             {"%", NAI_NUMBER_PERCENT, 1}};
+             {"GB", NAI_NUMBER_BYTES, 1e9},
+             {"TB", NAI_NUMBER_BYTES, 1e12},
+             {"KiB", NAI_NUMBER_BYTES, 1024},
+             {"MiB", NAI_NUMBER_BYTES, 1024.0 * 1024},
+             {"GiB", NAI_NUMBER_BYTES, 1024.0 * 1024 * 1024},
+             {"TiB", NAI_NUMBER_BYTES, 1024.0 * 1024 * 1024 * 1024},
+             {"% percent", NAI_NUMBER_PERCENT, 1}};
+enum { UNITS = sizeof units / sizeof *units };
+
+size_t nai_word_place(const char *list, const char *word, size_t len) {
+  for (size_t place = 1, n; *list; place++, list += n + (list[n] == ' '))
+    if ((n = strcspn(list, " ")) == len && strncasecmp(list, word, n) == 0)
+      return place;
+  return 0;
+}
+
+bool nai_number_is_unit(const char *word) {
+  size_t i = 0;
+  while (i < UNITS && !nai_word_is_of(units[i].names, word))
+    i++;
+  return i < UNITS;
+}
 
 static bool is_wordy(char c) { return isalnum((unsigned char)c) || c == '_' || (c & 0x80); }
+
+/* How long the name of a unit is that stands there, as it is written; 0: none does. */
+static size_t name_at(const char *names, const char *at, const char *end) {
+  for (size_t n; *names; names += n + (names[n] == ' ')) {
+    n = strcspn(names, " ");
+    bool open = is_wordy(*names) && at + n < end && is_wordy(at[n]);
+    if ((size_t)(end - at) >= n && strncmp(names, at, n) == 0 && !open)
+      return n;
+  }
+  return 0;
+}
 
 /* The unit behind a number, after spaces (also those that do not break); its length with them. */
 static size_t unit_at(struct nai_number *out, const char *at, const char *end) {
@@ -57,10 +64,8 @@ static size_t unit_at(struct nai_number *out, const char *at, const char *end) {
   while (at + space < end &&
          (at[space] == ' ' || strncmp(at + space, "\xc2\xa0", 2) == 0 || strncmp(at + space, "\xe2\x80\xaf", 3) == 0))
     space += at[space] == ' ' ? 1 : at[space] == '\xc2' ? 2 : 3;
-  for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
-    size_t len = strlen(units[i].name);
-    if ((size_t)(end - at) < space + len || strncmp(at + space, units[i].name, len) != 0 ||
-        (units[i].kind != NAI_NUMBER_PERCENT && at + space + len < end && is_wordy(at[space + len])))
+  for (size_t i = 0, len; i < UNITS; i++) {
+    if (!(len = name_at(units[i].names, at + space, end)))
       continue;
     out->kind = units[i].kind;
     out->value *= units[i].factor;

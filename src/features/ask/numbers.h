@@ -11,6 +11,13 @@ struct nai_number {
   const char *text;    /* where it stands */
   size_t len;
 };
+/* The place of a word in a list of words with a space between them, from 1; letters in either case. 0: none. */
+size_t nai_word_place(const char *list, const char *word, size_t len);
+static inline bool nai_word_is_of(const char *list, const char *word) {
+  return nai_word_place(list, word, strlen(word)) > 0;
+}
+/* Whether a word is a unit of time, bytes or percent. */
+bool nai_number_is_unit(const char *word);
 /* The next number of a text from *at on, which is moved behind it; false: there is none. Digits in names (fp16, H100)
  * are none. */
 bool nai_number_next(struct nai_number *out, const char *text, const char **at, const char *end);

@@ -85,17 +85,9 @@ static int answer_intent(bool *known, const struct nai_asking *asking, const str
   return NAI_OK;
 }
 
-/* Whether facts of an intent are about what the question names. */
+/* Whether an intent is about what the question names. */
 static bool knows_name(const struct nai_intent *intent) {
-  const struct nai_yaml_node *entry = nai_intent_items(intent->doc, intent->node, "facts"), *with;
-  bool known = nai_intent_text(intent->doc, intent->node, "names") != NULL;
-  for (; entry && !known; entry = nai_yaml_next(intent->doc, entry)) {
-    const char *where = nai_intent_text(intent->doc, entry, "where");
-    known = where && strstr(where, ":name");
-    for (with = nai_intent_items(intent->doc, entry, "with"); with && !known; with = nai_yaml_next(intent->doc, with))
-      known = strstr(with->text, ":name") != NULL;
-  }
-  return known;
+  return nai_intent_text(intent->doc, intent->node, "names") || nai_intent_takes(intent, ":name");
 }
 
 /* An intent about names: of each. */
@@ -183,6 +175,8 @@ static int place_window(const struct nai_asking *asking, struct nai_question *q,
   NAI_TRY(nai_facts_ask(&found, asking, "select window_start_ns, window_end_ns from run_info", "run_info", err));
   int64_t start = found.rows ? nai_query_cell_int(&found, 0, 0) : 0,
           end = found.rows ? nai_query_cell_int(&found, 0, 1) : 0;
+  if (q->part)
+    to = (end - start) / q->part;
   int64_t base = q->from_end ? end - to : q->from_start || to <= start ? start : 0;
   q->time_ns[0] = q->from_end && from + base < start ? start : from + base;
   q->time_ns[1] = q->from_start && to + base > end ? end : to + base;
@@ -260,6 +254,7 @@ static int applies(bool *out, const struct nai_asking *asking, const struct nai_
   *out = true;
   if (!when)
     return NAI_OK;
+  nai_intent_put_tables(&sql, intent);
   nai_buf_printf(&sql, "select 1 where %s", when);
   NAI_TRY(nai_buf_check(&sql, err));
   NAI_TRY(nai_facts_ask(&found, asking, nai_buf_str(&sql), intent->name, err));
@@ -272,19 +267,19 @@ static int takes_all(bool *out, const struct nai_asking *asking, struct nai_ques
                      const struct nai_intent *intent, struct nai_err *err) {
   NAI_SCOPED(nai_buf) left = {0};
   nai_question_answered(q, asking->intents, intent);
-  *out = !has_facts(intent) || !(put_words(&left, asking, is_unknown) + put_words(&left, asking, nai_question_is_left));
+  *out =
+      (!q->within || nai_intent_takes(intent, ":within")) &&
+      (!has_facts(intent) || !(put_words(&left, asking, is_unknown) + put_words(&left, asking, nai_question_is_left)));
   return *out ? applies(out, asking, intent, err) : NAI_OK;
 }
 
-/* The first that takes up each word: of those that know what the question names, if it names something; or NULL, and
- * then the words that the first one leaves are left. */
+/* The first that takes up each word: of those that know what the question names, if it names something, and then the
+ * one about such things; or NULL, and then the words that the first one leaves are left. */
 static int choose_of(const struct nai_intent **out, const struct nai_asking *asking, struct nai_question *q,
                      const struct nai_intent *about, const struct nai_intent *const *matched, size_t matches,
                      struct nai_err *err) {
   const struct nai_intent *first = about;
   bool range = about && strcmp(nai_intent_text(about->doc, about->node, "names"), "range") == 0, taken = false;
-  if (about)
-    NAI_TRY(takes_all(&taken, asking, q, *out = about, err));
   for (size_t i = 0; i < matches && !taken; i++) { /* what a range takes is all of it, but for what tells kinds */
     const struct nai_intent *intent = matched[i];
     if (about && !(range ? nai_intent_takes(intent, ":named") : knows_name(intent)))
@@ -292,6 +287,8 @@ static int choose_of(const struct nai_intent **out, const struct nai_asking *ask
     NAI_TRY(takes_all(&taken, asking, q, *out = intent, err));
     first = first ? first : intent;
   }
+  if (about && !taken)
+    NAI_TRY(takes_all(&taken, asking, q, *out = about, err));
   if (taken)
     return NAI_OK;
   *out = NULL;
@@ -309,6 +306,7 @@ static int choose(const struct nai_intent **chosen, bool *nothing, struct nai_as
   NAI_TRY(nai_names_correct_spelling(asking, q, err));
   NAI_TRY(nai_names_choose(&about, asking, q, err));
   q->named = about ? nai_intent_text(about->doc, about->node, "names") : NULL;
+  nai_question_choose_values(q, asking->intents);
   NAI_TRY(nai_names_say_unknown(nothing, asking, q, err));
   *nothing &= !about;
   if (*nothing)

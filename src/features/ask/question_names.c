@@ -18,6 +18,8 @@ static bool is_camel(const char *typed) {
 
 static bool may_name(const struct nai_question_word *w, bool plain) {
   enum { SHORTEST = 4 };
+  if (w->names)
+    return false;
   return w->quoted || nai_question_has_mark(w->text) || (!w->known && is_camel(w->typed)) ||
          (plain && !w->known && strlen(w->text) >= SHORTEST && w->text[strspn(w->text, "0123456789.")]);
 }
@@ -50,6 +52,8 @@ size_t nai_question_whole_names(const char **out, const struct nai_question *q) 
   for (size_t i = 0; i < q->count && count < NAI_QUESTION_MAX_NAMES; i++) {
     const struct nai_question_word *w = &q->words[i];
     bool numbered = isalpha((unsigned char)*w->text) && strpbrk(w->text, digits) && strpbrk(w->text, letters);
+    if (w->names)
+      continue;
     if (numbered || (is_camel(w->typed) && !is_call(w->typed)) || nai_question_is_strange(w))
       out[count++] = w->text;
   }
@@ -76,9 +80,9 @@ static const struct {
     {"cause", "select 1", "cause_meaning('%s') is not null", "0"},
 };
 enum { KINDS = sizeof named / sizeof *named, OF_WORDS = 2 };
-/* How a word is to be found in a name: anywhere, as all of it, as a word of a kernel's ("softmax_warp_forward"), or as
- * a word of any: "line" is no part of aten::linear; or as the begin of a kernel's. */
-enum how { PART, WHOLE, TOKEN, WORD, BEGIN };
+/* How a word is to be found in a name: anywhere, as all of it, as a word ("line" is no part of aten::linear), or
+ * anywhere in a kernel's. */
+enum how { PART, WHOLE, WORD, INSIDE };
 
 static bool is_plain(const char *word) { return !strpbrk(word, "'*?["); }
 static bool is_ascii(const char *word) {
@@ -90,10 +94,8 @@ static bool is_ascii(const char *word) {
 static const char *condition(size_t kind, enum how how) {
   if (how == WORD && kind < OF_WORDS)
     return "name regexp '(^|[^a-z0-9])%s([^a-z0-9]|$)'";
-  if (how == BEGIN)
-    return kind ? "0" : "name glob '%s*'";
-  if (how == TOKEN)
-    return kind ? "0" : "instr('_' || name || '_', '_%s_')";
+  if (how == INSIDE)
+    return kind ? "0" : "instr(name, '%s')";
   return how == WHOLE ? named[kind].whole : named[kind].part;
 }
 
@@ -152,10 +154,24 @@ int nai_names_say_unknown(bool *any, const struct nai_asking *asking, struct nai
   return NAI_OK;
 }
 
+/* "ioctls", "cudaMallocs": calls of a name. */
+static int take_plural(struct nai_question_word *w, const struct nai_asking *asking, struct nai_err *err) {
+  size_t len = strlen(w->text);
+  const char *one = w->text, *name, *kind;
+  if ((w->known && !nai_question_has_mark(w->text)) || w->quoted || len < 2 || w->text[len - 1] != 's')
+    return NAI_OK;
+  w->text[len - 1] = '\0';
+  NAI_TRY(find_name(&name, &kind, asking, &one, 1, WHOLE, err));
+  if (!name)
+    w->text[len - 1] = 's';
+  return NAI_OK;
+}
+
 int nai_names_correct_spelling(const struct nai_asking *asking, struct nai_question *q, struct nai_err *err) {
   nai_question_spell(q, asking->intents);
   for (size_t i = 0; i < q->count; i++) {
     const char *typed = q->words[i].text, *name, *kind;
+    NAI_TRY(take_plural(&q->words[i], asking, err));
     if (!q->words[i].meant[0])
       continue;
     NAI_TRY(find_name(&name, &kind, asking, &typed, 1, PART, err));
@@ -176,27 +192,20 @@ static const struct nai_intent *intent_of_names(const struct nai_intents *intent
   return NULL;
 }
 
-/* How an intent says that it compares two of a kind. */
-static const char *pair_of(const char *kind) { return strcmp(kind, "kernel") == 0 ? "kernel_pair" : ""; }
-
-/* A range of several words whose whole name the question has ("Coarse Level 0"), else NULL; its words are no
- * others then. */
-static int find_range_of_words(const char **name, const struct nai_asking *asking, struct nai_question *q,
-                               struct nai_err *err) {
+/* A range whose whole name the question has: of several words ("Coarse Level 0"), or one that it looks into ("gemms in
+ * forward"); else NULL. */
+static int find_range(const char **name, const struct nai_asking *asking, struct nai_err *err) {
   static const char sql[] =
-      "select lower(range_name) from nvtx_ranges where range_name glob '* *' and length(range_name) > 7 and not "
-      "range_name glob '*[^a-zA-Z0-9 ]*' and "
-      "instr(:question, replace(lower(range_name), ' ', '')) and not (:other is not null and "
-      "lower(range_name) glob 'step [0-9]*') order by length(range_name) desc";
+      "select lower(range_name) as name from nvtx_ranges where instr(:text, lower(range_name)) and substr(:text, "
+      "instr(:text, lower(range_name)) + length(range_name), 1) not regexp '[a-z0-9_]' and iif(range_name glob "
+      "'*[^a-zA-Z0-9_:.]*', length(range_name) > 7, :text regexp '\\b(in|inside|within|during) (the )?(range )?\"?' || "
+      "lower(range_name)) and not (:other is not null and lower(range_name) glob 'step [0-9]*') order by "
+      "length(range_name) desc";
   NAI_SCOPED(nai_query_rows) found = {0};
   *name = NULL;
   NAI_TRY(nai_facts_ask(&found, asking, sql, "names", err));
-  if (!found.rows)
-    return NAI_OK;
-  *name = nai_answer_copy(asking, nai_query_cell_text(&found, 0, 0));
-  for (size_t i = 0; i < q->count; i++)
-    if (strstr(*name, q->words[i].text))
-      take_name(q, q->words[i].text);
+  if (found.rows)
+    *name = nai_answer_copy(asking, nai_query_cell_text(&found, 0, 0));
   return NAI_OK;
 }
 
@@ -233,12 +242,9 @@ int nai_names_choose(const struct nai_intent **about, struct nai_asking *asking,
   const char *word, *kind = "", *words[NAI_QUESTION_MAX_NAMES];
   *about = NULL;
   enum how how = WHOLE;
-  NAI_TRY(find_range_of_words(&word, asking, q, err));
-  if (word) {
-    asking->name = word;
-    *about = intent_of_names(asking->intents, "range");
-    return NAI_OK;
-  }
+  NAI_TRY(find_range(&q->within, asking, err));
+  for (size_t i = 0; q->within && i < q->count; i++) /* its words are no others then */
+    q->words[i].names |= strstr(q->within, q->words[i].text) != NULL;
   size_t names = nai_question_whole_names(words, q);
   NAI_TRY(find_name(&word, &kind, asking, words, names, how, err));
   if (word) {
@@ -252,18 +258,20 @@ int nai_names_choose(const struct nai_intent **about, struct nai_asking *asking,
       NAI_TRY(find_name(&word, &kind, asking, words, names, how = WORD, err));
     }
   }
+  if (!word && q->within) {
+    word = q->within;
+    kind = "range";
+    q->within = NULL;
+  }
   if (!word || !(*about = intent_of_names(asking->intents, kind)))
     return NAI_OK;
   asking->name = word;
-  NAI_TRY(find_others(asking, kind, words, names, how, err));
-  const struct nai_intent *pair = asking->other_count == 1 ? intent_of_names(asking->intents, pair_of(kind)) : NULL;
-  *about = pair ? pair : *about;
-  return NAI_OK;
+  return find_others(asking, kind, words, names, how, err);
 }
 
 int nai_names_choose_by_rest(const struct nai_intent **about, struct nai_asking *asking, const struct nai_question *q,
                              struct nai_err *err) {
-  enum { SHORTEST = 3 };
+  enum { SHORTEST = 4 };
   const char *word, *kind = "", *words[NAI_QUESTION_MAX_NAMES];
   size_t names = 0;
   for (size_t i = 0; i < q->count && names < NAI_QUESTION_MAX_NAMES; i++)
@@ -272,9 +280,7 @@ int nai_names_choose_by_rest(const struct nai_intent **about, struct nai_asking 
       words[names++] = q->words[i].text;
   NAI_TRY(find_name(&word, &kind, asking, words, names, WHOLE, err));
   if (!word)
-    NAI_TRY(find_name(&word, &kind, asking, words, names, TOKEN, err));
-  if (!word)
-    NAI_TRY(find_name(&word, &kind, asking, words, names, BEGIN, err));
+    NAI_TRY(find_name(&word, &kind, asking, words, names, INSIDE, err));
   if (word && (*about = intent_of_names(asking->intents, kind)))
     asking->name = word;
   return NAI_OK;

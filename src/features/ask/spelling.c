@@ -1,5 +1,6 @@
 /* Which known word a misspelt one may be. */
 #include "features/ask/internal.h"
+#include "features/ask/numbers.h"
 
 /* The number of letters to change, add, drop or swap with the next one, of a word and a pattern whose * ends it: then
  * whatever follows in the word costs nothing. More than `most`: most + 1. */
@@ -41,20 +42,13 @@ static bool has_same_letters(const char *a, const char *b, size_t len) {
   return true;
 }
 
-static bool is_ending(const char *text, size_t len) {
-  static const char *const endings[] = {"d", "ed", "r", "er", "or", "e", "ing", "ion"};
-  for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
-    if (strlen(endings[i]) == len && strncmp(text, endings[i], len) == 0)
-      return true;
-  return false;
-}
-
 /* "served" is no misspelt "server". */
 static bool is_inflected(const char *word, const char *pattern, size_t len) {
   size_t same = 0;
   while (same < len && word[same] == pattern[same])
     same++;
-  return is_ending(word + same, strlen(word + same)) && is_ending(pattern + same, len - same);
+  static const char endings[] = "d ed r er or e ing ion";
+  return nai_word_is_of(endings, word + same) && nai_word_place(endings, pattern + same, len - same);
 }
 
 /* Looks in a word of a pattern for what a word of the question may have meant. Short words that differ by one letter

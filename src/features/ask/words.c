@@ -110,9 +110,8 @@ bool nai_question_mark_phrases(struct nai_question_marks *marks, const struct na
   return found;
 }
 
-/* A term may have items that stand for other terms, which have none. */
-static bool mark_term(struct nai_question_marks *marks, const struct nai_question *q, const struct nai_yaml *doc,
-                      const char *name, bool inner) {
+bool nai_question_mark_term(struct nai_question_marks *marks, const struct nai_question *q, const struct nai_yaml *doc,
+                            const char *name, bool inner) {
   const struct nai_yaml_node *root = nai_yaml_root(doc), *terms = nai_yaml_get(doc, root, "terms"),
                              *choices = nai_yaml_get(doc, root, "choices"),
                              *key = choices ? nai_yaml_first(doc, choices) : NULL, *value,
@@ -121,7 +120,7 @@ static bool mark_term(struct nai_question_marks *marks, const struct nai_questio
   for (; item; item = nai_yaml_next(doc, item))
     found |= *item->text != '@'                ? mark_phrase(marks, q, item->text, strlen(item->text)) > 0
            : strcmp(item->text, "@named") == 0 ? q->named != NULL
-                                               : !inner && mark_term(marks, q, doc, item->text + 1, true);
+                                               : !inner && nai_question_mark_term(marks, q, doc, item->text + 1, true);
   for (; key; key = nai_yaml_next(doc, key))
     for (value = nai_yaml_first(doc, key); value; value = nai_yaml_next(doc, value)) {
       bool any = strcmp(key->key, name) == 0; /* the value that is chosen, no other */
@@ -129,11 +128,6 @@ static bool mark_term(struct nai_question_marks *marks, const struct nai_questio
         found |= nai_question_mark_phrases(marks, q, doc, value);
     }
   return found;
-}
-
-bool nai_question_mark_term(struct nai_question_marks *marks, const struct nai_question *q, const struct nai_yaml *doc,
-                            const char *name) {
-  return mark_term(marks, q, doc, name, false);
 }
 
 /* As mark_phrase. A term counts as one word, however long its phrases are. */
@@ -157,7 +151,7 @@ static size_t mark_part(struct nai_question_marks *marks, const struct nai_quest
     return q->time_count == 2 ? OF_TIMES : 0;
   snprintf(name, sizeof name, "%.*s", (int)part->size, part->text);
   for (size_t i = 0; i < intents->doc_count; i++)
-    found |= nai_question_mark_term(marks, q, intents->docs[i], name);
+    found |= nai_question_mark_term(marks, q, intents->docs[i], name, false);
   return found;
 }
 
@@ -299,7 +293,7 @@ static void squeeze(struct nai_question *q) {
 }
 
 /* What the question chooses; a file of the user's comes first. */
-static void choose_values(struct nai_question *q, const struct nai_intents *intents) {
+void nai_question_choose_values(struct nai_question *q, const struct nai_intents *intents) {
   q->choice_count = 0;
   for (size_t d = 0; d < intents->doc_count; d++) {
     const struct nai_yaml *doc = intents->docs[d];
@@ -330,6 +324,8 @@ void nai_question_read(struct nai_question *q, const struct nai_intents *intents
   bool quoted = false;
   const char *from = text, *question = text;
   *q = (struct nai_question){0};
+  for (size_t i = 0; text[i] && i < sizeof q->text - 1; i++)
+    q->text[i] = (char)tolower((unsigned char)text[i]);
   while (q->count < NAI_QUESTION_MAX_WORDS && next_word(&q->words[q->count], &text)) {
     for (; from < text; from++)
       quoted ^= *from == '"' || *from == '`';
@@ -343,7 +339,7 @@ void nai_question_read(struct nai_question *q, const struct nai_intents *intents
   nai_question_read_numbers(q, question);
   squeeze(q);
   each_list(q, intents, mark_list);
-  choose_values(q, intents);
+  nai_question_choose_values(q, intents);
 }
 
 /* --- spelling --------------------------------------------------------------------------------------------- */
@@ -379,7 +375,7 @@ void nai_question_take_spelling(struct nai_question *q, const struct nai_intents
       q->words[i].meant[0] = '\0', lower(&q->words[i]);
   squeeze(q);
   mark_ignored(q, intents);
-  choose_values(q, intents);
+  nai_question_choose_values(q, intents);
 }
 
 bool nai_question_is_strange(const struct nai_question_word *w) {
