@@ -173,6 +173,8 @@ TEST_WITH(test_not_databases, set_up, tear_down) {
   must_refuse(in_directory("archive.gz"), "gzip");
   put_file("notes.txt", "start,end\n1,2\n", 14);
   must_refuse(in_directory("notes.txt"), "looks like text");
+  put_file("table.arrow", "ARROW1\0\0", 8);
+  must_refuse(in_directory("table.arrow"), "an Arrow file: export with --type sqlite");
   memset(big, 0, sizeof big);
   put_file("zeros", big, sizeof big);
   must_refuse(in_directory("zeros"), "zero bytes");
