@@ -19,8 +19,7 @@ static bool looks_for(const struct nai_question *q, const char *text, const char
   return false;
 }
 
-/* Whether a statement of some facts, or of the tables that those of their intent read, has a text; or, with a question,
- * looks for that word in it. */
+/* Whether a statement has a text; or, with a question, looks for that word in it. */
 static bool has(const struct nai_yaml *doc, const struct nai_yaml_node *node, const char *text,
                 const struct nai_question *q) {
   const struct nai_yaml_node *n = node ? nai_yaml_first(doc, node) : NULL;
