@@ -77,8 +77,7 @@ static void take_point(struct nai_question *q, const char *text, const char *num
     q->time_ns[q->time_count++] = q->time_ns[0] + LENGTH_NS;
 }
 
-/* "between 10 and 20 us": nobody asks for such a stretch of a capture by its times since the start; "gaps are between 1
- * and 5 ms", "between 1 and 5 ms long". */
+/* "between 10 and 20 us", "between 1 and 5 ms long": no stretch of a capture by its times since the start. */
 static void take_lengths(struct nai_question *q) {
   enum { BRIEF_NS = 1000000, SHORT_NS = 100000000 };
   bool says = q->count && strcmp(q->words[q->count - 1].text, "long") == 0;

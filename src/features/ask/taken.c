@@ -19,8 +19,7 @@ static bool looks_for(const struct nai_question *q, const char *text, const char
   return false;
 }
 
-/* Whether a statement of some facts, or of the tables that those of their intent read, has a text; or, with a question,
- * looks for that word in it. */
+/* Whether a statement has a text; or, with a question, looks for that word in it. */
 static bool has(const struct nai_yaml *doc, const struct nai_yaml_node *node, const char *text,
                 const struct nai_question *q) {
   const struct nai_yaml_node *n = node ? nai_yaml_first(doc, node) : NULL;
@@ -103,7 +102,7 @@ static void mark_numbers(struct nai_question_marks *covered, const struct nai_qu
       covered->at[i + 1] = true;
     for (size_t j = i; j; j--) {
       const char *word = q->words[j - 1].text;
-      if (!nai_word_is_of("between and from to than at first last top in a one", word) &&
+      if (!nai_word_is_of("between and from to than at first second last top in a one", word) &&
           !(limited && nai_question_limit_of(word, strlen(word))))
         break;
       covered->at[j - 1] = true;
