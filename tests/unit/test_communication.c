@@ -205,19 +205,27 @@ TEST(test_one_kernel_missing) {
   fixture_free(&w.f);
 }
 
+/* By the kernel's name, or by the call around its launch. */
 TEST(test_point_to_point_among_three) {
-  struct world w;
-  begin(&w, 3);
-  for (int k = 0; k < 8; k++)
-    for (int g = 0; g < 3; g++)
-      run_kernel(&w, g, send_recv, 20, 1000000 + k * (int64_t)5000000, 1400000 + k * (int64_t)5000000);
-  struct nai_table *t = ranks_of(&w);
-  for (int g = 0; g < 3; g++) {
-    assert_int_equal(cell_int(t, g, "matched_count"), 0);
-    assert_non_null(strstr(cell_text(t, g, "refused"), "point-to-point"));
+  static const char *const calls[] = {NULL, "ncclPutSignal", "ncclSignal", "ncclWaitSignal"};
+  for (size_t call = 0; call < sizeof calls / sizeof *calls; call++) {
+    struct world w;
+    begin(&w, 3);
+    for (int k = 0; k < 8; k++)
+      for (int g = 0; g < 3; g++) {
+        int64_t t = 1000000 + k * (int64_t)5000000;
+        if (calls[call])
+          fixture_nvtx(&w.f, t - 30, t, w.thread[g], calls[call], NAI_NVTX_PUSH_POP);
+        run_kernel(&w, g, calls[call] ? "ncclDevKernel_Generic(ncclDevKernelArgs4K)" : send_recv, 20, t, t + 400000);
+      }
+    struct nai_table *t = ranks_of(&w);
+    for (int g = 0; g < 3; g++) {
+      assert_int_equal(cell_int(t, g, "matched_count"), 0);
+      assert_non_null(strstr(cell_text(t, g, "refused"), "point-to-point"));
+    }
+    nai_table_free(t);
+    fixture_free(&w.f);
   }
-  nai_table_free(t);
-  fixture_free(&w.f);
 }
 
 TEST(test_one_gpu_alone) {

@@ -62,7 +62,6 @@ static uint64_t hash_of(const struct nai_model *m, const struct nai_comm_item *i
 static int number_what(uint32_t *what, struct nai_ranks *r, const struct nai_model *m, const struct nai_comm_item *item,
                        struct nai_err *err) {
   static const char *const together[] = {"AllReduce", "AllGather", "ReduceScatter", "AllToAll", "SendRecv", NULL};
-  static const char *const peers[] = {"SendRecv", "Send", "Recv", "Put", NULL};
   bool added;
   *what = nai_keyset_add(&r->what_keys, (int64_t)hash_of(m, item), &added);
   NAI_TRY(nai_memory_check(!r->what_keys.oom, err));
@@ -73,7 +72,7 @@ static int number_what(uint32_t *what, struct nai_ranks *r, const struct nai_mod
   *w = (struct nai_rank_what){.bytes = nai_comm_bytes(item),
                               .size = item->ranks,
                               .together = is(item->op, together),
-                              .point_to_point = is(item->op, peers)};
+                              .point_to_point = nai_comm_is_between_two(item->op)};
   NAI_TRY(nai_ranks_text(&w->op, r, item->op, err));
   return nai_ranks_text(&w->dtype, r, nai_comm_name_of(m, item)->dtype, err);
 }

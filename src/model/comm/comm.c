@@ -28,6 +28,14 @@ int64_t nai_comm_own_rank(const struct nai_comm *c, uint32_t number) {
   return rank;
 }
 
+bool nai_comm_is_between_two(const char *op) {
+  static const char *const ops[] = {"SendRecv", "Send", "Recv", "Put", "Signal", "WaitSignal"};
+  for (size_t i = 0; op && i < sizeof ops / sizeof *ops; i++)
+    if (strcmp(op, ops[i]) == 0)
+      return true;
+  return false;
+}
+
 void nai_comm_ops_add(struct nai_comm_ops *ops, const char *op) {
   uint32_t k = 0;
   while (k < ops->count && strcmp(ops->v[k].op, op) != 0)

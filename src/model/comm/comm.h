@@ -114,6 +114,8 @@ static inline const struct nai_comm_name *nai_comm_name_of(const struct nai_mode
   return &m->comm->names[nai_val_text(&m->kernels.name, item->kernel)];
 }
 static inline const char *nai_comm_op(const struct nai_comm_item *item) { return item->op ? item->op : "unknown"; }
+/* Whether an operation is between two ranks: others of the communicator may have no part in it. */
+bool nai_comm_is_between_two(const char *op);
 /* Whether two kernels are the same operation of the same library on the same type. */
 bool nai_comm_same_kind(const struct nai_model *model, const struct nai_comm_item *a, const struct nai_comm_item *b);
 /* How often which operations were done: "AllReduce 12, Broadcast 1". */

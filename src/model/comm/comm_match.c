@@ -103,7 +103,7 @@ static const char one_gpu[] = "no other GPU in the trace has a counterpart",
 
 static bool point_to_point(const struct nai_comm *c, const struct nai_comm_line *line) {
   for (uint32_t i = 0; i < line->count; i++)
-    if (strcmp(nai_comm_op(&c->items[line->items[i]]), "SendRecv") == 0)
+    if (nai_comm_is_between_two(c->items[line->items[i]].op))
       return true;
   return false;
 }
