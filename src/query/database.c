@@ -73,8 +73,7 @@ void nai_database_close(struct nai_database *db) {
   nai_sql_close(&db->sql);
   nai_run_drop_model(db->run);
   nai_kernel_classes_free(db->classes);
-  nai_strings_free(&db->classed);
-  free(db->classes_of);
+  nai_sql_kept_free(&db->categories);
 }
 
 static bool has(const struct nai_run *run, const char *table) {

@@ -1,7 +1,6 @@
 /* Functions on one row that ask the run or the model's words. */
 #include "query/internal.h"
 
-#include "base/array.h"
 #include "model/idle/idle.h"
 #include "tables/declare.h"
 
@@ -27,24 +26,6 @@ static void label(sqlite3_context *context, int argc, sqlite3_value **argv) {
   sqlite3_result_value(context, argv[0]);
 }
 
-/* The category of a name, looked up once per name: rows have few. */
-static int category_of(struct nai_database *db, const char *name) {
-  enum { MAX_KEPT = 100000 };
-  uint32_t known = db->classed.count;
-  if (known >= MAX_KEPT)
-    return nai_kernel_classes_match(db->classes, name);
-  uint32_t id = nai_strings_add(&db->classed, name, strlen(name));
-  if (id < known)
-    return db->classes_of[id];
-  int category = nai_kernel_classes_match(db->classes, name);
-  if (id == NAI_NO_STRING || !nai_array_room(&db->classes_of, &db->classes_of_capacity, id, sizeof *db->classes_of)) {
-    nai_strings_free(&db->classed); /* begins again */
-    return category;
-  }
-  db->classes_of[id] = category;
-  return category;
-}
-
 int nai_database_classes(struct nai_database *db, struct nai_err *err) {
   if (db->classes)
     return NAI_OK;
@@ -60,10 +41,16 @@ static void category(sqlite3_context *context, int argc, sqlite3_value **argv) {
   (void)argc;
   if (!name)
     return;
-  if (!db->classes && nai_database_classes(db, &err))
+  const char *kept = nai_sql_kept(&db->categories, name);
+  if (kept) {
+    sqlite3_result_text(context, kept, -1, SQLITE_TRANSIENT);
+  } else if (nai_database_classes(db, &err)) {
     sqlite3_result_error(context, err.msg, -1);
-  else
-    sqlite3_result_text(context, nai_kernel_classes_name(db->classes, category_of(db, name)), -1, SQLITE_TRANSIENT);
+  } else {
+    const char *made = nai_kernel_classes_name(db->classes, nai_kernel_classes_match(db->classes, name));
+    sqlite3_result_text(context, made, -1, SQLITE_TRANSIENT);
+    nai_sql_keep(&db->categories, name, made);
+  }
 }
 
 int nai_database_functions(struct nai_database *db) {

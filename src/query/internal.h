@@ -13,9 +13,7 @@ struct nai_database {
   struct nai_run *run;
   const struct nai_trace *raw; /* attached under that name, or NULL */
   struct nai_kernel_classes *classes;
-  struct nai_strings classed; /* names that category() was asked for, with their categories */
-  int32_t *classes_of;
-  uint32_t classes_of_capacity;
+  struct nai_sql_kept categories;
 };
 static inline struct nai_database *nai_database_of(const struct nai_sql_table *t) {
   return (struct nai_database *)t->sql;

@@ -28,6 +28,13 @@ static inline struct nai_query_parameter nai_query_string(const char *name, cons
   return (struct nai_query_parameter){name, {.type = NAI_STR, .s = text, .null = !text}};
 }
 
+/* A table that a statement may read beside the run's: the rows of another statement, found once. Its columns have no
+ * units. */
+struct nai_query_table {
+  const char *name, *sql; /* sql: one that may read those before it, and has the same parameters */
+};
+enum { NAI_QUERY_MAX_TABLES = 32 };
+
 struct nai_query_limits {
   double timeout_s;     /* 0: none */
   int64_t memory_bytes; /* that the statement may take; 0: 1 GiB */
@@ -61,6 +68,8 @@ struct nai_query {
   const struct nai_trace *raw; /* the run's export, whose tables are read as raw.NAME, as far as trace/raw.h shows
                                   them; or NULL */
   const struct nai_query_text *text;
+  const struct nai_query_table *tables; /* those that the statement has no need of are not made */
+  size_t table_count;
   const struct nai_query_parameter *parameters; /* those the statement does not name are left out */
   size_t parameter_count;
   struct nai_query_limits limits;

@@ -51,8 +51,8 @@ static void consider(const char **best, int *distance, const char *word, const c
 static bool mentions(const char *sql, const char *name) {
   size_t len = strlen(name);
   for (const char *at = sql; *at; at++)
-    if (sqlite3_strnicmp(at, name, (int)len) == 0 && !isalnum((unsigned char)at[len]) && at[len] != '_' &&
-        (at == sql || (!isalnum((unsigned char)at[-1]) && at[-1] != '_')))
+    if ((at == sql || (!isalnum((unsigned char)at[-1]) && at[-1] != '_')) &&
+        sqlite3_strnicmp(at, name, (int)len) == 0 && !isalnum((unsigned char)at[len]) && at[len] != '_')
       return true;
   return false;
 }
@@ -210,6 +210,69 @@ static int check(struct nai_database *db, sqlite3_stmt *statement, const struct 
   return check_tail(db, text, tail, err);
 }
 
+/* Prepares a statement, for messages that of the query, once those of the query's first `count` tables that it reads are
+ * made. */
+static int prepare(sqlite3_stmt **out, const char **tail, struct nai_database *db, const struct nai_query *query,
+                   size_t count, const char *sql, struct nai_err *err);
+
+/* Makes a table of the rows of its statement. */
+static int make_table(struct nai_database *db, const struct nai_query *query, size_t number, struct nai_err *err) {
+  const struct nai_query_table *table = &query->tables[number];
+  NAI_SCOPED(nai_buf) sql = {0};
+  NAI_SCOPED(nai_buf) label = {0};
+  sqlite3_stmt *statement = NULL;
+  const char *tail;
+  nai_buf_printf(&label, "%s: table %s", query->text->label, table->name);
+  nai_buf_printf(&sql, "CREATE TEMP TABLE %s AS %s", table->name, table->sql);
+  NAI_TRY(nai_buf_check(&label, err));
+  NAI_TRY(nai_buf_check(&sql, err));
+  const struct nai_query_text text = {.sql = nai_buf_str(&sql), .label = nai_buf_str(&label)};
+  struct nai_query making = *query;
+  making.text = &text;
+  int code, rc = prepare(&statement, &tail, db, &making, number, text.sql, err);
+  if (!rc)
+    rc = check_tail(db, &text, tail, err);
+  if (!rc)
+    rc = bind(statement, &making, err);
+  if (!rc && (code = sqlite3_step(statement)) != SQLITE_DONE)
+    rc = nai_statement_error(db, code, &text, err);
+  sqlite3_finalize(statement);
+  return rc;
+}
+
+/* The first of the query's tables whose name a message has; `count`: none. */
+static size_t missing_table(const struct nai_query *query, size_t count, const char *message) {
+  char word[NAI_COLUMN_NAME_MAX];
+  size_t i = word_of(word, message, "no such table: ") ? 0 : count;
+  while (i < count && strcmp(query->tables[i].name, word) != 0)
+    i++;
+  return i;
+}
+
+static int prepare(sqlite3_stmt **out, const char **tail, struct nai_database *db, const struct nai_query *query,
+                   size_t count, const char *sql, struct nai_err *err) {
+  int code, rc = NAI_OK;
+  while (!rc && (code = sqlite3_prepare_v2(db->sql.sqlite, sql, -1, out, tail)) != SQLITE_OK) {
+    size_t missing = missing_table(query, count, sqlite3_errmsg(db->sql.sqlite));
+    rc = missing < count ? make_table(db, query, missing, err) : nai_statement_error(db, code, query->text, err);
+  }
+  return rc;
+}
+
+static int prepare_all(sqlite3_stmt **out, const char **tail, struct nai_database *db, const struct nai_query *query,
+                       const char *sql, struct nai_err *err) {
+  if (!query->table_count)
+    return prepare(out, tail, db, query, 0, sql, err);
+  for (size_t i = 0; i < query->table_count; i++)
+    if (nai_query_has(db->run, query->tables[i].name))
+      return nai_err_set(err, NAI_EUSAGE, "%s: the run has a table %s; give this one another name", query->text->label,
+                         query->tables[i].name);
+  int code = nai_sql_make(&db->sql, true);
+  int rc = code == SQLITE_OK ? prepare(out, tail, db, query, query->table_count, sql, err) : NAI_OK;
+  code = code == SQLITE_OK ? nai_sql_make(&db->sql, false) : code;
+  return rc || code == SQLITE_OK ? rc : nai_statement_error(db, code, query->text, err);
+}
+
 int nai_statement_prepare(sqlite3_stmt **out, struct nai_database *db, const struct nai_query *query,
                           struct nai_err *err) {
   static const char explain[] = "EXPLAIN QUERY PLAN ";
@@ -220,9 +283,7 @@ int nai_statement_prepare(sqlite3_stmt **out, struct nai_database *db, const str
   *out = NULL;
   nai_buf_printf(&sql, "%s%s", explains ? explain : "", text->sql);
   NAI_TRY(nai_buf_check(&sql, err));
-  int code = sqlite3_prepare_v2(db->sql.sqlite, nai_buf_str(&sql), -1, out, &tail);
-  if (code != SQLITE_OK)
-    return nai_statement_error(db, code, text, err);
+  NAI_TRY(prepare_all(out, &tail, db, query, nai_buf_str(&sql), err));
   tail = text->sql + (tail - nai_buf_str(&sql)) - (explains ? strlen(explain) : 0);
   NAI_TRY(check(db, *out, text, tail, err));
   return explains ? NAI_OK : bind(*out, query, err);

@@ -87,7 +87,7 @@ static int open_sqlite(struct nai_sql *sql) {
   static const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_URI;
   NAI_TRY(sqlite3_open_v2(":memory:", &sql->sqlite, flags, NULL));
   NAI_TRY(create_modules(sql));
-  NAI_TRY(nai_functions_add(sql->sqlite));
+  NAI_TRY(nai_functions_add(sql));
   return nai_aggregates_add(sql->sqlite);
 }
 
@@ -112,4 +112,5 @@ void nai_sql_close(struct nai_sql *sql) {
     free(t->columns);
   }
   free(sql->tables);
+  nai_sql_kept_free(&sql->short_names);
 }

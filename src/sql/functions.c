@@ -53,13 +53,19 @@ static void contains(sqlite3_context *context, int argc, sqlite3_value **argv) {
 /* short_name(kernel name). */
 static void short_name(sqlite3_context *context, int argc, sqlite3_value **argv) {
   enum { SHORT_MAX = 72 };
+  struct nai_sql *sql = sqlite3_user_data(context);
   const char *name = (const char *)sqlite3_value_text(argv[0]);
+  const char *kept = name ? nai_sql_kept(&sql->short_names, name) : NULL;
   NAI_SCOPED(nai_buf) text = {0};
   (void)argc;
-  if (!name)
-    return;
-  nai_kernel_name_short(&text, name, SHORT_MAX);
-  put_buf(context, &text);
+  if (kept) {
+    sqlite3_result_text(context, kept, -1, SQLITE_TRANSIENT);
+  } else if (name) {
+    nai_kernel_name_short(&text, name, SHORT_MAX);
+    put_buf(context, &text);
+    if (!text.oom)
+      nai_sql_keep(&sql->short_names, name, nai_buf_str(&text));
+  }
 }
 
 /* human(value, unit): as reports print it. Durations are ns whatever unit they are to be shown in. */
@@ -138,7 +144,7 @@ static void regexp(sqlite3_context *context, int argc, sqlite3_value **argv) {
     sqlite3_set_auxdata(context, 0, compiled, free_pattern);
 }
 
-int nai_functions_add(sqlite3 *sqlite) {
+int nai_functions_add(struct nai_sql *sql) {
   static const int flags = SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS;
   static const struct {
     const char *name;
@@ -147,7 +153,7 @@ int nai_functions_add(sqlite3 *sqlite) {
   } list[] = {{"clip_ns", 4, clip_ns},       {"contains", 2, contains}, {"bucket", 2, bucket},
               {"short_name", 1, short_name}, {"human", 2, human},       {"regexp", 2, regexp}};
   for (size_t i = 0; i < sizeof list / sizeof *list; i++)
-    NAI_TRY(sqlite3_create_function_v2(sqlite, list[i].name, list[i].arguments, flags, NULL, list[i].call, NULL, NULL,
-                                       NULL));
+    NAI_TRY(sqlite3_create_function_v2(sql->sqlite, list[i].name, list[i].arguments, flags, sql, list[i].call, NULL,
+                                       NULL, NULL));
   return SQLITE_OK;
 }

@@ -22,11 +22,19 @@ static bool may_call(const char *name) {
   return false;
 }
 
+/* What a temporary table comes to be by, and is read by. */
+static bool makes(int action) {
+  return action == SQLITE_CREATE_TEMP_TABLE || action == SQLITE_INSERT || action == SQLITE_UPDATE ||
+         action == SQLITE_READ;
+}
+
 static int authorize(void *ctx, int action, const char *first, const char *second, const char *database,
                      const char *view) {
   const struct nai_sql *sql = ctx;
   (void)view;
   if (sql->declaring)
+    return SQLITE_OK;
+  if (sql->making && database && strcmp(database, "temp") == 0 && makes(action))
     return SQLITE_OK;
   switch (action) {
   case SQLITE_SELECT:
@@ -43,6 +51,14 @@ static int authorize(void *ctx, int action, const char *first, const char *secon
   default:
     return SQLITE_DENY;
   }
+}
+
+int nai_sql_make(struct nai_sql *sql, bool making) {
+  sql->declaring = true; /* the one statement that says so */
+  int rc = sqlite3_exec(sql->sqlite, making ? "PRAGMA query_only=0;" : "PRAGMA query_only=1;", NULL, NULL, NULL);
+  sql->declaring = false;
+  sql->making = making;
+  return rc;
 }
 
 int nai_sql_guard(struct nai_sql *sql, int64_t memory_bytes) {

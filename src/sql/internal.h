@@ -49,5 +49,5 @@ int nai_plan_best(sqlite3_vtab *vtab, sqlite3_index_info *info);
 void nai_sql_tell_former(const struct nai_sql *sql, const char *table, const char *column);
 
 /* functions.c, aggregates.c: SQLite's code. */
-int nai_functions_add(sqlite3 *sqlite);
+int nai_functions_add(struct nai_sql *sql);
 int nai_aggregates_add(sqlite3 *sqlite);

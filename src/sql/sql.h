@@ -39,11 +39,19 @@ struct nai_sql_table {
   int column_count, shown_count;
 };
 
+/* What a function made of texts, once each: rows have few different ones. */
+struct nai_sql_kept {
+  struct nai_strings texts, made;
+  uint32_t *made_of, capacity; /* by text */
+};
+
 struct nai_sql {
   sqlite3 *sqlite;
+  struct nai_sql_kept short_names;
   struct nai_sql_table *tables;
   uint32_t table_count, capacity;
   bool declaring; /* a table's columns: what statements may do does not matter */
+  bool making;    /* nai_sql_make */
   /* Hears of former names that statements say, as they are prepared; NULL: nai_former_tell, without a place. */
   void (*tell)(void *ctx, const struct nai_former *former);
   void *tell_ctx;
@@ -57,12 +65,20 @@ NAI_MUST_CHECK int nai_sql_add(struct nai_sql *sql, const char *name, const char
                                const struct nai_sql_source *source, struct nai_err *err);
 /* Opens the connection; no table can be added after it. */
 NAI_MUST_CHECK int nai_sql_open(struct nai_sql *sql, struct nai_err *err);
+/* What was made of a text, borrowed until more is kept, or NULL: to be made. At most a
+ * hundred thousand are kept. */
+const char *nai_sql_kept(const struct nai_sql_kept *kept, const char *text);
+void nai_sql_keep(struct nai_sql_kept *kept, const char *text, const char *made);
+void nai_sql_kept_free(struct nai_sql_kept *kept);
 /* The failure of an SQLite call that sets a connection up. */
 int nai_sql_open_error(const struct nai_sql *sql, int code, struct nai_err *err);
 void nai_sql_close(struct nai_sql *sql);
 /* What statements may do, and how much memory the process may then take for SQL; 0: any. Before: views. After: nothing
  * can be created. */
 NAI_MUST_CHECK int nai_sql_guard(struct nai_sql *sql, int64_t memory_bytes);
+
+/* Begins and ends what a statement may do beside reading: make a temporary table. SQLite's code. */
+NAI_MUST_CHECK int nai_sql_make(struct nai_sql *sql, bool making);
 
 /* A connection to tables in memory, guarded, whose statements end after some hundred million steps (SQLITE_INTERRUPT).
  * Each table is empty until one of its schema is shown. Schemas are borrowed; what *out is, is to be freed, also after

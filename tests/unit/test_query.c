@@ -74,6 +74,64 @@ TEST(forged_references) {
   }
 }
 
+/* Tables of a query are made of those before them; others of no use are not even prepared. */
+TEST(tables_of_a_query) {
+  static const struct nai_query_table tables[] = {{"three", "select 1 as n union all select 2 union all select 3"},
+                                                  {"of_no_use", "select nonsense from nowhere"},
+                                                  {"sums", "select a.n + b.n + :add as n from three a join three b"},
+                                                  {"circle", "select n from circle"},
+                                                  {"writes", "select 1; create table more (x)"},
+                                                  {"early", "select n from late"},
+                                                  {"late", "select 1 as n"},
+                                                  {"wrong", "select m from three"}};
+  static const struct {
+    const char *sql, *error; /* NULL: 9 rows, the last of them 16 */
+  } cases[] = {{"select n from sums where n <= (select max(n) + 13 from three) order by n", NULL},
+               {"select n from circle", "table circle"},
+               {"select 1 from writes", "one statement at a time"},
+               {"select n from early", "no such table: late"},
+               {"select m from wrong", "table wrong"},
+               {"create temp table mine as select n from three", "only read"},
+               {"insert into three values (4)", "only read"}};
+  static const struct nai_query_parameter add = {"add", {.type = NAI_I64, .i = 10}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    struct nai_run *run = empty_run();
+    const struct nai_query_text text = {.sql = cases[i].sql, .label = "sql"};
+    struct nai_query query = {.run = run,
+                              .text = &text,
+                              .tables = tables,
+                              .table_count = sizeof tables / sizeof *tables,
+                              .parameters = &add,
+                              .parameter_count = 1,
+                              .limits = {.rows = -1}};
+    struct seen seen = {0};
+    struct nai_err err = {0};
+    bool truncated;
+    int rc = nai_query_run(&truncated, &query, &(struct nai_query_sink){begin, put_row, &seen}, &err);
+    assert_int_equal(rc, cases[i].error ? NAI_EUSAGE : 0);
+    if (cases[i].error) {
+      assert_non_null(strstr(err.msg, cases[i].error));
+    } else {
+      assert_int_equal(seen.rows, 9);
+      assert_int_equal(seen.last, 16);
+    }
+    nai_run_close(run);
+  }
+}
+
+TEST(table_of_a_query_that_the_run_has) {
+  static const struct nai_query_table table = {"api_events", "select 1 as n"};
+  struct nai_run *run = empty_run();
+  const struct nai_query_text text = {.sql = "select n from api_events", .label = "sql"};
+  const struct nai_query query = {.run = run, .text = &text, .tables = &table, .table_count = 1, .limits = {.rows = -1}};
+  struct seen seen = {0};
+  struct nai_err err = {0};
+  bool truncated;
+  assert_int_equal(nai_query_run(&truncated, &query, &(struct nai_query_sink){begin, put_row, &seen}, &err), NAI_EUSAGE);
+  assert_non_null(strstr(err.msg, "the run has a table api_events"));
+  nai_run_close(run);
+}
+
 /* Values at both ends of what a column holds, and NULLs: found by value whether the column is in order or not. */
 TEST(extreme_values) {
   static const int64_t values[] = {INT64_MAX, NAI_NULL_I64, -1, INT64_MIN + 1, 0, NAI_NULL_I64, INT64_MAX, 7};

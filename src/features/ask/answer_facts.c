@@ -6,8 +6,8 @@
 /* What stands in front of a fact's own columns: its row, and the stretch of time it is about. */
 enum { ROW, START, END, FIRST };
 
-int nai_facts_ask(struct nai_query_rows *out, const struct nai_asking *asking, const char *sql, const char *label,
-                  struct nai_err *err) {
+int nai_intent_ask(struct nai_query_rows *out, const struct nai_asking *asking, const struct nai_intent *intent,
+                   const char *sql, const char *label, struct nai_err *err) {
   enum { MAX_ROWS = 1000 };
   const struct nai_question *q = asking->question;
   enum { PLAIN = 17 };
@@ -32,13 +32,25 @@ int nai_facts_ask(struct nai_query_rows *out, const struct nai_asking *asking, c
       nai_query_int("to", q->time_count > 1 ? q->time_ns[1] : -1, -1)};
   for (size_t i = 0; i < q->choice_count; i++)
     parameters[PLAIN + i] = nai_query_string(q->choices[i].key, q->choices[i].value);
+  struct nai_query_table tables[NAI_QUERY_MAX_TABLES];
+  size_t table_count = 0;
+  const struct nai_yaml_node *table = intent ? nai_intent_items(intent->doc, intent->node, "tables") : NULL;
+  for (; table; table = nai_yaml_next(intent->doc, table))
+    tables[table_count++] = (struct nai_query_table){table->key, table->text};
   const struct nai_query_text text = {.sql = sql, .label = label};
   const struct nai_query query = {.run = asking->run,
                                   .text = &text,
+                                  .tables = tables,
+                                  .table_count = table_count,
                                   .parameters = parameters,
                                   .parameter_count = PLAIN + q->choice_count,
                                   .limits = {.rows = MAX_ROWS}};
   return nai_query_collect(out, &query, err);
+}
+
+int nai_facts_ask(struct nai_query_rows *out, const struct nai_asking *asking, const char *sql, const char *label,
+                  struct nai_err *err) {
+  return nai_intent_ask(out, asking, NULL, sql, label, err);
 }
 
 /* --- what is added to an answer ------------------------------------------------------------------------------- */
@@ -118,13 +130,6 @@ static void put_columns(struct nai_buf *sql, struct nai_buf *names, const struct
   }
 }
 
-void nai_intent_put_tables(struct nai_buf *sql, const struct nai_intent *intent) {
-  const struct nai_yaml *doc = intent->doc;
-  const struct nai_yaml_node *first = nai_intent_items(doc, intent->node, "tables"), *table = first;
-  for (; table; table = nai_yaml_next(doc, table))
-    nai_buf_printf(sql, "%s%s as (%s)\n", table == first ? "with " : ", ", table->key, table->text);
-}
-
 static void put_statement(struct nai_buf *sql, const struct nai_intent *intent, const struct nai_yaml_node *entry,
                           bool by_gpu, size_t room) {
   const struct nai_yaml *doc = intent->doc;
@@ -135,7 +140,6 @@ static void put_statement(struct nai_buf *sql, const struct nai_intent *intent, 
   size_t most = limit ? strtoul(limit, NULL, 10) : room;
   NAI_SCOPED(nai_buf) names = {0};
   nai_buf_putc(&names, ' ');
-  nai_intent_put_tables(sql, intent);
   nai_buf_printf(sql, "select rowid as row_, %s as start_, %s as end_", start ? start->text : "null",
                  end ? end->text : "null");
   put_columns(sql, &names, doc, entry, "text");
@@ -215,7 +219,7 @@ int nai_facts_add(const struct nai_asking *asking, const struct nai_intent *inte
     return NAI_OK;
   put_statement(&sql, intent, entry, by_gpu, room);
   NAI_TRY(nai_buf_check(&sql, err));
-  NAI_TRY(nai_facts_ask(&found, asking, nai_buf_str(&sql), label, err));
+  NAI_TRY(nai_intent_ask(&found, asking, intent, nai_buf_str(&sql), label, err));
   for (int64_t row = 0; row < found.rows; row++) {
     int64_t rowid = nai_query_cell_int(&found, row, ROW);
     const char *text = line_of(asking, &found, row, nai_intent_text(doc, entry, "text"));

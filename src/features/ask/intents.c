@@ -91,6 +91,9 @@ static int check_intent(const struct nai_yaml *doc, const struct nai_yaml_node *
   for (; rule; rule = nai_yaml_next(doc, rule))
     if (strspn(rule->text, "abcdefghijklmnopqrstuvwxyz0123456789-*") != strlen(rule->text))
       return nai_yaml_error(doc, rule, err, "\"%.60s\": expected the id of a rule, with * for any ending", rule->text);
+  const struct nai_yaml_node *tables = nai_yaml_get(doc, node, "tables");
+  if (tables && tables->count > NAI_QUERY_MAX_TABLES)
+    return nai_yaml_error(doc, tables, err, "more than %d tables", NAI_QUERY_MAX_TABLES);
   NAI_TRY(nai_yaml_items(&fact, doc, node, "facts", NAI_YAML_LIST, err));
   for (; fact; fact = nai_yaml_next(doc, fact))
     NAI_TRY(check_fact(doc, fact, err));

@@ -141,8 +141,10 @@ struct nai_asking {
  * where it is from. Freed also on failure. */
 NAI_MUST_CHECK int nai_facts_ask(struct nai_query_rows *out, const struct nai_asking *asking, const char *sql,
                                  const char *label, struct nai_err *err);
-/* Puts in front of a statement of an intent what it may read beside the run's tables. */
-void nai_intent_put_tables(struct nai_buf *sql, const struct nai_intent *intent);
+/* Runs a statement of an intent, which may read its `tables` beside the run's. */
+NAI_MUST_CHECK int nai_intent_ask(struct nai_query_rows *out, const struct nai_asking *asking,
+                                  const struct nai_intent *intent, const char *sql, const char *label,
+                                  struct nai_err *err);
 /* Adds the facts of one entry of an intent, at most `room`, and what they say. */
 NAI_MUST_CHECK int nai_facts_add(const struct nai_asking *asking, const struct nai_intent *intent,
                                  const struct nai_yaml_node *entry, size_t room, struct nai_err *err);

@@ -254,10 +254,9 @@ static int applies(bool *out, const struct nai_asking *asking, const struct nai_
   *out = true;
   if (!when)
     return NAI_OK;
-  nai_intent_put_tables(&sql, intent);
   nai_buf_printf(&sql, "select 1 where %s", when);
   NAI_TRY(nai_buf_check(&sql, err));
-  NAI_TRY(nai_facts_ask(&found, asking, nai_buf_str(&sql), intent->name, err));
+  NAI_TRY(nai_intent_ask(&found, asking, intent, nai_buf_str(&sql), intent->name, err));
   *out = found.rows > 0;
   return NAI_OK;
 }
