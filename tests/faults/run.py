@@ -42,7 +42,7 @@ LIBRARY = without_blank(os.environ.get("NAI_FAULTS", ""))
 PRELOAD = " ".join(filter(None, [LIBRARY, os.environ.get("NAI_FAULTS_SANITIZER")]))
 CALLS = "open read write stat space rename link mkdir remove close map dir lock thread pipe process mode".split()
 BATCH_FAILURES = 4  # the index says which
-SAMPLES = 12 if support.SANITIZED else 50  # of each fault in each case, unless --full
+SAMPLES = 50  # of each fault in each case, unless --full
 
 
 class Case:
@@ -401,12 +401,11 @@ def count(case, scratch):
 
 
 def sample(case, fault, total, every):
-    """Numbers of calls, spread evenly and always the same."""
+    """Numbers of calls, spread evenly and always the same; one under sanitizers: a release build tries the rest."""
     if str(fault) in case.all:
         return range(1, total + 1)
-    step = every or max(1, total * len(CALLS) // SAMPLES if fault.kind == "alloc" else total // 4)
-    step = max(1, total * 2 // 3) if case.few and not every else step
-    step = step * 2 if support.SANITIZED and not every else step  # a release build tries the rest
+    step = total * len(CALLS) // SAMPLES if fault.kind == "alloc" else total // 4
+    step = every or max(1, total * 2 // 3 if case.few or support.SANITIZED else step)
     numbers = range(1 + (step * 7 // 11), total + 1, step) if step > 1 else range(1, total + 1)
     more = {"alloc once": range(max(1, total - case.last), total + 1), "alloc on": range(1, case.first + 1)}.get(str(fault), ())
     return sorted({*numbers, *more})

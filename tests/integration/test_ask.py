@@ -163,6 +163,7 @@ class Pages(unittest.TestCase):
         self.assertEqual(run("page", "summary", directory).stdout, text)
         self.assertNotIn("GPU 1: active", run("summary", directory, "--gpu", "0").stdout)
 
+    @support.tier("ci")
     def test_all_formats_of_all(self):
         for scenario in ("hostile", "empty", "minimal", "graphs", "no-nvtx"):
             directory = artifacts(trace(scenario))
@@ -216,6 +217,7 @@ class Pages(unittest.TestCase):
             self.assertRegex(done.stderr, r"its events go from \d+\.\d{9} s to \d+\.\d{9} s")
         self.assertIn("that process", run("tree", directory, "--pid", "1").stdout)
 
+    @support.tier("ci")
     def test_examples_of_help(self):
         """As printed, for a run and its trace; but for the names that are somebody else's."""
         path = trace("training")
@@ -650,6 +652,7 @@ def store_of(directory):
 class Documents(unittest.TestCase):
     """Every command of docs/recipes.md, docs/asking.md and docs/writing-skills.md works as it stands there."""
 
+    @support.tier("ci")
     def test_commands(self):
         path, work = trace("training"), fresh_dir()
         os.makedirs(work / "artifacts")

@@ -437,6 +437,7 @@ class Running(unittest.TestCase):
         batch("--resume", "--out", out)
         self.assertEqual(index_of(out), index_of(before))
 
+    @support.tier("ci")
     def test_killed_at_random(self):
         rounds = 8 * int(os.environ.get("NAI_TEST_ROUNDS", "1"))
         chance = random.Random(20260101)

@@ -298,6 +298,7 @@ class Commands(unittest.TestCase):
             done = run("probe", "--schema-only", trace(scenario))
             self.assertEqual((done.returncode, done.stderr, "CANARY" in done.stdout), (0, "", False))
 
+    @support.tier("ci")
     def test_table(self):
         directory = artifacts(trace("training"))
         for path, name in files_of(directory):
@@ -574,6 +575,7 @@ class Configuration(unittest.TestCase):
         file.write_text(text)
         return file
 
+    @support.tier("ci")
     def test_phase_maps_by_name(self):
         self.assertGreaterEqual(len(PHASE_MAPS), 8)
         for name in PHASE_MAPS:

@@ -468,6 +468,7 @@ class Totals(unittest.TestCase):
                            exposed_copy=covered[2] - covered[1], idle=whole - covered[2])
         return counted
 
+    @support.tier("ci")
     def test_active_time(self):
         """Without steps the time is that of GPUs while they are active: in captures without pauses and set-up as the export says."""
         generated = [trace(name) for name in ("no-nvtx", "layers", "copy-bound", "two-processes", "pause", "host-bound", "collectives", "cold")]

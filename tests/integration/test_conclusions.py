@@ -146,6 +146,7 @@ class DominantKernel(unittest.TestCase):
         for said in each(sibling("triangular_solves", "nsys_report__report_level")):
             self.assertRegex(said.verdict, r"simulated saving [\d.]+ µs per step \([\d.]+ %\); then grid too small")
 
+    @support.tier("ci")
     def test_explaining_a_kernel_prints_the_same_command(self):
         for said in each(generated("two-processes"), generated("training"), real("openmp_offload"), real("windows_wddm_cc120")):
             for name, rows in itertools.groupby(sorted(said.rows("profile_targets"), key=lambda row: row["kernel_name"]), lambda row: row["kernel_name"]):

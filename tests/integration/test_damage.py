@@ -134,6 +134,7 @@ class Borne(unittest.TestCase):
         self.assertNotIn("no-nvtx", got.findings())  # they are there, but cannot be read
         self.assertIn("trace-health", got.findings())
 
+    @support.tier("ci")
     def test_every_other_table(self):
         source = trace("evidence")
         pages = Pages(source)

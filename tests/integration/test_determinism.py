@@ -104,6 +104,7 @@ class Determinism(Case):
         one, other = (without_readers(tree(analyze(path, "-j", "4", "--reader", reader))) for reader in ("sqlite", "direct"))
         self.assert_same(one, other, "readers")
 
+    @support.tier("ci")
     def test_row_order_does_not_matter(self):
         """Exporters promise none, of no table. The page alone is left out: it names ranges by their rows in the export."""
         scenarios = support.by_tier(CASES, (*support.SCENARIOS, *support.DIAGNOSIS, *support.PAIRS, "evidence"))

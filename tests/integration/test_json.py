@@ -83,14 +83,14 @@ def unpacked(page):
 
 class Json(unittest.TestCase):
     def directories(self):
-        for path in [trace(s) for s in SCENARIOS] + list((SHARED / "traces").glob("*.sqlite")):
+        for path in [trace(s) for s in support.by_tier(SCENARIOS[::3], SCENARIOS)] + list((SHARED / "traces").glob("*.sqlite")):
             yield path.stem, artifacts(path)
         yield "phases", artifacts(trace("inference"), "--phase-map", "inference")
 
     def all_directories(self):
         """Of every scenario and every reference trace."""
-        scenarios = support.by_tier(SCENARIOS, (*SCENARIOS, *DIAGNOSIS, *PAIRS, "evidence"))
-        for path in [trace(s) for s in scenarios] + support.exports():
+        scenarios = support.by_tier(SCENARIOS[::4], (*SCENARIOS, *DIAGNOSIS, *PAIRS, "evidence"))
+        for path in [trace(s) for s in scenarios] + support.by_tier([], support.exports()):
             yield path.stem, artifacts(path)
 
     def test_keys_are_unique(self):
@@ -147,6 +147,7 @@ class Json(unittest.TestCase):
         broken["run"]["gpu_count"] = "0"
         self.assertTrue(published.errors(schema, broken))
 
+    @support.tier("ci")
     @unittest.skipUnless(published.jsonschema, "no python3-jsonschema")
     def test_schema_takes_later_and_earlier_minor_versions(self):
         schema = published.schema("report")

@@ -230,6 +230,7 @@ class Faults(unittest.TestCase):
             self.assertEqual(done.returncode, 0, f"{kilobytes} KiB: {done.stderr}")
             self.assertEqual(tree(out), self.want)
 
+    @support.tier("ci")
     @support.unsanitized("AddressSanitizer takes memory of its own")
     def test_memory_limit_is_kept(self):
         """100,000 threads with a range each, in 10 MB: what they need is foreseen, and the limit is kept."""

@@ -209,6 +209,7 @@ class Projection(unittest.TestCase):
                          [f"Ranges of the launching thread hold {float(coverage):.1f} % of kernel time. What is launched outside them, or by other threads, is in no span."])
         self.assertNotIn("Nothing runs in", (artifacts(trace("training")) / "report.md").read_text())
 
+    @support.tier("ci")
     def test_overlapping_ranges(self):
         """Hundreds of long ranges of a thread around the same calls; nested calls, several GPUs and equal ends among them."""
         path = edited("training", "insert into TARGET_INFO_CUDA_DEVICE(gpuId, cudaId, pid) values (1, 1, 6001), (0, 0, 6002)",
@@ -239,6 +240,7 @@ class Projection(unittest.TestCase):
         truth = self.check(trace("graphs"))
         self.assertTrue(any(record["graph_ns"] for record in truth))
 
+    @support.tier("ci")
     def test_shared(self):
         paths = [path for path in (SHARED / "nsys_stats" / "tiny" / "tiny.sqlite", SHARED / "traces" / "fsdp_2gpu.sqlite") if path.exists()]
         if not paths:

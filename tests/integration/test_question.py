@@ -53,6 +53,7 @@ class Understanding(unittest.TestCase):
                 self.assertTrue(any(rule["id"] == p or (p.endswith("*") and rule["id"].startswith(p[:-1])) for p in patterns),
                                 f"name {rule['id']} under `rules:` of intent idle in rules/intents.yaml")
 
+    @support.tier("ci")
     def test_every_intent_is_asked(self):
         """... and answered, so that a mistake in one of its statements is an error here. What words are about: tests/unit/test_question_words.c."""
         self.assertEqual({i["intent"] for i in INTENTS["intents"] if "names" not in i and any("@named" not in words for words in i.get("words", []))}, set(QUESTIONS.values()) - {"-"})
@@ -441,7 +442,7 @@ class Answers(unittest.TestCase):
         self.assertIn(f"A repetition of {units[0][0]} kernels takes ", self.said("layers", "how long is a step"))
 
     def test_one_and_none(self):
-        for name in ("pause", "minimal", "empty", "nvtx-only"):
+        for name in support.by_tier(("minimal",), ("pause", "minimal", "empty", "nvtx-only")):
             for question in ONE_EACH:
                 answer = ask(artifacts(name), question)
                 text = json.dumps([answer["facts"], answer["answer"]])
@@ -688,6 +689,7 @@ class Numbers(unittest.TestCase):
         for name in ("training", "inference", "copy-bound"):
             self.check_trace(pathlib.Path(trace(name)))
 
+    @support.tier("ci")
     def test_shared_traces(self):
         found = [path for path in (support.SHARED / "traces" / name for name in ("fsdp_2gpu.sqlite", "real/solver_nvtx_osrt_sched.sqlite", "real/jetson_orin.sqlite")) if path.exists()]
         if not found:

@@ -198,6 +198,7 @@ class Planned(unittest.TestCase):
             self.assertEqual(run("ranks", *operands, "-q", "--out", to, "--timeline", place).returncode, 2, place)
             self.assertEqual(place.read_bytes(), before)
 
+    @support.tier("ci")
     def test_a_timeline_of_many(self):
         """All events of 16 traces, the late ones among them; of the others what their GPUs did, as the table has it."""
         directory, out = job("--ranks", 40, "--steps", 4, "--straggler", "persistent", "--late-rank", 33, "--drift-ppm", 20), fresh_dir()

@@ -218,6 +218,7 @@ class Answers(unittest.TestCase):
         self.assertEqual(sql(path, "select * from kernels", "--format", "csv").stdout,
                          sql(artifacts(path), "select * from kernels", "--format", "csv").stdout)
 
+    @support.tier("ci")
     def test_schema(self):
         directory = artifacts(trace("training"))
         tables = json.loads(run("sql", directory, "--schema", "--format", "json").stdout)["rows"]
@@ -477,6 +478,7 @@ class Raw(unittest.TestCase):
         return [trace("hostile"), trace("training")] + ([SHARED / "traces" / f"{name}.sqlite" for name in ("cuda_small", "fsdp_2gpu")]
                                                         if SHARED.exists() else [])
 
+    @support.tier("ci")
     def test_no_secrets(self):
         for path in self.traces():
             with sqlite3.connect(f"file:{path}?mode=ro", uri=True) as db:

@@ -183,6 +183,7 @@ class Workload(unittest.TestCase):
                 self.assertNotIn(SECRET.encode(), support.contents(path), path)
         return directory / "out"
 
+    @support.tier("ci")
     def test_who_it_is(self):
         for name, (has, says) in CASES.items():
             with self.subTest(name):
