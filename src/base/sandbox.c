@@ -30,7 +30,7 @@ static bool allow(int ruleset, int directory, uint64_t rights) {
   const struct landlock_path_beneath_attr rule = {.allowed_access = rights, .parent_fd = directory};
   if (directory >= 0)
     return syscall(SYS_landlock_add_rule, ruleset, LANDLOCK_RULE_PATH_BENEATH, &rule, 0) == 0 || errno != ENOMEM;
-  return errno != EMFILE && errno != ENFILE && errno != ENOMEM && errno != EIO;
+  return errno != EMFILE && errno != ENFILE && errno != ENOMEM && errno != EIO && errno != EINTR;
 }
 
 static bool allow_path(int ruleset, const char *path, uint64_t rights) {
