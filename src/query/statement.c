@@ -210,8 +210,8 @@ static int check(struct nai_database *db, sqlite3_stmt *statement, const struct 
   return check_tail(db, text, tail, err);
 }
 
-/* Prepares a statement, for messages that of the query, once those of the query's first `count` tables that it reads are
- * made. */
+/* Prepares a statement, for messages that of the query, once those of the query's first `count` tables that it reads
+ * are made. */
 static int prepare(sqlite3_stmt **out, const char **tail, struct nai_database *db, const struct nai_query *query,
                    size_t count, const char *sql, struct nai_err *err);
 

@@ -42,7 +42,7 @@ LIBRARY = without_blank(os.environ.get("NAI_FAULTS", ""))
 PRELOAD = " ".join(filter(None, [LIBRARY, os.environ.get("NAI_FAULTS_SANITIZER")]))
 CALLS = "open read write stat space rename link mkdir remove close map dir lock thread pipe process mode".split()
 BATCH_FAILURES = 4  # the index says which
-SAMPLES = 50  # of each fault in each case, unless --full
+SAMPLES = 25  # of each fault in each case, unless --full
 
 
 class Case:
@@ -404,7 +404,7 @@ def sample(case, fault, total, every):
     """Numbers of calls, spread evenly and always the same; one under sanitizers: a release build tries the rest."""
     if str(fault) in case.all:
         return range(1, total + 1)
-    step = total * len(CALLS) // SAMPLES if fault.kind == "alloc" else total // 4
+    step = total * len(CALLS) // SAMPLES if fault.kind == "alloc" else total // 2
     step = every or max(1, total * 2 // 3 if case.few or support.SANITIZED else step)
     numbers = range(1 + (step * 7 // 11), total + 1, step) if step > 1 else range(1, total + 1)
     more = {"alloc once": range(max(1, total - case.last), total + 1), "alloc on": range(1, case.first + 1)}.get(str(fault), ())

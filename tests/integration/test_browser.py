@@ -15,8 +15,7 @@ PACKAGES = SOURCE / "templates" / "viewer" / "node_modules" / "playwright-core"
 SMOKE = ("hold the same report|Content-Security-Policy|the policy stops|without JavaScript|shows verdict|adds up to the window|"
          "decodes every event|idle gaps lie")
 # What can go right on the fixture and wrong on another page.
-DATA = (SMOKE + "|leads? to|every lane|statistics equal|table |its longest run|hold every range|iterations|durations of a name|are bars|"
-        "where they are known|selects an event|link restores|lies over anything|fits")
+DATA = SMOKE + "|leads? to|every lane|statistics equal|its longest run|hold every range|iterations|durations of a name|are bars|fits a phone"
 COMPARED = "every view opens|the tree opens|differences carry|sorts|without two timelines|both timelines begin|a click selects|a kernel of"
 
 
@@ -35,6 +34,7 @@ class Browser(unittest.TestCase):
 
     @support.tier("ci")
     def test_whole_report(self):
+        """Everything on the fixture, and on a real trace what data may break."""
         reference = SHARED / "traces" / "fsdp_2gpu.sqlite"
         path = reference if reference.exists() else trace("training")
         self.check(SOURCE / "tests" / "viewer" / "run.mjs", artifacts(path) / "report.html", only=f"^fixture|^[^:]*$|{DATA}")
@@ -76,12 +76,12 @@ class Browser(unittest.TestCase):
         shutil.copytree(loops[0], gone)
         support.flip_table(gone, "kernel_events")
         other = [artifacts(trace("shapes"))]  # no work in common
-        pages = [self.compared(loops, waits), self.compared(loops[:1], other), self.compared(hostile[:1], hostile[1:]), self.compared([gone], loops[1:2])]
+        pages = [self.compared(loops[:1], other), self.compared(hostile[:1], hostile[1:]), self.compared([gone], loops[1:2])]
         reference = SHARED / "traces" / "fsdp_2gpu.sqlite"
         if reference.exists():
             pages.append(self.compared([artifacts(reference)], [artifacts(reference)]))
-        self.check(SOURCE / "tests" / "viewer" / "compare.mjs", pages[0])
-        self.check(SOURCE / "tests" / "viewer" / "compare.mjs", *pages[1:], only=COMPARED)
+        self.check(SOURCE / "tests" / "viewer" / "compare.mjs", self.compared(loops, waits))
+        self.check(SOURCE / "tests" / "viewer" / "compare.mjs", *pages, only=None if support.in_tier("soak") else COMPARED)
 
     @support.tier("ci")
     def test_many_runs(self):

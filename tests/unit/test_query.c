@@ -123,11 +123,13 @@ TEST(table_of_a_query_that_the_run_has) {
   static const struct nai_query_table table = {"api_events", "select 1 as n"};
   struct nai_run *run = empty_run();
   const struct nai_query_text text = {.sql = "select n from api_events", .label = "sql"};
-  const struct nai_query query = {.run = run, .text = &text, .tables = &table, .table_count = 1, .limits = {.rows = -1}};
+  const struct nai_query query = {
+      .run = run, .text = &text, .tables = &table, .table_count = 1, .limits = {.rows = -1}};
   struct seen seen = {0};
   struct nai_err err = {0};
   bool truncated;
-  assert_int_equal(nai_query_run(&truncated, &query, &(struct nai_query_sink){begin, put_row, &seen}, &err), NAI_EUSAGE);
+  assert_int_equal(nai_query_run(&truncated, &query, &(struct nai_query_sink){begin, put_row, &seen}, &err),
+                   NAI_EUSAGE);
   assert_non_null(strstr(err.msg, "the run has a table api_events"));
   nai_run_close(run);
 }
