@@ -38,6 +38,7 @@ def build(source, place, options=(), target="all", env=None):
     return done.stdout + done.stderr
 
 
+@support.tier("soak")
 @support.unsanitized("once is enough")
 class Plain(unittest.TestCase):
     """What somebody does who knows cmake and not this repository: no preset, no option, the compiler that is there; of the files alone,
