@@ -73,7 +73,8 @@ static size_t mark_phrase(struct nai_question_marks *marks, const struct nai_que
                           size_t size) {
   size_t most = 0;
   for (size_t at = 0, len; at < q->count; at++) {
-    bool begins = *phrase == *q->words[at].text || *phrase == '*' || *phrase == '$'; /* of most the first letter differs */
+    bool begins =
+        *phrase == *q->words[at].text || *phrase == '*' || *phrase == '$'; /* of most the first letter differs */
     for (size_t i = len = begins ? phrase_at(q, at, phrase, size) : 0; i; i--, most = len)
       marks->at[at + i - 1] = true;
   }
