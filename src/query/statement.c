@@ -259,6 +259,7 @@ static int prepare(sqlite3_stmt **out, const char **tail, struct nai_database *d
   return rc;
 }
 
+/* Prepares the query's statement, with what it may read beside the run. */
 static int prepare_all(sqlite3_stmt **out, const char **tail, struct nai_database *db, const struct nai_query *query,
                        const char *sql, struct nai_err *err) {
   if (!query->table_count)

@@ -3,7 +3,7 @@
 
 #include "base/array.h"
 
-enum { MAX_KEPT = 100000 };
+enum { MAX_KEPT = 100000 }; /* of kernels' names: some ten MB */
 
 const char *nai_sql_kept(const struct nai_sql_kept *kept, const char *text) {
   uint32_t id = nai_strings_find(&kept->texts, text, strlen(text));
@@ -11,11 +11,11 @@ const char *nai_sql_kept(const struct nai_sql_kept *kept, const char *text) {
 }
 
 void nai_sql_keep(struct nai_sql_kept *kept, const char *text, const char *made) {
-  uint32_t id = kept->texts.count, of = nai_strings_add(&kept->made, made, strlen(made));
-  if (id >= MAX_KEPT || of == NAI_NO_STRING ||
-      !nai_array_room(&kept->made_of, &kept->capacity, id, sizeof *kept->made_of))
+  uint32_t id = kept->texts.count;
+  if (id >= MAX_KEPT || !nai_array_room(&kept->made_of, &kept->capacity, id, sizeof *kept->made_of))
     return;
-  kept->made_of[id] = of;
+  if ((kept->made_of[id] = nai_strings_add(&kept->made, made, strlen(made))) == NAI_NO_STRING)
+    return;
   nai_strings_add(&kept->texts, text, strlen(text));
 }
 

@@ -65,8 +65,8 @@ NAI_MUST_CHECK int nai_sql_add(struct nai_sql *sql, const char *name, const char
                                const struct nai_sql_source *source, struct nai_err *err);
 /* Opens the connection; no table can be added after it. */
 NAI_MUST_CHECK int nai_sql_open(struct nai_sql *sql, struct nai_err *err);
-/* What was made of a text, borrowed until more is kept, or NULL: to be made. At most a
- * hundred thousand are kept. */
+/* What was made of a text, borrowed until more is kept; NULL: it has to be made. There is a limit to what is kept, and
+ * without memory nothing is. */
 const char *nai_sql_kept(const struct nai_sql_kept *kept, const char *text);
 void nai_sql_keep(struct nai_sql_kept *kept, const char *text, const char *made);
 void nai_sql_kept_free(struct nai_sql_kept *kept);
@@ -74,7 +74,7 @@ void nai_sql_kept_free(struct nai_sql_kept *kept);
 int nai_sql_open_error(const struct nai_sql *sql, int code, struct nai_err *err);
 void nai_sql_close(struct nai_sql *sql);
 /* What statements may do, and how much memory the process may then take for SQL; 0: any. Before: views. After: nothing
- * can be created. */
+ * can be created, but within nai_sql_make. */
 NAI_MUST_CHECK int nai_sql_guard(struct nai_sql *sql, int64_t memory_bytes);
 
 /* Begins and ends what a statement may do beside reading: make a temporary table. SQLite's code. */
