@@ -67,6 +67,23 @@ int nai_sort_keys(struct nai_key *keys, size_t count, struct nai_err *err) {
   return NAI_OK;
 }
 
+int nai_sort_keys_by(struct nai_key *keys, size_t count, nai_then_fn *then, const void *ctx, struct nai_err *err) {
+  NAI_TRY(nai_sort_keys(keys, count, err));
+  for (size_t first = 0, behind; first < count; first = behind) {
+    const uint64_t key = keys[first].key;
+    for (behind = first + 1; behind < count && keys[behind].key == key;)
+      behind++;
+    if (behind - first == 1)
+      continue;
+    for (size_t i = first; i < behind; i++)
+      keys[i].key = then(ctx, keys[i].value);
+    NAI_TRY(nai_sort_keys(keys + first, behind - first, err));
+    for (size_t i = first; i < behind; i++)
+      keys[i].key = key;
+  }
+  return NAI_OK;
+}
+
 static void swap_i64(int64_t *a, int64_t *b) {
   int64_t t = *a;
   *a = *b;

@@ -106,6 +106,10 @@ static inline size_t nai_keys_from(const struct nai_key *keys, size_t count, uin
 /* Stable ascending sort by key: nothing to do for sorted input, insertion sort when short, else LSD radix sort
  * that skips bytes all keys share. */
 NAI_MUST_CHECK int nai_sort_keys(struct nai_key *keys, size_t count, struct nai_err *err);
+/* By key, then by what `then` says of values: stable, too. Keys stay. */
+typedef uint64_t nai_then_fn(const void *ctx, uint32_t value);
+NAI_MUST_CHECK int nai_sort_keys_by(struct nai_key *keys, size_t count, nai_then_fn *then, const void *ctx,
+                                    struct nai_err *err);
 /* nai_sort_keys with `scratch`, room for `count` keys, from the caller: nothing can fail. */
 void nai_sort_keys_in(struct nai_key *keys, struct nai_key *scratch, size_t count);
 

@@ -205,6 +205,11 @@ static int choose(struct ranges *w, struct nai_err *err) {
   return NAI_OK;
 }
 
+static uint64_t by_start(const void *ctx, uint32_t i) {
+  const struct ranges *w = ctx;
+  return nai_key_from_i64(w->v[i].start);
+}
+
 /* By rank, then start. */
 static int put_ranges(struct ranges *w, struct nai_err *err) {
   struct nai_encoder *e = w->e;
@@ -214,11 +219,8 @@ static int put_ranges(struct ranges *w, struct nai_err *err) {
   NAI_TRY(NAI_NEW(keys, &w->arena, w->count, err));
   for (uint32_t i = 0; i < w->count; i++)
     if (w->groups[w->v[i].group].rank)
-      keys[n++] = (struct nai_key){nai_key_from_i64(w->v[i].start), i};
-  NAI_TRY(nai_sort_keys(keys, n, err));
-  for (uint32_t i = 0; i < n; i++)
-    keys[i].key = w->groups[w->v[keys[i].value].group].rank;
-  NAI_TRY(nai_sort_keys(keys, n, err));
+      keys[n++] = (struct nai_key){w->groups[w->v[i].group].rank, i};
+  NAI_TRY(nai_sort_keys_by(keys, n, by_start, w, err));
   for (uint32_t i = 0; i < n; i++) {
     const struct one *one = &w->v[keys[i].value];
     last = one->group == group ? last : e->origin;

@@ -188,6 +188,31 @@ TEST(test_sort_is_stable_and_right) {
               nai_key_from_i64(0) < nai_key_from_i64(INT64_MAX));
 }
 
+static uint64_t by_digits(const void *ctx, uint32_t value) { return value % *(const uint32_t *)ctx; }
+
+static int by_key_then_digits(const void *pa, const void *pb) {
+  const struct nai_key *a = pa, *b = pb;
+  const uint64_t left[] = {a->key, a->value % 7, a->value}, right[] = {b->key, b->value % 7, b->value};
+  int i = 0;
+  while (i < 2 && left[i] == right[i])
+    i++;
+  return (left[i] > right[i]) - (left[i] < right[i]);
+}
+
+TEST(test_sort_keys_by_another) {
+  enum { MOST = 3000 };
+  static struct nai_key keys[MOST], expected[MOST];
+  for (uint32_t kinds = 1; kinds <= MOST; kinds *= 3) { /* from one run of equal keys to hardly any */
+    for (uint32_t i = 0; i < MOST; i++)
+      keys[i] = expected[i] = (struct nai_key){next_random() % kinds, i};
+    qsort(expected, MOST, sizeof *expected, by_key_then_digits);
+    assert_int_equal(nai_sort_keys_by(keys, MOST, by_digits, &(uint32_t){7}, NULL), 0);
+    for (uint32_t i = 0; i < MOST; i++)
+      assert_true(keys[i].key == expected[i].key && keys[i].value == expected[i].value);
+  }
+  assert_int_equal(nai_sort_keys_by(keys, 0, by_digits, NULL, NULL), 0);
+}
+
 static int by_i64(const void *pa, const void *pb) {
   int64_t a = *(const int64_t *)pa, b = *(const int64_t *)pb;
   return (a > b) - (a < b);

@@ -164,6 +164,11 @@ static int count_instances(struct work *w, struct nai_err *err) {
 
 static bool is_disordered(const struct work *w, const struct group *group) { return w->groups[group->all].disordered; }
 
+static uint64_t by_start(const void *ctx, uint32_t span) {
+  const struct work *w = ctx;
+  return nai_key_from_i64(w->spans[span].start);
+}
+
 /* Of names with spans that did not come in order, once more. */
 static int cover_in_order(struct work *w, struct nai_err *err) {
   struct nai_key *keys = NULL;
@@ -172,12 +177,9 @@ static int cover_in_order(struct work *w, struct nai_err *err) {
     if (!is_disordered(w, &w->groups[w->spans[i].part / 2]))
       continue;
     NAI_TRY(NAI_ROOM(keys, capacity, count, w->arena, err));
-    keys[count++] = (struct nai_key){nai_key_from_i64(w->spans[i].start), i};
+    keys[count++] = (struct nai_key){nai_key_from_i64(process_of(w, &w->spans[i])), i};
   }
-  NAI_TRY(nai_sort_keys(keys, count, err));
-  for (uint32_t i = 0; i < count; i++)
-    keys[i].key = nai_key_from_i64(process_of(w, &w->spans[keys[i].value]));
-  NAI_TRY(nai_sort_keys(keys, count, err));
+  NAI_TRY(nai_sort_keys_by(keys, count, by_start, w, err));
   for (uint32_t g = 0; g < w->known.count; g++)
     if (is_disordered(w, &w->groups[g])) {
       w->groups[g].covers = false;

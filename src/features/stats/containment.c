@@ -3,151 +3,176 @@
 
 #include "base/sort.h"
 
+int nai_stats_each_thread(const struct nai_stats_ranges *ranges, nai_task_fn *fn, void *ctx, struct nai_err *err) {
+  return nai_parallel(nai_cpu_count(), (int)ranges->threads.count, fn, ctx, err);
+}
+
 /* --- order --------------------------------------------------------------------------------------------- */
 
-/* Those that begin together on a thread: the longest first. */
-static int order_equals(const struct nai_stats_ranges *ranges, struct nai_key *keys, struct nai_err *err) {
-  uint32_t *at = ranges->ordered;
-  for (uint32_t first = 0, behind; first < ranges->ordered_count; first = behind) {
-    const struct nai_stats_range *range = &ranges->at[at[first]], *next;
-    for (behind = first + 1; behind < ranges->ordered_count; behind++) {
-      next = &ranges->at[at[behind]];
-      if (next->start != range->start || next->thread != range->thread)
-        break;
-    }
-    const uint32_t count = behind - first;
-    for (uint32_t k = 0; k < count && count > 1; k++)
-      keys[k] = (struct nai_key){~nai_key_from_i64(ranges->at[at[first + k]].end), at[first + k]};
-    if (count > 1)
-      NAI_TRY(nai_sort_keys(keys, count, err));
-    for (uint32_t k = 0; k < count && count > 1; k++)
-      at[first + k] = keys[k].value;
-  }
-  return NAI_OK;
-}
-
-/* Where the ranges of each thread begin, which are in the order of their numbers. */
-static int place_threads(uint32_t **out, const struct nai_stats_ranges *ranges, struct nai_keyset *threads,
-                         struct nai_arena *arena, struct nai_err *err) {
-  struct nai_key *sorted;
-  uint32_t *counts, *next, before = 0;
-  bool added;
-  for (uint32_t i = 0; i < ranges->count; i++)
-    nai_keyset_add(threads, ranges->at[i].thread, &added);
-  NAI_TRY(nai_memory_check(!threads->oom, err));
-  NAI_TRY(NAI_NEW(sorted, arena, threads->count, err));
-  NAI_TRY(NAI_NEW(counts, arena, threads->count, err));
-  NAI_TRY(NAI_NEW(next, arena, threads->count, err));
-  for (uint32_t i = 0; i < ranges->count; i++)
-    counts[nai_keyset_add(threads, ranges->at[i].thread, &added)] += !ranges->at[i].crosses;
-  for (uint32_t t = 0; t < threads->count; t++)
-    sorted[t] = (struct nai_key){nai_key_from_i64(threads->keys[t]), t};
-  NAI_TRY(nai_sort_keys(sorted, threads->count, err));
-  for (uint32_t t = 0; t < threads->count; before += counts[sorted[t++].value])
-    next[sorted[t].value] = before;
-  *out = next;
-  return NAI_OK;
-}
-
-/* Ranges that can hold something by thread, start, the longest first, then as in the file. */
-static int order_ranges(struct nai_stats_ranges *ranges, struct nai_arena *kept, struct nai_err *err) {
-  NAI_SCOPED(nai_arena) arena = NAI_ARENA(NULL);
-  struct nai_keyset threads = {.arena = &arena};
-  struct nai_key *keys;
-  uint32_t *next;
-  bool added;
-  if (ranges->ordered)
-    return NAI_OK;
-  NAI_TRY(NAI_NEW(keys, &arena, ranges->count, err));
-  NAI_TRY(NAI_NEW(ranges->ordered, kept, ranges->count, err));
-  for (uint32_t i = 0; i < ranges->count; i++)
-    if (!ranges->at[i].crosses)
-      keys[ranges->ordered_count++] = (struct nai_key){nai_key_from_i64(ranges->at[i].start), i};
-  NAI_TRY(nai_sort_keys(keys, ranges->ordered_count, err));
-  NAI_TRY(place_threads(&next, ranges, &threads, &arena, err));
-  for (uint32_t k = 0; k < ranges->ordered_count; k++)
-    ranges->ordered[next[nai_keyset_add(&threads, ranges->at[keys[k].value].thread, &added)]++] = keys[k].value;
-  return order_equals(ranges, keys, err);
-}
-
-int nai_stats_order_items(struct nai_key **out, struct nai_stats_ranges *ranges, const struct nai_stats_item *items,
-                          uint32_t count, struct nai_arena *arena, struct nai_err *err) {
-  NAI_TRY(order_ranges(ranges, arena, err));
-  NAI_TRY(NAI_NEW(*out, arena, count, err));
-  for (uint32_t k = 0; k < count; k++)
-    (*out)[k] = (struct nai_key){nai_key_from_i64(items[k].start), k};
-  NAI_TRY(nai_sort_keys(*out, count, err));
-  for (uint32_t k = 0; k < count; k++)
-    (*out)[k].key = nai_key_from_i64(items[(*out)[k].value].thread);
-  return nai_sort_keys(*out, count, err);
-}
-
-/* --- sweep --------------------------------------------------------------------------------------------- */
-
-struct sweep {
+/* Ranges, or items, of threads: each thread's by start, ranges the longest first, then as in the file. */
+struct ordering {
   const struct nai_stats_ranges *ranges;
-  uint32_t *open; /* begun, not known to be over */
-  uint32_t depth;
+  const struct nai_stats_item *items; /* NULL: ranges */
+  const uint32_t *of_thread;
+  uint32_t *at;
 };
 
-/* Leaves out what is over before `time`, and what is of another thread. */
-static void close_ranges(struct sweep *sweep, int64_t thread, int64_t time) {
-  uint32_t kept = 0;
-  for (uint32_t i = 0; i < sweep->depth; i++) {
-    const struct nai_stats_range *range = &sweep->ranges->at[sweep->open[i]];
-    if (range->thread == thread && range->end >= time)
-      sweep->open[kept++] = sweep->open[i];
+static int64_t start_of(const struct ordering *o, uint32_t i) {
+  return o->items ? o->items[i].start : o->ranges->at[i].start;
+}
+
+static uint64_t longest_first(const void *ctx, uint32_t i) {
+  const struct ordering *o = ctx;
+  return o->items ? 0 : ~nai_key_from_i64(o->ranges->at[i].end);
+}
+
+/* Mostly they are. */
+static bool is_ordered(const struct ordering *o, const uint32_t *at, uint32_t count) {
+  for (uint32_t k = 1; k < count; k++) {
+    const int64_t before = start_of(o, at[k - 1]), start = start_of(o, at[k]);
+    if (before > start || (before == start && !o->items && o->ranges->at[at[k - 1]].end < o->ranges->at[at[k]].end))
+      return false;
   }
-  sweep->depth = kept;
+  return true;
+}
+
+static int order_thread(void *ctx, int thread, struct nai_err *err) {
+  const struct ordering *o = ctx;
+  NAI_SCOPED(nai_arena) arena = NAI_ARENA(NULL);
+  uint32_t *at = o->at + o->of_thread[thread], count = o->of_thread[thread + 1] - o->of_thread[thread];
+  struct nai_key *keys;
+  if (is_ordered(o, at, count))
+    return NAI_OK;
+  NAI_TRY(NAI_NEW_UNSET(keys, &arena, count, err));
+  for (uint32_t k = 0; k < count; k++)
+    keys[k] = (struct nai_key){nai_key_from_i64(start_of(o, at[k])), at[k]};
+  NAI_TRY(nai_sort_keys_by(keys, count, longest_first, o, err));
+  for (uint32_t k = 0; k < count; k++)
+    at[k] = keys[k].value;
+  return NAI_OK;
+}
+
+static int order_threads(const struct nai_stats_ranges *ranges, const struct nai_stats_item *items,
+                         const uint32_t *of_thread, uint32_t *at, struct nai_err *err) {
+  return nai_stats_each_thread(ranges, order_thread, &(struct ordering){ranges, items, of_thread, at}, err);
+}
+
+/* How many there are of each thread, from of_thread[1] on, becomes where each thread begins; *next: the same, to fill.
+ */
+static int place_threads(uint32_t **next, uint32_t *of_thread, uint32_t threads, struct nai_arena *arena,
+                         struct nai_err *err) {
+  for (uint32_t t = 0; t < threads; t++)
+    of_thread[t + 1] += of_thread[t];
+  NAI_TRY(NAI_NEW(*next, arena, threads, err));
+  memcpy(*next, of_thread, threads * sizeof **next);
+  return NAI_OK;
+}
+
+/* Those that can hold something, by thread. */
+static int count_ranges(struct nai_stats_ranges *ranges, struct nai_arena *arena, struct nai_err *err) {
+  uint32_t capacity = 0;
+  bool added;
+  ranges->threads = (struct nai_keyset){.arena = arena};
+  NAI_TRY(NAI_ROOM(ranges->of_thread, capacity, 0, arena, err));
+  for (uint32_t i = 0; i < ranges->count; i++) {
+    if (ranges->at[i].crosses)
+      continue;
+    const uint32_t thread = nai_keyset_add(&ranges->threads, ranges->at[i].thread, &added);
+    NAI_TRY(NAI_ROOM(ranges->of_thread, capacity, thread + 1, arena, err));
+    ranges->of_thread[thread + 1]++;
+  }
+  return nai_memory_check(!ranges->threads.oom, err);
+}
+
+int nai_stats_order_ranges(struct nai_stats_ranges *ranges, struct nai_arena *arena, struct nai_err *err) {
+  uint32_t *next;
+  if (ranges->ordered)
+    return NAI_OK;
+  NAI_TRY(count_ranges(ranges, arena, err));
+  NAI_TRY(place_threads(&next, ranges->of_thread, ranges->threads.count, arena, err));
+  ranges->ordered_count = ranges->of_thread[ranges->threads.count];
+  NAI_TRY(NAI_NEW(ranges->ordered, arena, ranges->ordered_count, err));
+  for (uint32_t i = 0; i < ranges->count; i++)
+    if (!ranges->at[i].crosses)
+      ranges->ordered[next[nai_keyset_find(&ranges->threads, ranges->at[i].thread)]++] = i;
+  return order_threads(ranges, NULL, ranges->of_thread, ranges->ordered, err);
+}
+
+int nai_stats_order_items(struct nai_stats_turns *out, struct nai_stats_ranges *ranges,
+                          const struct nai_stats_item *items, uint32_t count, struct nai_arena *arena,
+                          struct nai_err *err) {
+  uint32_t *next, thread;
+  *out = (struct nai_stats_turns){.items = items};
+  NAI_TRY(nai_stats_order_ranges(ranges, arena, err));
+  NAI_TRY(NAI_NEW(out->of_thread, arena, (size_t)ranges->threads.count + 1, err));
+  for (uint32_t i = 0; i < count; i++)
+    if ((thread = nai_keyset_find(&ranges->threads, items[i].thread)) != UINT32_MAX)
+      out->of_thread[thread + 1]++;
+  NAI_TRY(place_threads(&next, out->of_thread, ranges->threads.count, arena, err));
+  NAI_TRY(NAI_NEW(out->at, arena, out->of_thread[ranges->threads.count], err));
+  for (uint32_t i = 0; i < count; i++)
+    if ((thread = nai_keyset_find(&ranges->threads, items[i].thread)) != UINT32_MAX)
+      out->at[next[thread]++] = i;
+  return order_threads(ranges, items, out->of_thread, out->at, err);
 }
 
 /* --- parents ------------------------------------------------------------------------------------------- */
 
-static bool same_times(const struct nai_stats_range *a, const struct nai_stats_range *b) {
-  return a->thread == b->thread && a->start == b->start && a->end == b->end;
-}
-
-/* The shortest range around this one; of two the one that began first: of few that are open by a look at each, of many
- * by a Fenwick tree of the thread's ranges, those that end last in front. */
+/* The shortest range of a thread around another; of two the one that began first: of few that are open by a look at
+ * each, of many by a Fenwick tree of the thread's ranges, those that end last in front. */
 enum { FEW_OPEN = 64 };
 struct around {
-  const struct nai_stats_ranges *ranges;
-  uint32_t first, behind, next; /* of the thread, in their order; those before `next` are in the tree */
-  int64_t *ends;                /* ascending */
+  const struct nai_stats_range *ranges;
+  const uint32_t *turns; /* the thread's, in their order */
+  uint32_t count;
+  uint32_t open[FEW_OPEN + 1], depth; /* begun, not known to be over */
+  uint32_t next;                      /* turns before it are in the tree */
+  int64_t *ends;                      /* ascending */
   struct shortest {
     int64_t ns;
     uint32_t turn;
-  } * tree;
+  } * tree; /* NULL: few */
 };
 
 static const struct nai_stats_range *turn_of(const struct around *all, uint32_t turn) {
-  return &all->ranges->at[all->ranges->ordered[turn]];
+  return &all->ranges[all->turns[turn]];
 }
 
-static int begin_many(struct around *all, uint32_t turn, struct nai_arena *arena, struct nai_err *err) {
-  const int64_t thread = turn_of(all, turn)->thread;
-  if (!all->tree) {
-    NAI_TRY(NAI_NEW(all->ends, arena, all->ranges->ordered_count, err));
-    NAI_TRY(NAI_NEW(all->tree, arena, (size_t)all->ranges->ordered_count + 1, err));
+static void close_ranges(struct around *all, int64_t time) {
+  uint32_t kept = 0;
+  for (uint32_t i = 0; i < all->depth; i++)
+    if (all->ranges[all->open[i]].end >= time)
+      all->open[kept++] = all->open[i];
+  all->depth = kept;
+}
+
+static uint32_t closest_of_few(const struct around *all, const struct nai_stats_range *range) {
+  uint32_t best = UINT32_MAX;
+  int64_t length = INT64_MAX;
+  for (uint32_t i = 0; i < all->depth; i++) {
+    const struct nai_stats_range *around = &all->ranges[all->open[i]];
+    if (around->end < range->end || around->end - around->start >= length)
+      continue;
+    length = around->end - around->start;
+    best = all->open[i];
   }
-  all->first = all->behind = turn;
-  while (all->first && turn_of(all, all->first - 1)->thread == thread)
-    all->first--;
-  while (all->behind < all->ranges->ordered_count && turn_of(all, all->behind)->thread == thread)
-    all->behind++;
-  for (uint32_t i = all->first; i < all->behind; i++) {
-    all->ends[i - all->first] = turn_of(all, i)->end;
-    all->tree[i - all->first + 1] = (struct shortest){INT64_MAX, UINT32_MAX};
+  return best;
+}
+
+static int begin_many(struct around *all, struct nai_arena *arena, struct nai_err *err) {
+  NAI_TRY(NAI_NEW(all->ends, arena, all->count, err));
+  NAI_TRY(NAI_NEW(all->tree, arena, (size_t)all->count + 1, err));
+  for (uint32_t i = 0; i < all->count; i++) {
+    all->ends[i] = turn_of(all, i)->end;
+    all->tree[i + 1] = (struct shortest){INT64_MAX, UINT32_MAX};
   }
-  qsort(all->ends, all->behind - all->first, sizeof *all->ends, nai_by_i64);
-  all->next = all->first;
+  qsort(all->ends, all->count, sizeof *all->ends, nai_by_i64);
   return NAI_OK;
 }
 
 /* As many of the thread's as end no earlier. */
 static uint32_t ends_from(const struct around *all, int64_t end) {
-  const uint32_t count = all->behind - all->first;
-  return count - (uint32_t)nai_bisect(all->ends, count, sizeof *all->ends, 0, end);
+  return all->count - (uint32_t)nai_bisect(all->ends, all->count, sizeof *all->ends, 0, end);
 }
 
 static void take_shorter(struct shortest *best, struct shortest other) {
@@ -159,62 +184,61 @@ static uint32_t closest_of_many(struct around *all, uint32_t turn) {
   struct shortest best = {INT64_MAX, UINT32_MAX};
   for (; all->next < turn; all->next++) {
     const struct nai_stats_range *range = turn_of(all, all->next);
-    for (uint32_t i = ends_from(all, range->end); i <= all->behind - all->first; i += i & -i)
+    for (uint32_t i = ends_from(all, range->end); i <= all->count; i += i & -i)
       take_shorter(&all->tree[i], (struct shortest){range->end - range->start, all->next});
   }
   for (uint32_t i = ends_from(all, turn_of(all, turn)->end); i; i -= i & -i)
     take_shorter(&best, all->tree[i]);
-  return best.turn == UINT32_MAX ? best.turn : all->ranges->ordered[best.turn];
+  return best.turn == UINT32_MAX ? best.turn : all->turns[best.turn];
 }
 
-static uint32_t closest(const struct sweep *sweep, const struct nai_stats_range *range) {
-  uint32_t best = UINT32_MAX;
-  int64_t length = INT64_MAX;
-  for (uint32_t i = 0; i < sweep->depth; i++) {
-    const struct nai_stats_range *around = &sweep->ranges->at[sweep->open[i]];
-    if (around->end < range->end || around->end - around->start >= length)
+static int find_closest(uint32_t *out, struct around *all, uint32_t turn, struct nai_arena *arena,
+                        struct nai_err *err) {
+  if (!all->tree)
+    close_ranges(all, turn_of(all, turn)->start);
+  if (!all->tree && all->depth > FEW_OPEN)
+    NAI_TRY(begin_many(all, arena, err));
+  *out = all->tree ? closest_of_many(all, turn) : closest_of_few(all, turn_of(all, turn));
+  if (!all->tree)
+    all->open[all->depth++] = all->turns[turn];
+  return NAI_OK;
+}
+
+struct placing {
+  const struct nai_stats_ranges *ranges;
+  struct nai_stats_place *places;
+};
+
+static int place_thread(void *ctx, int thread, struct nai_err *err) {
+  const struct placing *p = ctx;
+  NAI_SCOPED(nai_arena) arena = NAI_ARENA(NULL);
+  const uint32_t first = p->ranges->of_thread[thread];
+  struct around all = {
+      .ranges = p->ranges->at, .turns = p->ranges->ordered + first, .count = p->ranges->of_thread[thread + 1] - first};
+  uint32_t twin = 0; /* the first of those with the same times */
+  for (uint32_t k = 0; k < all.count; k++) {
+    const struct nai_stats_range *range = turn_of(&all, k), *other = turn_of(&all, twin);
+    struct nai_stats_place *place = &p->places[all.turns[k]];
+    *place = NAI_STATS_NO_PLACE;
+    NAI_TRY(find_closest(&place->parent, &all, k, &arena, err));
+    if (place->parent != UINT32_MAX)
+      place->level = p->places[place->parent].level + 1;
+    if (k == 0 || range->start != other->start || range->end != other->end) {
+      twin = k;
       continue;
-    length = around->end - around->start;
-    best = sweep->open[i];
+    }
+    place->twin = all.turns[twin];
+    if (k == twin + 1)
+      p->places[all.turns[twin]].twin = all.turns[k];
   }
-  return best;
+  return NAI_OK;
 }
 
 int nai_stats_find_parents(struct nai_stats_place **out, struct nai_stats_ranges *ranges, struct nai_arena *arena,
                            struct nai_err *err) {
-  struct sweep sweep = {.ranges = ranges};
-  struct around many = {.ranges = ranges};
-  struct nai_stats_place *places = NULL;
-  uint32_t first = 0; /* of those with the same times */
-  NAI_TRY(order_ranges(ranges, arena, err));
-  const uint32_t *ordered = ranges->ordered;
-  const uint32_t count = ranges->ordered_count;
-  NAI_TRY(NAI_NEW(places, arena, ranges->count, err));
-  NAI_TRY(NAI_NEW(sweep.open, arena, count, err));
-  for (uint32_t i = 0; i < ranges->count; i++)
-    places[i] = (struct nai_stats_place){UINT32_MAX, 0, UINT32_MAX};
-  for (uint32_t k = 0; k < count; k++) {
-    uint32_t at = ordered[k];
-    const struct nai_stats_range *range = &ranges->at[at];
-    if (k >= many.behind)
-      close_ranges(&sweep, range->thread, range->start);
-    if (sweep.depth > FEW_OPEN) {
-      NAI_TRY(begin_many(&many, k, arena, err));
-      sweep.depth = 0;
-    }
-    places[at].parent = k < many.behind ? closest_of_many(&many, k) : closest(&sweep, range);
-    if (places[at].parent != UINT32_MAX)
-      places[at].level = places[places[at].parent].level + 1;
-    if (k >= many.behind)
-      sweep.open[sweep.depth++] = at;
-    if (k == 0 || !same_times(range, &ranges->at[ordered[first]])) {
-      first = k;
-      continue;
-    }
-    places[at].twin = ordered[first];
-    if (k == first + 1)
-      places[ordered[first]].twin = at;
-  }
-  *out = places;
-  return NAI_OK;
+  NAI_TRY(nai_stats_order_ranges(ranges, arena, err));
+  NAI_TRY(NAI_NEW_UNSET(*out, arena, ranges->count, err));
+  for (uint32_t i = 0; i < ranges->count && ranges->ordered_count < ranges->count; i++)
+    (*out)[i] = NAI_STATS_NO_PLACE;
+  return nai_stats_each_thread(ranges, place_thread, &(struct placing){ranges, *out}, err);
 }

@@ -69,14 +69,16 @@ static int read_samples(struct metrics *all, struct nai_err *err) {
   return NAI_OK;
 }
 
+static uint64_t by_time(const void *ctx, uint32_t sample) {
+  const struct metrics *all = ctx;
+  return nai_key_from_i64(all->samples[sample].time);
+}
+
 static int order_samples(struct metrics *all, struct nai_err *err) {
   NAI_TRY(NAI_NEW(all->order, &all->source->arena, all->sample_count, err));
   for (uint32_t i = 0; i < all->sample_count; i++)
-    all->order[i] = (struct nai_key){nai_key_from_i64(all->samples[i].time), i};
-  NAI_TRY(nai_sort_keys(all->order, all->sample_count, err));
-  for (uint32_t i = 0; i < all->sample_count; i++)
-    all->order[i].key = (uint64_t)gpu_of(all->at[all->samples[all->order[i].value].metric].type);
-  return nai_sort_keys(all->order, all->sample_count, err);
+    all->order[i] = (struct nai_key){(uint64_t)gpu_of(all->at[all->samples[i].metric].type), i};
+  return nai_sort_keys_by(all->order, all->sample_count, by_time, all, err);
 }
 
 /* The first sample in order of this GPU that is not before `time`. */

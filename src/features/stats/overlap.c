@@ -3,44 +3,54 @@
 
 #include "base/sort.h"
 
-static bool is_before(const struct nai_stats_item *item, int64_t thread, int64_t start) {
-  return item->thread < thread || (item->thread == thread && item->start < start);
-}
-
 /* --- the innermost range around an item ---------------------------------------------------------------------- */
 
-int nai_stats_find_innermost(uint32_t **out, struct nai_stats_ranges *ranges, const struct nai_stats_item *items,
-                             uint32_t count, struct nai_arena *arena, struct nai_err *err) {
-  struct nai_key *turns;
-  uint32_t *open, depth = 0, next = 0; /* each begins later and ends earlier than those below */
-  NAI_TRY(nai_stats_order_items(&turns, ranges, items, count, arena, err));
-  NAI_TRY(NAI_NEW(*out, arena, count, err));
-  NAI_TRY(NAI_NEW(open, arena, ranges->ordered_count, err));
-  for (uint32_t k = 0; k < count; k++) {
-    const struct nai_stats_item *item = &items[turns[k].value];
-    for (; next < ranges->ordered_count; next++) {
-      const struct nai_stats_range *range = &ranges->at[ranges->ordered[next]], *last;
-      if (is_before(item, range->thread, range->start))
+struct innermost {
+  const struct nai_stats_ranges *ranges;
+  struct nai_stats_turns turns;
+  uint32_t *out, *open; /* open: of each thread's ranges those that may be around an item, each begins later and ends
+                           earlier than the one before */
+};
+
+static int find_innermost(void *ctx, int thread, struct nai_err *err) {
+  const struct innermost *all = ctx;
+  const struct nai_stats_range *ranges = all->ranges->at;
+  uint32_t next = all->ranges->of_thread[thread], *open = all->open + next, depth = 0;
+  (void)err;
+  for (uint32_t k = all->turns.of_thread[thread]; k < all->turns.of_thread[thread + 1]; k++) {
+    const struct nai_stats_item *item = &all->turns.items[all->turns.at[k]];
+    for (; next < all->ranges->of_thread[thread + 1]; next++) {
+      const struct nai_stats_range *range = &ranges[all->ranges->ordered[next]];
+      if (item->start < range->start)
         break;
-      for (; depth; depth--) { /* what ends no later than one that begins later is never the innermost */
-        last = &ranges->at[open[depth - 1]];
-        if (last->thread == range->thread && last->end > range->end)
-          break;
-      }
-      open[depth++] = ranges->ordered[next];
+      while (depth && ranges[open[depth - 1]].end <= range->end) /* it is never the innermost again */
+        depth--;
+      open[depth++] = all->ranges->ordered[next];
     }
     uint32_t around = 0, most = depth;
     while (around < most) {
       uint32_t middle = around + (most - around) / 2;
-      if (ranges->at[open[middle]].end >= item->end)
+      if (ranges[open[middle]].end >= item->end)
         around = middle + 1;
       else
         most = middle;
     }
-    bool found = around && ranges->at[open[around - 1]].thread == item->thread;
-    (*out)[turns[k].value] = found ? open[around - 1] : UINT32_MAX;
+    if (around)
+      all->out[all->turns.at[k]] = open[around - 1];
   }
   return NAI_OK;
+}
+
+int nai_stats_find_innermost(uint32_t **out, struct nai_stats_ranges *ranges, const struct nai_stats_item *items,
+                             uint32_t count, struct nai_arena *arena, struct nai_err *err) {
+  struct innermost all = {.ranges = ranges};
+  NAI_TRY(nai_stats_order_items(&all.turns, ranges, items, count, arena, err));
+  NAI_TRY(NAI_NEW(all.out, arena, count, err));
+  NAI_TRY(NAI_NEW(all.open, arena, ranges->ordered_count, err));
+  for (uint32_t i = 0; i < count; i++)
+    all.out[i] = UINT32_MAX;
+  *out = all.out;
+  return nai_stats_each_thread(ranges, find_innermost, &all, err);
 }
 
 /* --- names around items -------------------------------------------------------------------------------------- */
@@ -82,66 +92,72 @@ static void close_range(struct names *names, uint32_t number) {
   names->at[last].place = name->place;
 }
 
-/* Ranges in which an item begins, in their order, and by thread and end. */
-static int keep_ranges(struct nai_key **begins, struct nai_key **ends, uint32_t *count,
-                       const struct nai_stats_ranges *ranges, const struct nai_stats_item *items,
-                       const struct nai_key *turns, uint32_t item_count, struct nai_arena *arena, struct nai_err *err) {
-  uint32_t next = 0;
-  *count = 0;
-  NAI_TRY(NAI_NEW(*begins, arena, ranges->ordered_count, err));
-  for (uint32_t i = 0; i < ranges->ordered_count; i++) {
-    const struct nai_stats_range *range = &ranges->at[ranges->ordered[i]];
-    while (next < item_count && is_before(&items[turns[next].value], range->thread, range->start))
-      next++;
-    const struct nai_stats_item *item = next < item_count ? &items[turns[next].value] : NULL;
-    if (item && item->thread == range->thread && item->start <= range->end)
-      (*begins)[(*count)++].value = ranges->ordered[i];
-  }
-  NAI_TRY(NAI_NEW(*ends, arena, *count, err));
-  for (uint32_t i = 0; i < *count; i++)
-    (*ends)[i] = (struct nai_key){nai_key_from_i64(ranges->at[(*begins)[i].value].end), (*begins)[i].value};
-  NAI_TRY(nai_sort_keys(*ends, *count, err));
-  for (uint32_t i = 0; i < *count; i++)
-    (*ends)[i].key = nai_key_from_i64(ranges->at[(*ends)[i].value].thread);
-  return nai_sort_keys(*ends, *count, err);
+static void close_all(struct names *names) {
+  while (names->active_count)
+    names->at[names->active[--names->active_count]].open = 0;
 }
 
-int nai_stats_contain_names(struct nai_stats_ranges *ranges, const struct nai_stats_item *items, uint32_t count,
-                            nai_stats_name_fn *put, void *ctx, struct nai_arena *arena, struct nai_err *err) {
-  struct names names = {.ranges = ranges, .known = {.arena = arena}};
-  struct nai_key *turns, *begins, *ends;
-  uint32_t kept, next = 0, over = 0, ending = 0; /* ranges that end before the item, and while it lasts */
+/* What is left of a thread: ranges in which an item begins, in their order, and by end. */
+struct thread_names {
+  uint32_t *begins, count;
+  struct nai_key *ends;
+};
+
+static int keep_ranges(struct thread_names *kept, const struct nai_stats_ranges *ranges,
+                       const struct nai_stats_turns *turns, uint32_t thread, struct nai_arena *arena,
+                       struct nai_err *err) {
+  const uint32_t first = ranges->of_thread[thread], behind = ranges->of_thread[thread + 1];
+  uint32_t next = turns->of_thread[thread];
+  NAI_TRY(NAI_NEW(kept->begins, arena, behind - first, err));
+  for (uint32_t i = first; i < behind; i++) {
+    const struct nai_stats_range *range = &ranges->at[ranges->ordered[i]];
+    while (next < turns->of_thread[thread + 1] && turns->items[turns->at[next]].start < range->start)
+      next++;
+    if (next < turns->of_thread[thread + 1] && turns->items[turns->at[next]].start <= range->end)
+      kept->begins[kept->count++] = ranges->ordered[i];
+  }
+  NAI_TRY(NAI_NEW(kept->ends, arena, kept->count, err));
+  for (uint32_t i = 0; i < kept->count; i++)
+    kept->ends[i] = (struct nai_key){nai_key_from_i64(ranges->at[kept->begins[i]].end), kept->begins[i]};
+  return nai_sort_keys(kept->ends, kept->count, err);
+}
+
+static int name_thread(struct names *names, const struct nai_stats_turns *turns, uint32_t thread,
+                       nai_stats_name_fn *put, void *ctx, struct nai_arena *arena, struct nai_err *err) {
+  NAI_SCOPED(nai_arena) own = NAI_ARENA(NULL);
+  const struct nai_stats_range *at = names->ranges->at;
+  struct thread_names kept = {0};
+  uint32_t next = 0, over = 0, ending = 0; /* ranges that end before the item, and while it lasts */
   const struct nai_stats_item *before = NULL;
-  NAI_TRY(nai_stats_order_items(&turns, ranges, items, count, arena, err));
-  NAI_TRY(keep_ranges(&begins, &ends, &kept, ranges, items, turns, count, arena, err));
-  for (uint32_t k = 0; k < count; k++) {
-    const struct nai_stats_item *item = &items[turns[k].value];
-    bool again = before && before->thread == item->thread && before->start == item->start && before->end == item->end;
+  NAI_TRY(keep_ranges(&kept, names->ranges, turns, thread, &own, err));
+  for (uint32_t k = turns->of_thread[thread]; k < turns->of_thread[thread + 1]; k++) {
+    const struct nai_stats_item *item = &turns->items[turns->at[k]];
+    bool again = before && before->start == item->start && before->end == item->end;
     for (; !again && over < ending; ending--)
-      if (ranges->at[ends[ending - 1].value].start <= before->start)
-        NAI_TRY(open_range(&names, ends[ending - 1].value, arena, err));
-    for (; over < kept; over++) {
-      const struct nai_stats_range *range = &ranges->at[ends[over].value];
-      if (range->thread > item->thread || (range->thread == item->thread && range->end >= item->start))
-        break;
-      close_range(&names, ends[over].value);
-    }
-    for (; next < kept && !is_before(item, ranges->at[begins[next].value].thread, ranges->at[begins[next].value].start);
-         next++)
-      NAI_TRY(open_range(&names, begins[next].value, arena, err));
-    for (ending = again ? ending : over; ending < kept; ending++) {
-      const struct nai_stats_range *range = &ranges->at[ends[ending].value];
-      if (range->thread > item->thread || range->end >= item->end)
-        break;
-      if (range->start <= item->start)
-        close_range(&names, ends[ending].value);
-    }
-    for (uint32_t i = 0; i < names.active_count; i++) {
-      const struct name *name = &names.at[names.active[i]];
-      NAI_TRY(put(ctx, name->range, name->open, turns[k].value, err));
+      if (at[kept.ends[ending - 1].value].start <= before->start)
+        NAI_TRY(open_range(names, kept.ends[ending - 1].value, arena, err));
+    for (; over < kept.count && at[kept.ends[over].value].end < item->start; over++)
+      close_range(names, kept.ends[over].value);
+    for (; next < kept.count && at[kept.begins[next]].start <= item->start; next++)
+      NAI_TRY(open_range(names, kept.begins[next], arena, err));
+    for (ending = again ? ending : over; ending < kept.count && at[kept.ends[ending].value].end < item->end; ending++)
+      if (at[kept.ends[ending].value].start <= item->start)
+        close_range(names, kept.ends[ending].value);
+    for (uint32_t i = 0; i < names->active_count; i++) {
+      const struct name *name = &names->at[names->active[i]];
+      NAI_TRY(put(ctx, name->range, name->open, turns->at[k], err));
     }
     before = item;
   }
+  close_all(names);
+  return NAI_OK;
+}
+
+int nai_stats_contain_names(const struct nai_stats_ranges *ranges, const struct nai_stats_turns *turns,
+                            nai_stats_name_fn *put, void *ctx, struct nai_arena *arena, struct nai_err *err) {
+  struct names names = {.ranges = ranges, .known = {.arena = arena}};
+  for (uint32_t t = 0; t < ranges->threads.count; t++)
+    NAI_TRY(name_thread(&names, turns, t, put, ctx, arena, err));
   return NAI_OK;
 }
 
@@ -177,25 +193,31 @@ static void forget_kinds(struct kinds *kinds) {
   kinds->next[0] = 0;
 }
 
-int nai_stats_contain_kinds(struct nai_stats_ranges *ranges, const struct nai_stats_item *items, uint32_t count,
+static int contain_kinds(struct kinds *kinds, const struct nai_stats_ranges *ranges,
+                         const struct nai_stats_turns *turns, const uint32_t *kind, uint32_t thread,
+                         nai_stats_kind_fn *put, void *ctx, struct nai_err *err) {
+  const uint32_t first = ranges->of_thread[thread], first_item = turns->of_thread[thread];
+  uint32_t next = turns->of_thread[thread + 1];
+  for (uint32_t i = ranges->of_thread[thread + 1]; i-- > first;) {
+    const struct nai_stats_range *range = &ranges->at[ranges->ordered[i]];
+    for (; next > first_item && turns->items[turns->at[next - 1]].start >= range->start; next--)
+      meet(kinds, kind[turns->at[next - 1]], turns->items[turns->at[next - 1]].end);
+    for (uint32_t at = kinds->next[0]; at && kinds->end[at - 1] <= range->end; at = kinds->next[at])
+      NAI_TRY(put(ctx, ranges->ordered[i], at - 1, err));
+  }
+  forget_kinds(kinds);
+  return NAI_OK;
+}
+
+int nai_stats_contain_kinds(const struct nai_stats_ranges *ranges, const struct nai_stats_turns *turns,
                             const uint32_t *kind, uint32_t kind_count, nai_stats_kind_fn *put, void *ctx,
                             struct nai_arena *arena, struct nai_err *err) {
   struct kinds kinds;
-  struct nai_key *turns;
-  NAI_TRY(nai_stats_order_items(&turns, ranges, items, count, arena, err));
   NAI_TRY(NAI_NEW(kinds.end, arena, kind_count, err));
   NAI_TRY(NAI_NEW(kinds.next, arena, (size_t)kind_count + 1, err));
   NAI_TRY(NAI_NEW(kinds.listed, arena, kind_count, err));
-  for (uint32_t i = ranges->ordered_count, next = count; i-- > 0;) {
-    const struct nai_stats_range *range = &ranges->at[ranges->ordered[i]];
-    if (i + 1 < ranges->ordered_count && ranges->at[ranges->ordered[i + 1]].thread != range->thread)
-      forget_kinds(&kinds);
-    for (; next && !is_before(&items[turns[next - 1].value], range->thread, range->start); next--)
-      if (items[turns[next - 1].value].thread == range->thread)
-        meet(&kinds, kind[turns[next - 1].value], items[turns[next - 1].value].end);
-    for (uint32_t at = kinds.next[0]; at && kinds.end[at - 1] <= range->end; at = kinds.next[at])
-      NAI_TRY(put(ctx, ranges->ordered[i], at - 1, err));
-  }
+  for (uint32_t t = ranges->threads.count; t-- > 0;)
+    NAI_TRY(contain_kinds(&kinds, ranges, turns, kind, t, put, ctx, err));
   return NAI_OK;
 }
 
@@ -209,40 +231,40 @@ static void extend(struct nai_stats_extent *sum, const struct nai_stats_extent *
   sum->calls += other->calls;
 }
 
-/* Of each item what it adds, in a Fenwick tree per thread by the item's end. */
+/* Of a thread: of each item what it adds, in a Fenwick tree by the item's end. */
 struct extents {
   const struct nai_stats_item *items;
   const struct nai_stats_extent *of_item;
-  const struct nai_key *turns;
-  int64_t *ends;                 /* of the thread, ascending */
-  struct nai_stats_extent *tree; /* as many, and one in front */
-  uint32_t first, behind, next;  /* turns of the thread; those from `next` on are in the tree */
+  const uint32_t *turns;         /* the thread's */
+  uint32_t count, next;          /* those from `next` on are in the tree */
+  int64_t *ends;                 /* ascending */
+  struct nai_stats_extent *tree; /* as many, and one in front; NULL: not yet */
 };
 
-static void begin_thread(struct extents *all, uint32_t behind) {
-  all->behind = all->next = all->first = behind;
-  while (all->first &&
-         all->items[all->turns[all->first - 1].value].thread == all->items[all->turns[behind - 1].value].thread)
-    all->first--;
+static int begin_tree(struct extents *all, struct nai_arena *arena, struct nai_err *err) {
   bool ascend = true; /* as calls mostly do */
-  for (uint32_t i = all->first; i < behind; i++) {
-    all->ends[i - all->first] = all->items[all->turns[i].value].end;
-    ascend = ascend && (i == all->first || all->ends[i - all->first - 1] <= all->ends[i - all->first]);
-    all->tree[i - all->first + 1] = NAI_STATS_NO_EXTENT;
+  NAI_TRY(NAI_NEW(all->ends, arena, all->count, err));
+  NAI_TRY(NAI_NEW(all->tree, arena, (size_t)all->count + 1, err));
+  for (uint32_t i = 0; i < all->count; i++) {
+    all->ends[i] = all->items[all->turns[i]].end;
+    ascend = ascend && (i == 0 || all->ends[i - 1] <= all->ends[i]);
+    all->tree[i + 1] = NAI_STATS_NO_EXTENT;
   }
   if (!ascend)
-    qsort(all->ends, behind - all->first, sizeof *all->ends, nai_by_i64);
+    qsort(all->ends, all->count, sizeof *all->ends, nai_by_i64);
+  all->next = all->count;
+  return NAI_OK;
 }
 
 static uint32_t ends_before(const struct extents *all, int64_t end) {
-  return (uint32_t)nai_bisect(all->ends, all->behind - all->first, sizeof *all->ends, 0, end);
+  return (uint32_t)nai_bisect(all->ends, all->count, sizeof *all->ends, 0, end);
 }
 
 static struct nai_stats_extent ask(struct extents *all, uint32_t first, int64_t end) {
   struct nai_stats_extent sum = NAI_STATS_NO_EXTENT;
   for (; all->next > first; all->next--) {
-    uint32_t item = all->turns[all->next - 1].value;
-    for (uint32_t i = ends_before(all, all->items[item].end) + 1; i <= all->behind - all->first; i += i & -i)
+    uint32_t item = all->turns[all->next - 1];
+    for (uint32_t i = ends_before(all, all->items[item].end) + 1; i <= all->count; i += i & -i)
       extend(&all->tree[i], &all->of_item[item]);
   }
   for (uint32_t i = ends_before(all, end + 1); i; i -= i & -i)
@@ -250,36 +272,54 @@ static struct nai_stats_extent ask(struct extents *all, uint32_t first, int64_t 
   return sum;
 }
 
+/* The items in a range are some of those from number `first` on. */
+static int find_extent(struct nai_stats_extent *out, struct extents *all, uint32_t first,
+                       const struct nai_stats_range *range, struct nai_arena *arena, struct nai_err *err) {
+  uint32_t at = first;
+  *out = NAI_STATS_NO_EXTENT;
+  for (; at < all->count && at - first < FEW_ITEMS && all->items[all->turns[at]].start <= range->end; at++)
+    if (all->items[all->turns[at]].end <= range->end)
+      extend(out, &all->of_item[all->turns[at]]);
+  if (at - first < FEW_ITEMS)
+    return NAI_OK;
+  if (!all->tree)
+    NAI_TRY(begin_tree(all, arena, err));
+  *out = ask(all, first, range->end);
+  return NAI_OK;
+}
+
+struct extending {
+  const struct nai_stats_ranges *ranges;
+  const struct nai_stats_extent *of_item;
+  struct nai_stats_turns turns;
+  struct nai_stats_extent *out;
+};
+
+static int extend_thread(void *ctx, int thread, struct nai_err *err) {
+  const struct extending *e = ctx;
+  NAI_SCOPED(nai_arena) arena = NAI_ARENA(NULL);
+  const uint32_t *ordered = e->ranges->ordered, first = e->turns.of_thread[thread];
+  struct extents all = {.items = e->turns.items,
+                        .of_item = e->of_item,
+                        .turns = e->turns.at + first,
+                        .count = e->turns.of_thread[thread + 1] - first};
+  for (uint32_t i = e->ranges->of_thread[thread + 1], next = all.count; i-- > e->ranges->of_thread[thread];) {
+    const struct nai_stats_range *range = &e->ranges->at[ordered[i]];
+    while (next && all.items[all.turns[next - 1]].start >= range->start)
+      next--;
+    NAI_TRY(find_extent(&e->out[ordered[i]], &all, next, range, &arena, err));
+  }
+  return NAI_OK;
+}
+
 int nai_stats_contain_extents(struct nai_stats_extent **out, struct nai_stats_ranges *ranges,
                               const struct nai_stats_item *items, const struct nai_stats_extent *of_item,
                               uint32_t count, struct nai_arena *arena, struct nai_err *err) {
-  struct extents all = {.items = items, .of_item = of_item};
-  struct nai_key *turns;
-  uint32_t behind = count; /* items of the thread, and of those before */
-  NAI_TRY(nai_stats_order_items(&turns, ranges, items, count, arena, err));
-  NAI_TRY(NAI_NEW(*out, arena, ranges->count, err));
-  NAI_TRY(NAI_NEW(all.ends, arena, count, err));
-  NAI_TRY(NAI_NEW(all.tree, arena, (size_t)count + 1, err));
-  all.turns = turns;
-  for (uint32_t i = 0; i < ranges->count; i++)
-    (*out)[i] = NAI_STATS_NO_EXTENT;
-  for (uint32_t i = ranges->ordered_count, next = count; i-- > 0;) {
-    const struct nai_stats_range *range = &ranges->at[ranges->ordered[i]];
-    struct nai_stats_extent *sum = &(*out)[ranges->ordered[i]];
-    while (behind && items[turns[behind - 1].value].thread > range->thread)
-      behind--;
-    next = next < behind ? next : behind;
-    while (next && !is_before(&items[turns[next - 1].value], range->thread, range->start))
-      next--;
-    uint32_t at = next;
-    for (; at < behind && at - next < FEW_ITEMS && items[turns[at].value].start <= range->end; at++)
-      if (items[turns[at].value].end <= range->end)
-        extend(sum, &of_item[turns[at].value]);
-    if (at - next < FEW_ITEMS)
-      continue;
-    if (all.behind != behind)
-      begin_thread(&all, behind);
-    *sum = ask(&all, next, range->end);
-  }
-  return NAI_OK;
+  struct extending all = {.ranges = ranges, .of_item = of_item};
+  NAI_TRY(nai_stats_order_items(&all.turns, ranges, items, count, arena, err));
+  NAI_TRY(NAI_NEW_UNSET(all.out, arena, ranges->count, err));
+  for (uint32_t i = 0; i < ranges->count && ranges->ordered_count < ranges->count; i++)
+    all.out[i] = NAI_STATS_NO_EXTENT;
+  *out = all.out;
+  return nai_stats_each_thread(ranges, extend_thread, &all, err);
 }

@@ -122,6 +122,7 @@ int nai_stats_make_range_kernels(struct nai_stats_rows *rows, const struct nai_s
   struct nai_stats_source *source = rows->source;
   struct nai_arena *arena = &source->arena;
   struct range_kernels *all = NULL;
+  struct nai_stats_turns turns;
   NAI_TRY(NAI_NEW(all, arena, 1, err));
   all->source = source;
   all->once = options->flag[0];
@@ -130,11 +131,12 @@ int nai_stats_make_range_kernels(struct nai_stats_rows *rows, const struct nai_s
   NAI_TRY(nai_stats_load_launches(&all->calls, 0, &all->kernels, 0, source, options, err));
   NAI_TRY(find_items(all, source, err));
   NAI_TRY(nai_stats_groups_begin(&all->groups, source, KEYS, all->kernels.count, err));
-  NAI_TRY(nai_stats_contain_names(&all->ranges, all->items, all->item_count, add_name, all, arena, err));
+  NAI_TRY(nai_stats_order_items(&turns, &all->ranges, all->items, all->item_count, arena, err));
+  NAI_TRY(nai_stats_contain_names(&all->ranges, &turns, add_name, all, arena, err));
   NAI_TRY(add_others(all, err));
   NAI_TRY(NAI_NEW(all->range_instances, arena, all->groups.of.count, err));
-  NAI_TRY(nai_stats_contain_kinds(&all->ranges, all->items, all->item_count, all->item_kind, all->kinds.count,
-                                  count_range, all, arena, err));
+  NAI_TRY(
+      nai_stats_contain_kinds(&all->ranges, &turns, all->item_kind, all->kinds.count, count_range, all, arena, err));
   NAI_TRY(nai_stats_show_groups(rows, &all->groups, KEY_KERNEL, NAI_STATS_BY_NAME, err));
   for (uint32_t g = 0; g < rows->count; g++) {
     struct nai_stats_group *group = &all->groups.sorted[g];

@@ -131,18 +131,18 @@ static int sum_children(struct range_trace *all, struct nai_arena *arena, struct
   return NAI_OK;
 }
 
+static uint64_t shortest_first(const void *ctx, uint32_t range) {
+  const struct range_trace *all = ctx;
+  return nai_key_from_i64(all->ranges.at[range].end - all->ranges.at[range].start);
+}
+
 /* Of 2022 in the order of the file, since by start, the shortest first. */
 static int order_tree(struct range_trace *all, const struct nai_stats_options *options, struct nai_arena *arena,
                       struct nai_err *err) {
   NAI_TRY(NAI_NEW(all->order, arena, all->ranges.count, err));
   for (uint32_t i = 0; i < all->ranges.count; i++)
-    all->order[i] = (struct nai_key){nai_key_from_i64(all->ranges.at[i].end - all->ranges.at[i].start), i};
-  if (options->old)
-    return NAI_OK;
-  NAI_TRY(nai_sort_keys(all->order, all->ranges.count, err));
-  for (uint32_t i = 0; i < all->ranges.count; i++)
-    all->order[i].key = nai_key_from_i64(all->ranges.at[all->order[i].value].start);
-  return nai_sort_keys(all->order, all->ranges.count, err);
+    all->order[i] = (struct nai_key){nai_key_from_i64(all->ranges.at[i].start), i};
+  return options->old ? NAI_OK : nai_sort_keys_by(all->order, all->ranges.count, shortest_first, all, err);
 }
 
 int nai_stats_make_push_pop_trace(struct nai_stats_rows *rows, const struct nai_stats_options *options,
@@ -199,12 +199,21 @@ const struct nai_stats_column nai_stats_push_pop_trace_columns[] = {{"Start", NA
 /* --- nvtx_gpu_proj_trace --------------------------------------------------------------------------------- */
 
 /* Direct children that are projected themselves; of ranges of equal times each is the other's. */
-static void count_children(struct range_trace *all) {
-  for (uint32_t i = 0; i < all->ranges.count; i++) {
+static int count_children(void *ctx, int thread, struct nai_err *err) {
+  const struct range_trace *all = ctx;
+  (void)err;
+  for (uint32_t k = all->ranges.of_thread[thread]; k < all->ranges.of_thread[thread + 1]; k++) {
+    const uint32_t i = all->ranges.ordered[k];
     uint32_t around = all->places[i].twin != UINT32_MAX ? all->places[i].twin : all->places[i].parent;
     if (around != UINT32_MAX && all->extents[i].calls)
       all->children[around]++;
   }
+  return NAI_OK;
+}
+
+static uint64_t longest_first(const void *ctx, uint32_t range) {
+  const struct range_trace *all = ctx;
+  return ~nai_key_from_i64(all->extents[range].end - all->extents[range].start);
 }
 
 /* Of 2022 in the order of the file, since by projected start, the longest first. */
@@ -215,13 +224,8 @@ static int order_projections(struct nai_stats_rows *rows, struct range_trace *al
   NAI_TRY(NAI_NEW(all->order, &rows->source->arena, count, err));
   for (uint32_t i = 0; i < all->ranges.count; i++)
     if (all->extents[i].calls)
-      all->order[rows->count++] = (struct nai_key){~nai_key_from_i64(all->extents[i].end - all->extents[i].start), i};
-  if (old)
-    return NAI_OK;
-  NAI_TRY(nai_sort_keys(all->order, rows->count, err));
-  for (uint32_t i = 0; i < rows->count; i++)
-    all->order[i].key = nai_key_from_i64(all->extents[all->order[i].value].start);
-  return nai_sort_keys(all->order, rows->count, err);
+      all->order[rows->count++] = (struct nai_key){nai_key_from_i64(all->extents[i].start), i};
+  return old ? NAI_OK : nai_sort_keys_by(all->order, rows->count, longest_first, all, err);
 }
 
 /* What both sides of a projection are made from, which are read side by side: ranges, and operations with their calls.
@@ -251,7 +255,7 @@ static int project(struct range_trace *all, struct nai_stats_rows *rows, const s
   NAI_TRY(NAI_NEW(all->children, arena, all->ranges.count, err));
   NAI_TRY(nai_stats_contain_extents(&all->extents, &all->ranges, sides.launched.items, sides.launched.times,
                                     sides.launched.count, arena, err));
-  count_children(all);
+  NAI_TRY(nai_stats_each_thread(&all->ranges, count_children, all, err));
   return order_projections(rows, all, options->old, err);
 }
 

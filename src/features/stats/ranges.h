@@ -3,6 +3,9 @@
 
 #include "features/stats/stats.h"
 
+#include "base/keyset.h"
+#include "base/threads.h"
+
 /* --- ranges.c: NVTX ---------------------------------------------------------------------------------- */
 
 enum nai_stats_style { NAI_STATS_PUSH_POP, NAI_STATS_START_END };
@@ -25,8 +28,10 @@ struct nai_stats_ranges {
     uint32_t domain, text, name; /* of source->texts, NAI_NO_STRING: none */
   } * words;
   int64_t styles[2]; /* what they are called, of source->texts: PushPop, StartEnd */
-  uint32_t *ordered; /* containment.c: those that can hold something, by thread and start; NULL: not yet */
-  uint32_t ordered_count;
+  /* containment.c: those that can hold something, by thread and start; NULL: not yet */
+  uint32_t *ordered, ordered_count;
+  struct nai_keyset threads; /* their globalTid */
+  uint32_t *of_thread;       /* where in `ordered` those of each begin; one more is the end */
 };
 enum nai_stats_styles { NAI_STATS_BOTH_STYLES, NAI_STATS_ONLY_PUSH_POP };
 /* Ranges. One without end lasts until the latest time of any row of NVTX (of 2022), of any of these ranges (since). */
@@ -45,9 +50,20 @@ struct nai_stats_instance {
 struct nai_stats_item {
   int64_t start, end, thread;
 };
-/* Items by thread and start; ranges are ordered, too. */
-NAI_MUST_CHECK int nai_stats_order_items(struct nai_key **out, struct nai_stats_ranges *ranges,
+/* Items by thread and start, of threads that have ranges. */
+struct nai_stats_turns {
+  const struct nai_stats_item *items;
+  uint32_t *at;        /* numbers of items */
+  uint32_t *of_thread; /* as of ranges */
+};
+/* Ranges are ordered, too. */
+NAI_MUST_CHECK int nai_stats_order_items(struct nai_stats_turns *out, struct nai_stats_ranges *ranges,
                                          const struct nai_stats_item *items, uint32_t count, struct nai_arena *arena,
+                                         struct nai_err *err);
+NAI_MUST_CHECK int nai_stats_order_ranges(struct nai_stats_ranges *ranges, struct nai_arena *arena,
+                                          struct nai_err *err);
+/* fn(ctx, thread, err) of each thread that has ranges, side by side. */
+NAI_MUST_CHECK int nai_stats_each_thread(const struct nai_stats_ranges *ranges, nai_task_fn *fn, void *ctx,
                                          struct nai_err *err);
 
 /* overlap.c: what lies inside a range: on the same thread, begun no earlier and ended no later. A range with an end
@@ -60,15 +76,14 @@ NAI_MUST_CHECK int nai_stats_find_innermost(uint32_t **out, struct nai_stats_ran
                                             struct nai_err *err);
 /* `put` gets each item once for each name and style of ranges around it: one of these ranges, and how many they are. */
 typedef int nai_stats_name_fn(void *ctx, uint32_t range, uint32_t ranges, uint32_t item, struct nai_err *err);
-NAI_MUST_CHECK int nai_stats_contain_names(struct nai_stats_ranges *ranges, const struct nai_stats_item *items,
-                                           uint32_t count, nai_stats_name_fn *put, void *ctx, struct nai_arena *arena,
+NAI_MUST_CHECK int nai_stats_contain_names(const struct nai_stats_ranges *ranges, const struct nai_stats_turns *turns,
+                                           nai_stats_name_fn *put, void *ctx, struct nai_arena *arena,
                                            struct nai_err *err);
 /* `put` gets each range once for each kind of items in it. */
 typedef int nai_stats_kind_fn(void *ctx, uint32_t range, uint32_t kind, struct nai_err *err);
-NAI_MUST_CHECK int nai_stats_contain_kinds(struct nai_stats_ranges *ranges, const struct nai_stats_item *items,
-                                           uint32_t count, const uint32_t *kind, uint32_t kind_count,
-                                           nai_stats_kind_fn *put, void *ctx, struct nai_arena *arena,
-                                           struct nai_err *err);
+NAI_MUST_CHECK int nai_stats_contain_kinds(const struct nai_stats_ranges *ranges, const struct nai_stats_turns *turns,
+                                           const uint32_t *kind, uint32_t kind_count, nai_stats_kind_fn *put, void *ctx,
+                                           struct nai_arena *arena, struct nai_err *err);
 /* From the first start to the last end of what an item stands for, or of all that items in a range do. */
 struct nai_stats_extent {
   int64_t start, end;
@@ -86,6 +101,7 @@ struct nai_stats_place {
   uint32_t twin;   /* another range of the same times: of the first of them the second, of the others the first;
                       UINT32_MAX: none. The first is the others' parent */
 };
+#define NAI_STATS_NO_PLACE ((struct nai_stats_place){UINT32_MAX, 0, UINT32_MAX})
 NAI_MUST_CHECK int nai_stats_find_parents(struct nai_stats_place **out, struct nai_stats_ranges *ranges,
                                           struct nai_arena *arena, struct nai_err *err);
 

@@ -49,6 +49,10 @@ static inline void put_name(struct nai_stats_cell *out, const struct nai_strings
   }
 }
 
+static inline const int64_t *number_at(const struct nai_stats_column *column, const void *record) {
+  return (const int64_t *)((const char *)record + column->at);
+}
+
 /* Millions of cells are made: they are filled where they lie. */
 static inline void make_cell(struct nai_stats_cell *out, const struct writer *w, const struct nai_stats_column *column,
                              const void *record) {
@@ -170,9 +174,13 @@ static void put_delimited_row(struct writer *w, const void *ctx, const void *rec
   (void)row;
   for (const struct nai_stats_column *c = w->columns; c->name; c++) {
     struct nai_stats_cell cell;
-    make_cell(&cell, w, c, record);
     if (c != w->columns)
       nai_buf_putc(w->out, tabs ? '\t' : ',');
+    if (c->shows == NAI_STATS_SHOWS_INT && !w->scale[c->unit] && *number_at(c, record) != NAI_STATS_NULL) {
+      nai_stats_put_digits(w->out, *number_at(c, record)); /* most cells of long reports */
+      continue;
+    }
+    make_cell(&cell, w, c, record);
     if (is_number(&cell))
       nai_stats_put_number(w->out, &cell, w->scale[c->unit]);
     else if (cell.type == NAI_STATS_TEXT && cell.number)
