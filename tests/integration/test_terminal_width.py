@@ -70,6 +70,12 @@ class Width(unittest.TestCase):
                 self.assertLessEqual(len(line), max(80, longest + 12), f"{command}: {line}")
         self.assertNotIn("{{", support.run("rules", "list").stdout)
 
+    def test_deep_ranges_of_trees_give_way_to_names(self):
+        for scenario in ("training", "inference", "hostile"):
+            lines = on_terminal("tree", artifacts(trace(scenario)), columns=70).splitlines()
+            self.assertLessEqual(max(map(len, lines)), 70, scenario)
+            self.assertTrue(any(line.startswith("      ") and " wall " in line for line in lines) or scenario != "training")
+
     def test_verdicts_fit(self):
         """What is written for people has no line as wide as its paths, which stay whole."""
         run, path, out = artifacts(trace("training")), trace("training"), fresh_dir()

@@ -180,14 +180,18 @@ struct printing {
   int64_t hidden_depth, hidden_share;
 };
 
-/* A name and its numbers, on a terminal in one line: the middle of a name that is too long is left out. */
-static void put_line(const struct printing *p, const char *text, int indent, const struct nai_buf *numbers) {
-  enum { SHORTEST = 6 };
+/* A name and its numbers, on a terminal in one line: the middle of a name that is too long is left out, then blanks in
+ * front of it. */
+static void put_line(const struct printing *p, const char *lead, const char *text, int indent,
+                     const struct nai_buf *numbers) {
+  enum { SHORTEST = 12 };
   NAI_SCOPED(nai_buf) name = {0};
   nai_escape_terminal(&name, text, strlen(text));
-  int room = p->width - indent - (int)nai_text_chars(nai_buf_str(numbers), numbers->len);
-  size_t most = !p->width ? SIZE_MAX : room > SHORTEST ? (size_t)room : SHORTEST;
-  nai_text_cut(p->out, nai_buf_str(&name), name.len, most);
+  int room = p->width - (int)(nai_text_chars(nai_buf_str(numbers), numbers->len) + strlen(lead));
+  if (p->width && indent > room - SHORTEST)
+    indent = room > SHORTEST ? room - SHORTEST : 0;
+  nai_buf_printf(p->out, "%*s%s", indent, "", lead);
+  nai_text_cut(p->out, nai_buf_str(&name), name.len, p->width ? (size_t)(room > indent ? room - indent : 1) : SIZE_MAX);
   nai_buf_puts(p->out, nai_buf_str(numbers));
   nai_buf_putc(p->out, '\n');
   p->out->oom |= name.oom || numbers->oom;
@@ -196,16 +200,14 @@ static void put_line(const struct printing *p, const char *text, int indent, con
 static void print_kernels(struct printing *p, const struct nai_range_node *node, int indent) {
   for (int64_t k = 0; k < node->kernel_count; k++) {
     const struct nai_range_kernels *kernels = &node->kernels[k];
-    nai_buf_printf(p->out, "%*s", indent, "");
     if (k == p->tree->args->kernels) {
-      nai_buf_printf(p->out, "+%" PRId64 " more kernels\n", node->kernel_count - k);
+      nai_buf_printf(p->out, "%*s+%" PRId64 " more kernels\n", indent, "", node->kernel_count - k);
       return;
     }
     NAI_SCOPED(nai_buf) numbers = {0};
     nai_buf_printf(&numbers, "  %" PRId64 "x  ", kernels->count);
     nai_fmt_duration(&numbers, (double)kernels->ns);
-    nai_buf_puts(p->out, "- ");
-    put_line(p, kernels->name, indent + 2, &numbers);
+    put_line(p, "- ", kernels->name, indent, &numbers);
   }
 }
 
@@ -226,8 +228,7 @@ static void print_node(struct printing *p, int64_t i, int64_t whole) {
     nai_buf_puts(&numbers, "  ");
     nai_fmt_percent(&numbers, 100.0 * (double)nai_range_tree_time(p->tree, i) / (double)whole);
   }
-  nai_buf_printf(p->out, "%*s", indent, "");
-  put_line(p, node->name, indent, &numbers);
+  put_line(p, "", node->name, indent, &numbers);
   if (p->tree->args->kernels)
     print_kernels(p, node, indent + 2);
 }
