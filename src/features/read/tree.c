@@ -184,7 +184,7 @@ struct printing {
  * front of it. */
 static void put_line(const struct printing *p, const char *lead, const char *text, int indent,
                      const struct nai_buf *numbers) {
-  enum { SHORTEST = 12 };
+  enum { SHORTEST = 8 };
   NAI_SCOPED(nai_buf) name = {0};
   nai_escape_terminal(&name, text, strlen(text));
   int room = p->width - (int)(nai_text_chars(nai_buf_str(numbers), numbers->len) + strlen(lead));
@@ -217,8 +217,10 @@ static void print_node(struct printing *p, int64_t i, int64_t whole) {
   NAI_SCOPED(nai_buf) numbers = {0};
   nai_buf_printf(&numbers, "  %" PRId64 "x  wall ", node->count);
   nai_fmt_duration(&numbers, (double)node->wall_ns);
-  nai_buf_puts(&numbers, "  self ");
-  nai_fmt_duration(&numbers, (double)node->self_ns);
+  if (node->self_ns != node->wall_ns) {
+    nai_buf_puts(&numbers, "  self ");
+    nai_fmt_duration(&numbers, (double)node->self_ns);
+  }
   if (p->tree->recorded) {
     nai_buf_puts(&numbers, "  kernels ");
     nai_fmt_duration(&numbers, (double)node->gpu_ns);
