@@ -1,5 +1,5 @@
 /* Answering: the parts of an answer in their order. */
-#include "features/ask/internal.h"
+#include "features/ask/relation.h"
 
 #include <strings.h>
 
@@ -297,11 +297,12 @@ static int choose_of(const struct nai_intent **out, const struct nai_asking *ask
 }
 
 /* What the question is about; NULL: it was not understood, or has a word that no answer takes up. *nothing: it names
- * what is not there. */
-static int choose(const struct nai_intent **chosen, bool *nothing, struct nai_asking *asking, struct nai_question *q,
-                  struct nai_err *err) {
+ * what is not there. *related: it was answered by a relation of things. */
+static int choose(const struct nai_intent **chosen, bool *related, bool *nothing, struct nai_asking *asking,
+                  struct nai_question *q, struct nai_err *err) {
   const struct nai_intent *matched[NAI_QUESTION_MAX_MATCHES], *about;
   *chosen = NULL;
+  *related = false;
   NAI_TRY(nai_names_correct_spelling(asking, q, err));
   NAI_TRY(nai_names_choose(&about, asking, q, err));
   q->named = about ? nai_intent_text(about->doc, about->node, "names") : NULL;
@@ -310,6 +311,9 @@ static int choose(const struct nai_intent **chosen, bool *nothing, struct nai_as
   *nothing &= !about;
   if (*nothing)
     return NAI_OK; /* that is all there is to say */
+  NAI_TRY(nai_relation_answer(related, asking, true, err));
+  if (*related)
+    return NAI_OK;
   size_t matches = nai_question_match(matched, q, asking->intents, !about);
   NAI_TRY(choose_of(chosen, asking, q, about, matched, matches, err));
   if (!*chosen && !about) {
@@ -321,6 +325,8 @@ static int choose(const struct nai_intent **chosen, bool *nothing, struct nai_as
     }
   }
   if (!*chosen)
+    NAI_TRY(nai_relation_answer(related, asking, false, err));
+  if (!*chosen && !*related)
     say_left(asking, matches > 0);
   return NAI_OK;
 }
@@ -331,16 +337,18 @@ int nai_question_ask(struct nai_answer *out, const struct nai_intents *intents, 
       .answer = out, .arena = arena, .intents = intents, .run = run, .source = source, .name = ""};
   const struct nai_intent *chosen;
   struct nai_question *q;
-  bool nothing;
+  bool nothing, related;
   *out = (struct nai_answer){0};
   NAI_TRY(NAI_NEW(q, arena, 1, err));
   nai_question_read(q, intents, question);
   asking.question = q;
   NAI_TRY(check_gpus(&asking, q, err));
   NAI_TRY(place_window(&asking, q, err));
-  NAI_TRY(choose(&chosen, &nothing, &asking, q, err));
+  NAI_TRY(choose(&chosen, &related, &nothing, &asking, q, err));
   if (chosen)
     NAI_TRY(answer(&asking, chosen, err));
+  if (related)
+    NAI_TRY(nai_caveats_add(&asking, err));
   say_corrections(&asking);
   if (!out->intent && !nothing)
     say_examples(&asking);

@@ -1,5 +1,6 @@
 /* The words of a question, and what they ask for. */
 #include "features/ask/internal.h"
+#include "features/ask/numbers.h"
 
 /* A word of a question or of a phrase: letters, digits, and what stands inside names. */
 static bool in_word(char c) { return isalnum((unsigned char)c) || (c & 0x80) || c == '_' || c == ':' || c == '.'; }
@@ -247,8 +248,23 @@ static void mark_list(struct nai_question *q, const struct nai_intents *intents,
     q->words[i].known |= marks.at[i];
 }
 
+/* "why does it take 37 seconds": the number tells what was seen, not what is asked. */
+static void ignore_told_numbers(struct nai_question *q) {
+  bool told = false;
+  for (size_t i = 0; i < q->count; i++)
+    told |= strcmp(q->words[i].text, "why") == 0 ||
+            (i && strcmp(q->words[i].text, "on") == 0 && strcmp(q->words[i - 1].text, "going") == 0);
+  for (size_t i = 0; i < q->count && told && q->least_ns == INT64_MIN && q->most_ns == INT64_MIN && q->time_count < 2;
+       i++)
+    if (isdigit((unsigned char)q->words[i].text[0]) && i + 1 < q->count && nai_number_is_unit(q->words[i + 1].text)) {
+      q->words[i].ignored = q->words[i + 1].ignored = true;
+      q->words[i].known = q->words[i + 1].known = true;
+    }
+}
+
 /* Words that cannot change what is asked. */
 static void mark_ignored(struct nai_question *q, const struct nai_intents *intents) {
+  ignore_told_numbers(q);
   for (size_t d = 0; d < intents->doc_count; d++) {
     const struct nai_yaml *doc = intents->docs[d];
     struct nai_question_marks ignored = marks_of(q, intents, doc, nai_intent_items(doc, nai_yaml_root(doc), "ignore"));

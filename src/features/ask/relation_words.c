@@ -1,0 +1,424 @@
+/* What a question wants to know of the things it names. */
+#include "features/ask/numbers.h"
+#include "features/ask/relation.h"
+
+/* What a word says. */
+enum says {
+  SAYS_AVERAGE,
+  SAYS_MEDIAN,
+  SAYS_P90,
+  SAYS_P95,
+  SAYS_P99,
+  SAYS_SHORTEST,
+  SAYS_LONGEST,
+  SAYS_SPREAD,
+  SAYS_TOTAL,
+  SAYS_COUNT,
+  SAYS_TIME,
+  SAYS_BYTES,
+  SAYS_SHARE,
+  SAYS_RATIO,
+  SAYS_OR,
+  SAYS_SLOWER,
+  SAYS_FASTER,
+  SAYS_MORE,
+  SAYS_FEWER,
+  SAYS_PER,
+  SAYS_FROM,
+  SAYS_END,
+  SAYS_BEGIN,
+  SAYS_FIRST,
+  SAYS_LAST,
+  SAYS_NEXT,
+  SAYS_REST,
+  SAYS_OVER,
+  SAYS_OUTLIER,
+  SAYS_WITHOUT,
+  SAYS_WHICH,
+  SAYS_GAP,
+  SAYS_CONSECUTIVE,
+  SAYS_BALANCED,
+  SAYS_LATENCY,
+  SAYS_GPU,
+  SAYS_PROCESS,
+  SAYS_STREAM,
+  SAYS_THREAD,
+  SAYS_WHY,
+  SAYS_HOST,
+  SAYS_NOTHING, /* beside words to ignore */
+  SAYS
+};
+static const char *const vocabulary[SAYS] = {
+    [SAYS_AVERAGE] = "average mean averages",
+    [SAYS_MEDIAN] = "median typical typically p50 usual usually",
+    [SAYS_P90] = "p90",
+    [SAYS_P95] = "p95",
+    [SAYS_P99] = "p99",
+    [SAYS_SHORTEST] = "shortest fastest quickest minimum min smallest cheapest",
+    [SAYS_LONGEST] = "longest slowest maximum max biggest largest worst",
+    [SAYS_SPREAD] =
+        "std stddev dev stable stability variance variation deviation jitter jittery consistent vary varies",
+    [SAYS_TOTAL] = "total sum summed together altogether",
+    [SAYS_COUNT] = "many count number often times called executed",
+    [SAYS_TIME] =
+        "time long takes take took taking duration durations spend spends spent spending cost costs last lasts "
+        "expensive slow busy",
+    [SAYS_BYTES] = "bytes big large size sizes",
+    [SAYS_SHARE] = "percent percentage share fraction part proportion much",
+    [SAYS_RATIO] = "ratio",
+    [SAYS_OR] = "vs versus or than compared compare comparison difference differ against and",
+    [SAYS_SLOWER] = "slower longer",
+    [SAYS_FASTER] = "faster quicker shorter",
+    [SAYS_MORE] = "more most highest greater",
+    [SAYS_FEWER] = "less fewer least fewest lowest",
+    [SAYS_PER] = "per each every",
+    [SAYS_FROM] = "between from until till to",
+    [SAYS_END] = "end ends finish finishes finished ended finishing",
+    [SAYS_BEGIN] = "start starts starting started begin begins beginning actually",
+    [SAYS_FIRST] = "first",
+    [SAYS_LAST] = "last final",
+    [SAYS_NEXT] = "next following subsequent",
+    [SAYS_REST] = "rest others other remaining",
+    [SAYS_OVER] = "over getting gets become becomes drift drifts drifting trend degrade degrades",
+    [SAYS_OUTLIER] = "outlier outliers",
+    [SAYS_WITHOUT] = "excluding except without besides excluded",
+    [SAYS_WHICH] = "which what whats",
+    [SAYS_GAP] = "gap gaps pause pauses distance interval",
+    [SAYS_CONSECUTIVE] = "consecutive successive adjacent back",
+    [SAYS_BALANCED] = "balanced imbalanced balance imbalance even evenly uneven",
+    [SAYS_LATENCY] = "latency latencies delay",
+    [SAYS_GPU] = "gpu gpus device devices",
+    [SAYS_PROCESS] = "process processes pid pids rank ranks",
+    [SAYS_STREAM] = "stream streams",
+    [SAYS_THREAD] = "thread threads",
+    [SAYS_WHY] = "why",
+    [SAYS_HOST] = "host cpu",
+    [SAYS_NOTHING] = "account accounts accounted for by that warmup warm launch launched launches run runs used use "
+                     "uses inside within in of on spends wait waits waiting overhead pipeline whole across called "
+                     "execution executions"};
+
+bool nai_relation_knows(const char *word) {
+  for (int s = 0; s < SAYS; s++)
+    if (nai_word_is_of(vocabulary[s], word))
+      return true;
+  return false;
+}
+
+/* --- what is said where ------------------------------------------------------------------------------------------- */
+
+struct reading {
+  const struct nai_question *q;
+  bool says[SAYS];
+  bool at[NAI_QUESTION_MAX_WORDS][SAYS];
+  bool of_thing[NAI_QUESTION_MAX_WORDS];
+};
+
+/* Whether something is said by a word from `first` on, before `behind`. */
+static bool is_said(const struct reading *r, enum says says, size_t first, size_t behind) {
+  for (size_t i = first; i < behind; i++)
+    if (r->at[i][says])
+      return true;
+  return false;
+}
+
+/* "stream 15", "pid 7"; *taken: its number. */
+static void take_filter(struct nai_relation *out, bool *taken, const struct reading *r, size_t i) {
+  const bool of_stream = i && r->at[i - 1][SAYS_STREAM], of_process = i && r->at[i - 1][SAYS_PROCESS];
+  const char *digits = r->q->words[i].text;
+  *taken = false;
+  if ((!of_stream && !of_process) || strspn(digits, "0123456789") != strlen(digits) || strlen(digits) > 9)
+    return;
+  *(of_stream ? &out->filter.stream : &out->filter.pid) = atoi(digits);
+  *taken = true;
+}
+
+/* "longer than 80 ms": its number and unit. */
+static bool is_limit(const struct nai_question *q, size_t i) {
+  const bool limited = q->least_ns != INT64_MIN || q->most_ns != INT64_MIN;
+  const size_t at = i && nai_number_is_unit(q->words[i].text) ? i - 1 : i;
+  return limited && isdigit((unsigned char)q->words[at].text[0]);
+}
+
+/* "2x": as many times. */
+static bool take_times(struct nai_relation *out, const char *word) {
+  char *end;
+  double times = strtod(word, &end);
+  if (end == word || strcmp(end, "x") != 0)
+    return false;
+  out->times = times;
+  return true;
+}
+
+/* False: a word is not understood. */
+static bool take_words(struct nai_relation *out, struct reading *r) {
+  const struct nai_question *q = r->q;
+  for (size_t t = 0; t < out->count; t++)
+    for (size_t i = out->things[t].first; i < out->things[t].behind; i++)
+      r->of_thing[i] = true;
+  for (size_t i = 0; i < q->count; i++) {
+    const struct nai_question_word *w = &q->words[i];
+    bool known = r->of_thing[i] || w->ignored || w->of_gpu;
+    for (int s = 0; s < SAYS && !r->of_thing[i]; s++) {
+      r->at[i][s] = nai_word_is_of(vocabulary[s], w->text);
+      r->says[s] |= r->at[i][s];
+      known |= r->at[i][s];
+    }
+    known |= is_limit(q, i);
+    if (!known && !take_times(out, w->text)) {
+      take_filter(out, &known, r, i);
+      if (!known)
+        return false;
+    }
+  }
+  if (out->filter.stream >= 0) /* they say where, not for each */
+    r->says[SAYS_STREAM] = false;
+  if (out->filter.pid >= 0)
+    r->says[SAYS_PROCESS] = false;
+  for (size_t i = 0; i + 1 < q->count; i++)
+    if (r->at[i][SAYS_GPU] && q->words[i + 1].of_gpu)
+      r->says[SAYS_GPU] = false;
+  return true;
+}
+
+/* --- which relation ----------------------------------------------------------------------------------------------- */
+
+/* What is asked for first. */
+static enum nai_statistic statistic_of(const struct reading *r) {
+  static const struct {
+    enum says says;
+    enum nai_statistic statistic;
+  } all[] = {{SAYS_P99, NAI_STATISTIC_P99},         {SAYS_P95, NAI_STATISTIC_P95},
+             {SAYS_P90, NAI_STATISTIC_P90},         {SAYS_SPREAD, NAI_STATISTIC_SPREAD},
+             {SAYS_MEDIAN, NAI_STATISTIC_MEDIAN},   {SAYS_AVERAGE, NAI_STATISTIC_AVERAGE},
+             {SAYS_LONGEST, NAI_STATISTIC_LONGEST}, {SAYS_SHORTEST, NAI_STATISTIC_SHORTEST},
+             {SAYS_TOTAL, NAI_STATISTIC_TOTAL},     {SAYS_BYTES, NAI_STATISTIC_BYTES}};
+  for (size_t word = 0; word < r->q->count; word++)
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+      if (r->at[word][all[i].says])
+        return all[i].statistic;
+  return r->says[SAYS_COUNT] || (r->says[SAYS_RATIO] && !r->says[SAYS_TIME]) ? NAI_STATISTIC_COUNT
+       : r->says[SAYS_TIME]                                                  ? NAI_STATISTIC_TOTAL
+                                                                             : NAI_STATISTIC_NONE;
+}
+
+static enum nai_relation_group group_of(const struct reading *r) {
+  return r->says[SAYS_STREAM]  ? NAI_GROUP_STREAM
+       : r->says[SAYS_THREAD]  ? NAI_GROUP_THREAD
+       : r->says[SAYS_PROCESS] ? NAI_GROUP_PROCESS
+       : r->says[SAYS_GPU]     ? NAI_GROUP_GPU
+                               : NAI_GROUP_NONE;
+}
+
+static bool compares(const struct reading *r) {
+  return r->says[SAYS_SLOWER] || r->says[SAYS_FASTER] || r->says[SAYS_MORE] || r->says[SAYS_FEWER];
+}
+
+static void swap_things(struct nai_relation *out) {
+  const struct nai_thing thing = out->things[0];
+  out->things[0] = out->things[1];
+  out->things[1] = thing;
+}
+
+/* "the end of the first X", "the start of the next X". */
+static void read_edge(struct nai_relation *out, const struct reading *r, bool to, size_t first, size_t behind) {
+  const bool end = is_said(r, SAYS_END, first, behind), begin = is_said(r, SAYS_BEGIN, first, behind);
+  const enum nai_relation_edge edge = is_said(r, SAYS_FIRST, first, behind) ? NAI_EDGE_FIRST
+                                    : is_said(r, SAYS_LAST, first, behind)  ? NAI_EDGE_LAST
+                                                                            : NAI_EDGE_ANY;
+  if (to) {
+    out->to.edge = edge;
+    out->to.end = end;
+  } else {
+    out->from.edge = edge;
+    out->from.end = end || (!begin && edge == NAI_EDGE_ANY);
+  }
+}
+
+/* From one to the next: "between the end of X and the start of the next Y", "from the first X to the last one". */
+static enum nai_relation_kind read_between(struct nai_relation *out, const struct reading *r) {
+  const struct nai_question *q = r->q;
+  size_t from = 0, middle = out->things[0].behind;
+  while (from < q->count && !nai_word_is_of("between from", q->words[from].text))
+    from++;
+  while (middle < q->count && !nai_word_is_of("and to until till", q->words[middle].text))
+    middle++;
+  if (from >= out->things[0].first || middle == q->count || (out->count == 2 && out->things[1].first < middle))
+    return NAI_RELATION_NONE;
+  if (out->count == 1) /* "the last one" */
+    out->things[1] = out->things[0];
+  out->count = 2;
+  read_edge(out, r, false, from, middle);
+  read_edge(out, r, true, middle, q->count);
+  const bool each = out->from.edge == NAI_EDGE_ANY && out->to.edge == NAI_EDGE_ANY;
+  const bool launch = out->things[0].kind == NAI_THING_CALLS && nai_thing_is_on_gpu(&out->things[1]) && each;
+  return launch || r->says[SAYS_LATENCY] ? NAI_RELATION_LATENCY : NAI_RELATION_BETWEEN;
+}
+
+/* The whole stands behind "of" and the word for a share: "how much of Y is X", "what percent of Y is spent in X"; but
+ * "share of X in Y". */
+static void read_share(struct nai_relation *out, const struct reading *r) {
+  size_t at = 0;
+  bool of = false, in = false;
+  while (at < r->q->count && !r->at[at][SAYS_SHARE])
+    at++;
+  for (at++; at < out->things[0].first; at++)
+    of |= strcmp(r->q->words[at].text, "of") == 0;
+  for (at = out->things[0].behind; at < out->things[1].first; at++)
+    in |= nai_word_is_of("in of inside within", r->q->words[at].text);
+  if (of && !(in && !is_said(r, SAYS_TIME, out->things[0].behind, out->things[1].first)))
+    swap_things(out);
+}
+
+static bool is_around(const struct nai_thing *thing) {
+  return thing->kind == NAI_THING_RANGES || thing->kind == NAI_THING_STEPS;
+}
+
+/* X in Y: around others are ranges, and calls of what was launched in them. */
+static enum nai_relation_kind read_inside(struct nai_relation *out, const struct reading *r) {
+  const struct nai_thing *first = &out->things[0], *second = &out->things[1];
+  bool in = false;
+  for (size_t i = first->behind; i < second->first; i++)
+    in |= nai_word_is_of("in inside within during of by does", r->q->words[i].text);
+  const bool calls = second->kind == NAI_THING_CALLS && second->names &&
+                     (nai_thing_is_on_gpu(first) || first->kind == NAI_THING_OS_CALLS);
+  if ((is_around(first) == is_around(second) && !(is_around(first) ? in : calls)))
+    return NAI_RELATION_NONE;
+  if (is_around(first) && !is_around(second))
+    swap_things(out);
+  return NAI_RELATION_INSIDE;
+}
+
+/* "X and Y", "X vs Y": not "of X in Y". */
+static bool are_together(const struct nai_relation *of, const struct reading *r) {
+  const size_t first = of->things[0].behind, behind = of->things[1].first;
+  static const enum says beside[] = {SAYS_OR,   SAYS_SLOWER, SAYS_FASTER, SAYS_NOTHING,
+                                     SAYS_REST, SAYS_SHARE,  SAYS_MORE,   SAYS_FEWER};
+  for (size_t i = first; i < behind; i++) {
+    bool is = r->q->words[i].ignored;
+    for (size_t s = 0; s < sizeof beside / sizeof *beside; s++)
+      is |= r->at[i][beside[s]];
+    if (!is)
+      return false;
+  }
+  return is_said(r, SAYS_OR, first, behind) || (r->says[SAYS_RATIO] && is_said(r, SAYS_FROM, first, behind));
+}
+
+/* Whether a share is asked for: "how much of", and not "how much time". */
+static bool asks_share(const struct reading *r) {
+  for (size_t i = 0; i < r->q->count; i++)
+    if (r->at[i][SAYS_SHARE] && (strcmp(r->q->words[i].text, "much") != 0 ||
+                                 (i + 1 < r->q->count && strcmp(r->q->words[i + 1].text, "of") == 0)))
+      return true;
+  return false;
+}
+
+static enum nai_relation_kind of_two(struct nai_relation *out, const struct reading *r) {
+  const size_t between = out->things[0].behind, second = out->things[1].first;
+  if (is_said(r, SAYS_WITHOUT, between, second) && out->things[1].names) {
+    out->without = out->things[1].names;
+    out->count = 1;
+    return out->things[0].name_count > 1 ? NAI_RELATION_RANKING : NAI_RELATION_NONE;
+  }
+  if (r->says[SAYS_WITHOUT] || (r->says[SAYS_REST] && !compares(r)))
+    return NAI_RELATION_NONE;
+  out->without = r->says[SAYS_REST] ? out->things[0].names : NULL;
+  bool differs = r->says[SAYS_RATIO]; /* "the difference between X and Y" */
+  for (size_t i = 0; i < r->q->count; i++)
+    differs |= nai_word_is_of("difference differ compare compared comparison", r->q->words[i].text);
+  const enum nai_relation_kind from =
+      r->says[SAYS_FROM] && !r->says[SAYS_SHARE] && !differs ? read_between(out, r) : NAI_RELATION_NONE;
+  if (from)
+    return from;
+  if (r->says[SAYS_PER]) {
+    if (is_said(r, SAYS_PER, 0, out->things[0].first) && !is_said(r, SAYS_PER, between, second))
+      swap_things(out);
+    return NAI_RELATION_PER;
+  }
+  out->ratio = r->says[SAYS_RATIO];
+  if (asks_share(r) && !are_together(out, r) && !compares(r) && !out->ratio) {
+    read_share(out, r);
+    return NAI_RELATION_SHARE;
+  }
+  return are_together(out, r) ? NAI_RELATION_COMPARE : compares(r) ? NAI_RELATION_NONE : read_inside(out, r);
+}
+
+static enum nai_relation_kind of_one(struct nai_relation *out, const struct reading *r) {
+  const struct nai_thing *thing = &out->things[0];
+  const bool many = thing->name_count > 1 || (!thing->names && thing->kind == NAI_THING_RANGES);
+  const bool limited = out->filter.least_ns >= 0 || out->filter.most_ns >= 0;
+  enum { OF_LIMITS = 5 };
+  static const enum says others[] = {SAYS_SLOWER, SAYS_FASTER,  SAYS_OVER,  SAYS_MORE, SAYS_FEWER, /* than a limit */
+                                     SAYS_PER,    SAYS_WITHOUT, SAYS_RATIO, SAYS_NEXT, SAYS_LAST,  SAYS_REST};
+  if (out->group && thing->first && r->at[thing->first - 1][SAYS_WHICH]) /* "which OS call": not by thread */
+    return NAI_RELATION_NONE;
+  if (r->says[SAYS_OUTLIER] || (out->times > 0 && compares(r) && r->says[SAYS_MEDIAN]))
+    return NAI_RELATION_OUTLIERS;
+  if (r->says[SAYS_GAP] || (r->says[SAYS_CONSECUTIVE] && r->says[SAYS_TIME]))
+    return NAI_RELATION_GAPS;
+  if (r->says[SAYS_LATENCY])
+    return NAI_RELATION_LATENCY;
+  const enum nai_relation_kind from =
+      r->says[SAYS_FROM] && (r->says[SAYS_FIRST] || r->says[SAYS_NEXT]) ? read_between(out, r) : NAI_RELATION_NONE;
+  if (from)
+    return from;
+  if (r->says[SAYS_OVER] && (r->says[SAYS_SLOWER] || r->says[SAYS_FASTER] || r->says[SAYS_TIME]))
+    return NAI_RELATION_TREND;
+  if (r->says[SAYS_FIRST] && !r->says[SAYS_NEXT])
+    return NAI_RELATION_FIRST;
+  if (out->group) {
+    out->ends_last = r->says[SAYS_LAST] && r->says[SAYS_END];
+    out->balanced = r->says[SAYS_BALANCED];
+    return (r->says[SAYS_LAST] && !out->ends_last) || (out->yes_no && !out->balanced) ? NAI_RELATION_NONE
+                                                                                      : NAI_RELATION_GROUPS;
+  }
+  if (asks_share(r))
+    return NAI_RELATION_NONE;
+  if (many && (r->says[SAYS_LONGEST] || r->says[SAYS_SHORTEST] || r->says[SAYS_WHICH]) && !r->says[SAYS_REST])
+    return NAI_RELATION_RANKING;
+  for (size_t i = limited ? OF_LIMITS : 0; i < sizeof others / sizeof *others; i++)
+    if (r->says[others[i]])
+      return NAI_RELATION_NONE;
+  return limited || (out->statistic && !out->yes_no) ? NAI_RELATION_NUMBERS : NAI_RELATION_NONE;
+}
+
+static enum nai_relation_kind kind_of(struct nai_relation *out, const struct reading *r) {
+  bool on_gpu = false; /* the host's time of what runs on GPUs is another question */
+  for (size_t t = 0; t < out->count; t++)
+    on_gpu |= nai_thing_is_on_gpu(&out->things[t]);
+  if (r->says[SAYS_HOST] && on_gpu)
+    return NAI_RELATION_NONE;
+  out->shares = out->count == 3 && out->things[0].kind == NAI_THING_OPERATIONS && r->says[SAYS_SHARE];
+  if (out->shares) { /* "share of GPU time in X vs Y" */
+    out->things[0] = out->things[1];
+    out->things[1] = out->things[2];
+    out->count = 2;
+    return are_together(out, r) ? NAI_RELATION_COMPARE : NAI_RELATION_NONE;
+  }
+  return out->count == 1 ? of_one(out, r) : out->count == 2 ? of_two(out, r) : NAI_RELATION_NONE;
+}
+
+int nai_relation_read(struct nai_relation *out, const struct nai_asking *asking, const struct nai_question *q,
+                      struct nai_err *err) {
+  struct reading r = {.q = q};
+  *out = (struct nai_relation){.filter = {.gpu = asking->gpu == INT64_MIN ? -1 : asking->gpu,
+                                          .stream = -1,
+                                          .pid = -1,
+                                          .least_ns = q->least_ns == INT64_MIN ? -1 : q->least_ns,
+                                          .most_ns = q->most_ns == INT64_MIN ? -1 : q->most_ns}};
+  NAI_TRY(nai_things_find(out->things, &out->count, asking, q, err));
+  if (!out->count || !take_words(out, &r) || q->gpu_count > 1)
+    return NAI_OK;
+  out->statistic = statistic_of(&r);
+  for (size_t t = 0; t < out->count && !out->statistic; t++) /* "GPU time" is asked for by its name */
+    if (out->things[t].kind == NAI_THING_OPERATIONS)
+      out->statistic = NAI_STATISTIC_TOTAL;
+  out->group = group_of(&r);
+  out->less = r.says[SAYS_FEWER] || r.says[SAYS_SHORTEST] || r.says[SAYS_FASTER];
+  out->yes_no = q->count && nai_word_is_of("is are was were does do did has have any", q->words[0].text) && !q->either;
+  out->why = r.says[SAYS_WHY];
+  out->kind = kind_of(out, &r);
+  if (out->why && out->kind != NAI_RELATION_COMPARE && out->kind != NAI_RELATION_FIRST &&
+      out->kind != NAI_RELATION_TREND)
+    out->kind = NAI_RELATION_NONE;
+  return NAI_OK;
+}
