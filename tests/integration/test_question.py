@@ -347,7 +347,7 @@ class Answers(unittest.TestCase):
         (one, (n, mean)), (other, (m, rest)) = sorted(calls.items(), key=lambda call: -call[1][0])[:2]
         for question, yes in ((f"is {one} slower than {other}", mean > rest), (f"is {one} faster than {other}", mean < rest), (f"is {one} called more often than {other}", n > m)):
             said = self.said("host-bound", question)
-            self.assertTrue(said.startswith("Yes: " if yes else "No: ") and f" in {n:,} calls" in said and f" in {m:,} calls" in said, (question, said))
+            self.assertTrue(said.startswith("Yes: " if yes else "No: ") and f" {n:,} CUDA calls of {one}" in said and f" {m:,} CUDA calls of {other}" in said, (question, said))
         inside, = truth.db.execute("select count(*) from CUPTI_ACTIVITY_KIND_KERNEL join StringIds on id = shortName where value glob 'step_a*' and start >= ? and start < ? + 5000000", (first, first)).fetchone()
         at = first / 1e9
         self.assertIn(str(inside), self.said("host-bound", f"how many times does step_a run between {at:.9f} s and {at + 0.005:.9f} s").split()[0])
@@ -395,7 +395,7 @@ class Answers(unittest.TestCase):
                 ("training", "what percentage of cuda calls time is cudaLaunchKernel", f"100.0 * sum((end - start) * (value glob 'cudaLaunchKernel_*')) / sum(end - start) {calls} 1")):
             with self.subTest(question, trace=name):
                 answer = ask(artifacts(name), question)
-                self.assertEqual(answer["intents"], ["measure"], answer["answer"])
+                self.assertIn(answer["intents"], (["measure"], ["relation"]), answer["answer"])
                 if sql:
                     value, slack = first_number(answer["answer"][0]["text"])
                     self.assertAlmostEqual(value, truth(name, f"select {sql}")[0][0], delta=slack)
@@ -420,8 +420,7 @@ class Answers(unittest.TestCase):
 
     def test_two_names_are_two_answers(self):
         two = self.said("host-bound", "ratio of step_a to step_b")
-        self.assertIn("step_a", two)
-        self.assertIn("step_b<float> averages", two)
+        self.assertRegex(two, r"^1\.05 to 1: 21 kernels of step_a, .* average .*; 20 kernels of step_b, .* average ")
 
     def test_stages_of_serving(self):
         rows = json.loads(run("sql", artifacts("serving"), "select 100.0 * sum(busy_ns) / sum(period_ns), count(*), max(span_ns) from serving_steps where kind = 'decode' and state = 'steady' "

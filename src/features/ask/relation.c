@@ -476,8 +476,11 @@ static int say_between(struct answering *a, struct nai_err *err) {
   const struct nai_thing_events *from = &a->events[0], *to = &a->events[1];
   struct nai_thing_events lengths = {0};
   NAI_SCOPED(nai_buf) what = {0};
-  if (r->from.edge != NAI_EDGE_ANY)
+  if (r->from.edge != NAI_EDGE_ANY || (r->to.edge != NAI_EDGE_ANY && from->count == 1))
     return say_once(a);
+  a->none = r->to.edge != NAI_EDGE_ANY; /* from each of them to one? */
+  if (a->none)
+    return NAI_OK;
   NAI_TRY(NAI_NEW(lengths.at, arena_of(a), from->count, err));
   for (uint32_t i = 0, next = 0; i < from->count; i++) {
     const int64_t begin = moment_of(&from->at[i], r->from.end);
@@ -500,24 +503,36 @@ static int say_between(struct answering *a, struct nai_err *err) {
 NAI_ORDER(by_lane, struct nai_thing_event, {a->gpu, b->gpu}, {a->stream, b->stream}, {a->tid, b->tid},
           {a->start, b->start})
 
-/* From the end of one to the start of the next, on its stream or thread. */
-static int say_gaps(struct answering *a, struct nai_err *err) {
-  struct nai_thing_events *events = &a->events[0], lengths = {0};
-  const bool on_gpu = nai_thing_is_on_gpu(&a->r->things[0]);
-  NAI_SCOPED(nai_buf) what = {0};
-  NAI_TRY(NAI_NEW(lengths.at, arena_of(a), events->count, err));
-  for (uint32_t i = 0; i < events->count && on_gpu; i++)
-    events->at[i].tid = 0; /* whoever launched it */
+/* From the end of one to the start of the next of the same lane. */
+static void add_gaps(struct nai_thing_events *lengths, struct nai_thing_events *events) {
   if (events->count)
     qsort(events->at, events->count, sizeof *events->at, by_lane);
   for (uint32_t i = 1; i < events->count; i++) {
     const struct nai_thing_event *e = &events->at[i], *before = e - 1;
     if (e->gpu == before->gpu && e->stream == before->stream && e->tid == before->tid && e->start >= before->end)
-      lengths.at[lengths.count++] = (struct nai_thing_event){.start = before->end, .end = e->start};
+      lengths->at[lengths->count++] = (struct nai_thing_event){.start = before->end, .end = e->start};
+  }
+}
+
+/* On a stream or thread; where each has a stream of its own, on a GPU. */
+static int say_gaps(struct answering *a, struct nai_err *err) {
+  struct nai_thing_events *events = &a->events[0], lengths = {0};
+  const bool on_gpu = nai_thing_is_on_gpu(&a->r->things[0]);
+  const char *lane = on_gpu ? "stream" : "thread";
+  NAI_SCOPED(nai_buf) what = {0};
+  NAI_TRY(NAI_NEW(lengths.at, arena_of(a), events->count, err));
+  for (uint32_t i = 0; i < events->count && on_gpu; i++)
+    events->at[i].tid = 0; /* whoever launched it */
+  add_gaps(&lengths, events);
+  if (!lengths.count && on_gpu) {
+    lane = "GPU";
+    for (uint32_t i = 0; i < events->count; i++)
+      events->at[i].stream = 0;
+    add_gaps(&lengths, events);
   }
   nai_buf_puts(&what, "gap between ");
   nai_put_thing(&what, &a->r->things[0], false);
-  nai_buf_puts(&what, on_gpu ? ", each and the next of its stream" : ", each and the next of its thread");
+  nai_buf_printf(&what, ", each and the next of its %s", lane);
   NAI_TRY(nai_buf_check(&what, err));
   return say_lengths(a, &lengths, nai_buf_str(&what), err);
 }
@@ -658,9 +673,9 @@ static int answer(bool *answered, struct answering *a, struct nai_err *err) {
     NAI_TRY(nai_things_load(&a->events[i], &a->r->things[i], &a->r->filter, a->asking, err));
   if (a->r->count == 2 && a->r->without)
     leave_out(a, a->r->without);
-  for (size_t i = 0; i < a->r->count && i < 2; i++)
-    if (a->r->things[i].kind == NAI_THING_STEPS && !a->events[i].count)
-      return NAI_OK; /* the trace has none */
+  for (size_t i = 0; i < a->r->count && i < 2; i++) /* the trace has none */
+    if (!a->events[i].count && (a->r->things[i].kind == NAI_THING_STEPS || (i && a->r->kind == NAI_RELATION_PER)))
+      return NAI_OK;
   NAI_TRY(sayers[a->r->kind](a, err));
   NAI_TRY(nai_buf_check(&a->said, err));
   if (a->none)
@@ -679,16 +694,21 @@ static int answer(bool *answered, struct answering *a, struct nai_err *err) {
 
 /* Whether its words say so much that no intent says more. */
 static bool is_strong(const struct nai_relation *r) {
-  bool named = r->shares;
+  const bool edges = r->kind == NAI_RELATION_BETWEEN && r->from.edge != NAI_EDGE_ANY && r->to.edge != NAI_EDGE_ANY;
+  bool named = r->shares || (r->kind == NAI_RELATION_COMPARE && r->compares) ||
+               (r->kind == NAI_RELATION_BETWEEN && r->to.edge == NAI_EDGE_LAST) || edges;
   for (size_t t = 0; t < r->count; t++)
     named |= r->things[t].names != NULL;
-  return named && ((r->count == 2 && r->kind != NAI_RELATION_INSIDE) || r->kind >= NAI_RELATION_BETWEEN);
+  return named && ((r->count == 2 && r->kind != NAI_RELATION_INSIDE) || r->kind >= NAI_RELATION_BETWEEN ||
+                   r->statistic == NAI_STATISTIC_SPREAD);
 }
 
 int nai_relation_answer(bool *answered, const struct nai_asking *asking, bool strong, struct nai_err *err) {
   struct nai_relation relation;
   struct answering a = {.asking = asking, .r = &relation};
   *answered = false;
+  if (strong && !nai_relation_is_likely(asking->question))
+    return NAI_OK;
   NAI_TRY(nai_relation_read(&relation, asking, asking->question, err));
   if (!relation.kind || (strong && !is_strong(&relation)))
     return NAI_OK;

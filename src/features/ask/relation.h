@@ -35,6 +35,11 @@ static inline bool nai_thing_is_on_gpu(const struct nai_thing *thing) {
   return thing->kind <= NAI_THING_MEMSETS || thing->kind == NAI_THING_OPERATIONS;
 }
 
+/* Whether it is all of its kind. */
+static inline bool nai_thing_is_plain(const struct nai_thing *thing) {
+  return !thing->names && !thing->category && !thing->op && !thing->direction;
+}
+
 enum { NAI_RELATION_MAX_THINGS = 4 };
 /* The things that the words name, in their order. A word that only says how they are related names none unless it is
  * all of a name that is in quotes. */
@@ -118,8 +123,11 @@ struct nai_relation {
   bool ends_last;      /* of groups: which one ends last */
   bool balanced;       /* of groups: how far they are apart */
   bool why;            /* the answer says how long, not why */
+  bool compares;       /* it says so */
   bool ratio, shares;  /* of two that are compared: one by the other, each of both */
 };
+/* Whether some word says how things are related: others need not be looked for in the trace. */
+bool nai_relation_is_likely(const struct nai_question *question);
 /* NAI_RELATION_NONE: a word is not understood, or there is no such relation. */
 /* Whether a word says how things are related, or what of them is asked. */
 bool nai_relation_knows(const char *word);

@@ -19,6 +19,7 @@ enum says {
   SAYS_SHARE,
   SAYS_RATIO,
   SAYS_OR,
+  SAYS_AND,
   SAYS_SLOWER,
   SAYS_FASTER,
   SAYS_MORE,
@@ -45,7 +46,9 @@ enum says {
   SAYS_THREAD,
   SAYS_WHY,
   SAYS_HOST,
-  SAYS_NOTHING, /* beside words to ignore */
+  SAYS_LAUNCH,    /* of what is named: "the first X launch" */
+  SAYS_SOMEWHERE, /* "in the main thread": where, which is not looked for */
+  SAYS_NOTHING,   /* beside words to ignore */
   SAYS
 };
 static const char *const vocabulary[SAYS] = {
@@ -66,7 +69,8 @@ static const char *const vocabulary[SAYS] = {
     [SAYS_BYTES] = "bytes big large size sizes",
     [SAYS_SHARE] = "percent percentage share fraction part proportion much",
     [SAYS_RATIO] = "ratio",
-    [SAYS_OR] = "vs versus or than compared compare comparison difference differ against and",
+    [SAYS_OR] = "vs versus or than compared compare comparison difference differ against",
+    [SAYS_AND] = "and",
     [SAYS_SLOWER] = "slower longer",
     [SAYS_FASTER] = "faster quicker shorter",
     [SAYS_MORE] = "more most highest greater",
@@ -74,7 +78,7 @@ static const char *const vocabulary[SAYS] = {
     [SAYS_PER] = "per each every",
     [SAYS_FROM] = "between from until till to",
     [SAYS_END] = "end ends finish finishes finished ended finishing",
-    [SAYS_BEGIN] = "start starts starting started begin begins beginning actually",
+    [SAYS_BEGIN] = "start starts starting started begin begins beginning",
     [SAYS_FIRST] = "first",
     [SAYS_LAST] = "last final",
     [SAYS_NEXT] = "next following subsequent",
@@ -82,8 +86,8 @@ static const char *const vocabulary[SAYS] = {
     [SAYS_OVER] = "over getting gets become becomes drift drifts drifting trend degrade degrades",
     [SAYS_OUTLIER] = "outlier outliers",
     [SAYS_WITHOUT] = "excluding except without besides excluded",
-    [SAYS_WHICH] = "which what whats",
-    [SAYS_GAP] = "gap gaps pause pauses distance interval",
+    [SAYS_WHICH] = "which what whats when",
+    [SAYS_GAP] = "idle gap gaps pause pauses distance interval",
     [SAYS_CONSECUTIVE] = "consecutive successive adjacent back",
     [SAYS_BALANCED] = "balanced imbalanced balance imbalance even evenly uneven",
     [SAYS_LATENCY] = "latency latencies delay",
@@ -93,14 +97,29 @@ static const char *const vocabulary[SAYS] = {
     [SAYS_THREAD] = "thread threads",
     [SAYS_WHY] = "why",
     [SAYS_HOST] = "host cpu",
-    [SAYS_NOTHING] = "account accounts accounted for by that warmup warm launch launched launches run runs used use "
-                     "uses inside within in of on spends wait waits waiting overhead pipeline whole across called "
-                     "execution executions"};
+    [SAYS_LAUNCH] = "launch launches",
+    [SAYS_SOMEWHERE] = "",
+    [SAYS_NOTHING] =
+        "actually account accounts accounted for by that warmup warm launched distribution run runs used use "
+        "uses inside within in of on spends wait waits waiting overhead pipeline whole across called "
+        "execution executions"};
 
 bool nai_relation_knows(const char *word) {
   for (int s = 0; s < SAYS; s++)
     if (nai_word_is_of(vocabulary[s], word))
       return true;
+  return false;
+}
+
+bool nai_relation_is_likely(const struct nai_question *q) {
+  static const enum says related[] = {SAYS_SHARE,   SAYS_RATIO,  SAYS_OR,    SAYS_SLOWER,  SAYS_FASTER,
+                                      SAYS_PER,     SAYS_FROM,   SAYS_FIRST, SAYS_NEXT,    SAYS_OVER,
+                                      SAYS_OUTLIER, SAYS_SPREAD, SAYS_GAP,   SAYS_LATENCY, SAYS_CONSECUTIVE,
+                                      SAYS_WITHOUT, SAYS_REST};
+  for (size_t i = 0; i < q->count; i++)
+    for (size_t s = 0; s < sizeof related / sizeof *related; s++)
+      if (nai_word_is_of(vocabulary[related[s]], q->words[i].text))
+        return true;
   return false;
 }
 
@@ -149,6 +168,14 @@ static bool take_times(struct nai_relation *out, const char *word) {
   return true;
 }
 
+/* "per stream", "which process", "in each thread", "GPUs": for each of them; "on the GPU" is not. */
+static bool is_group(const struct reading *r, size_t i) {
+  static const char before[] = "per each every which what by many across among between all both";
+  const char *word = r->q->words[i].text;
+  const bool of_number = i + 1 < r->q->count && isdigit((unsigned char)r->q->words[i + 1].text[0]);
+  return !of_number && (strncmp(word, "rank", 4) == 0 || (i && nai_word_is_of(before, r->q->words[i - 1].text)));
+}
+
 /* False: a word is not understood. */
 static bool take_words(struct nai_relation *out, struct reading *r) {
   const struct nai_question *q = r->q;
@@ -170,13 +197,19 @@ static bool take_words(struct nai_relation *out, struct reading *r) {
         return false;
     }
   }
-  if (out->filter.stream >= 0) /* they say where, not for each */
-    r->says[SAYS_STREAM] = false;
-  if (out->filter.pid >= 0)
-    r->says[SAYS_PROCESS] = false;
-  for (size_t i = 0; i + 1 < q->count; i++)
-    if (r->at[i][SAYS_GPU] && q->words[i + 1].of_gpu)
-      r->says[SAYS_GPU] = false;
+  for (size_t i = 0; i < q->count; i++)
+    for (int s = SAYS_GPU; s <= SAYS_THREAD; s++)
+      if (r->at[i][s] && !is_group(r, i)) {
+        const bool place = nai_word_is_of("stream process pid thread", q->words[i].text);
+        r->at[i][s] = false;
+        r->says[SAYS_SOMEWHERE] |= place && out->filter.stream < 0 && out->filter.pid < 0;
+      }
+  if (q->count && r->at[q->count - 1][SAYS_LAST] &&
+      is_said(r, SAYS_TIME, 0, q->count - 1)) /* "how long does it last" */
+    r->at[q->count - 1][SAYS_LAST] = false;
+  for (int s = 0; s < SAYS; s++)
+    if (s != SAYS_SOMEWHERE)
+      r->says[s] = is_said(r, (enum says)s, 0, q->count);
   return true;
 }
 
@@ -291,8 +324,8 @@ static enum nai_relation_kind read_inside(struct nai_relation *out, const struct
 /* "X and Y", "X vs Y": not "of X in Y". */
 static bool are_together(const struct nai_relation *of, const struct reading *r) {
   const size_t first = of->things[0].behind, behind = of->things[1].first;
-  static const enum says beside[] = {SAYS_OR,   SAYS_SLOWER, SAYS_FASTER, SAYS_NOTHING,
-                                     SAYS_REST, SAYS_SHARE,  SAYS_MORE,   SAYS_FEWER};
+  static const enum says beside[] = {SAYS_OR,   SAYS_AND,   SAYS_SLOWER, SAYS_FASTER, SAYS_NOTHING,
+                                     SAYS_REST, SAYS_SHARE, SAYS_MORE,   SAYS_FEWER};
   for (size_t i = first; i < behind; i++) {
     bool is = r->q->words[i].ignored;
     for (size_t s = 0; s < sizeof beside / sizeof *beside; s++)
@@ -300,7 +333,8 @@ static bool are_together(const struct nai_relation *of, const struct reading *r)
     if (!is)
       return false;
   }
-  return is_said(r, SAYS_OR, first, behind) || (r->says[SAYS_RATIO] && is_said(r, SAYS_FROM, first, behind));
+  return is_said(r, SAYS_OR, first, behind) || is_said(r, SAYS_AND, first, behind) ||
+         (r->says[SAYS_RATIO] && is_said(r, SAYS_FROM, first, behind));
 }
 
 /* Whether a share is asked for: "how much of", and not "how much time". */
@@ -310,6 +344,40 @@ static bool asks_share(const struct reading *r) {
                                  (i + 1 < r->q->count && strcmp(r->q->words[i + 1].text, "of") == 0)))
       return true;
   return false;
+}
+
+/* What is asked of one thing over time. */
+static enum nai_relation_kind of_time(struct nai_relation *out, const struct reading *r) {
+  if (r->says[SAYS_OUTLIER] || (out->times > 0 && compares(r) && r->says[SAYS_MEDIAN]))
+    return NAI_RELATION_OUTLIERS;
+  if (r->says[SAYS_GAP] || (r->says[SAYS_CONSECUTIVE] && r->says[SAYS_TIME]))
+    return NAI_RELATION_GAPS;
+  if (r->says[SAYS_LATENCY])
+    return NAI_RELATION_LATENCY;
+  if (r->says[SAYS_FROM] && (r->says[SAYS_FIRST] || r->says[SAYS_NEXT]))
+    return read_between(out, r);
+  if (r->says[SAYS_OVER] && (r->says[SAYS_SLOWER] || r->says[SAYS_FASTER] || r->says[SAYS_TIME]))
+    return NAI_RELATION_TREND;
+  return r->says[SAYS_FIRST] ? NAI_RELATION_FIRST : NAI_RELATION_NONE;
+}
+
+static enum nai_relation_kind of_one(struct nai_relation *out, const struct reading *r) {
+  const struct nai_thing *thing = &out->things[0];
+  const bool many = thing->name_count > 1 || (!thing->names && thing->kind == NAI_THING_RANGES);
+  const bool limited = out->filter.least_ns >= 0 || out->filter.most_ns >= 0;
+  const enum nai_relation_kind over_time = of_time(out, r);
+  if (over_time)
+    return over_time;
+  if (out->group) {
+    out->ends_last = r->says[SAYS_LAST] && r->says[SAYS_END];
+    out->balanced = r->says[SAYS_BALANCED];
+    const bool names = thing->first && r->at[thing->first - 1][SAYS_WHICH]; /* "which OS call": not by thread */
+    return names || r->says[SAYS_LAST] != r->says[SAYS_END] || (out->yes_no && !out->balanced) ? NAI_RELATION_NONE
+                                                                                               : NAI_RELATION_GROUPS;
+  }
+  if (many && (r->says[SAYS_LONGEST] || r->says[SAYS_SHORTEST] || r->says[SAYS_WHICH]))
+    return NAI_RELATION_RANKING;
+  return limited || (out->statistic && !out->yes_no) ? NAI_RELATION_NUMBERS : NAI_RELATION_NONE;
 }
 
 static enum nai_relation_kind of_two(struct nai_relation *out, const struct reading *r) {
@@ -329,6 +397,11 @@ static enum nai_relation_kind of_two(struct nai_relation *out, const struct read
       r->says[SAYS_FROM] && !r->says[SAYS_SHARE] && !differs ? read_between(out, r) : NAI_RELATION_NONE;
   if (from)
     return from;
+  if (nai_thing_is_plain(&out->things[0]) && nai_thing_is_plain(&out->things[1]) &&
+      out->things[0].kind == out->things[1].kind) { /* "how many streams run kernels, and how many kernels on each" */
+    out->count = 1;
+    return of_one(out, r);
+  }
   if (r->says[SAYS_PER]) {
     if (is_said(r, SAYS_PER, 0, out->things[0].first) && !is_said(r, SAYS_PER, between, second))
       swap_things(out);
@@ -342,50 +415,14 @@ static enum nai_relation_kind of_two(struct nai_relation *out, const struct read
   return are_together(out, r) ? NAI_RELATION_COMPARE : compares(r) ? NAI_RELATION_NONE : read_inside(out, r);
 }
 
-static enum nai_relation_kind of_one(struct nai_relation *out, const struct reading *r) {
-  const struct nai_thing *thing = &out->things[0];
-  const bool many = thing->name_count > 1 || (!thing->names && thing->kind == NAI_THING_RANGES);
-  const bool limited = out->filter.least_ns >= 0 || out->filter.most_ns >= 0;
-  enum { OF_LIMITS = 5 };
-  static const enum says others[] = {SAYS_SLOWER, SAYS_FASTER,  SAYS_OVER,  SAYS_MORE, SAYS_FEWER, /* than a limit */
-                                     SAYS_PER,    SAYS_WITHOUT, SAYS_RATIO, SAYS_NEXT, SAYS_LAST,  SAYS_REST};
-  if (out->group && thing->first && r->at[thing->first - 1][SAYS_WHICH]) /* "which OS call": not by thread */
-    return NAI_RELATION_NONE;
-  if (r->says[SAYS_OUTLIER] || (out->times > 0 && compares(r) && r->says[SAYS_MEDIAN]))
-    return NAI_RELATION_OUTLIERS;
-  if (r->says[SAYS_GAP] || (r->says[SAYS_CONSECUTIVE] && r->says[SAYS_TIME]))
-    return NAI_RELATION_GAPS;
-  if (r->says[SAYS_LATENCY])
-    return NAI_RELATION_LATENCY;
-  const enum nai_relation_kind from =
-      r->says[SAYS_FROM] && (r->says[SAYS_FIRST] || r->says[SAYS_NEXT]) ? read_between(out, r) : NAI_RELATION_NONE;
-  if (from)
-    return from;
-  if (r->says[SAYS_OVER] && (r->says[SAYS_SLOWER] || r->says[SAYS_FASTER] || r->says[SAYS_TIME]))
-    return NAI_RELATION_TREND;
-  if (r->says[SAYS_FIRST] && !r->says[SAYS_NEXT])
-    return NAI_RELATION_FIRST;
-  if (out->group) {
-    out->ends_last = r->says[SAYS_LAST] && r->says[SAYS_END];
-    out->balanced = r->says[SAYS_BALANCED];
-    return (r->says[SAYS_LAST] && !out->ends_last) || (out->yes_no && !out->balanced) ? NAI_RELATION_NONE
-                                                                                      : NAI_RELATION_GROUPS;
-  }
-  if (asks_share(r))
-    return NAI_RELATION_NONE;
-  if (many && (r->says[SAYS_LONGEST] || r->says[SAYS_SHORTEST] || r->says[SAYS_WHICH]) && !r->says[SAYS_REST])
-    return NAI_RELATION_RANKING;
-  for (size_t i = limited ? OF_LIMITS : 0; i < sizeof others / sizeof *others; i++)
-    if (r->says[others[i]])
-      return NAI_RELATION_NONE;
-  return limited || (out->statistic && !out->yes_no) ? NAI_RELATION_NUMBERS : NAI_RELATION_NONE;
-}
-
 static enum nai_relation_kind kind_of(struct nai_relation *out, const struct reading *r) {
   bool on_gpu = false; /* the host's time of what runs on GPUs is another question */
   for (size_t t = 0; t < out->count; t++)
     on_gpu |= nai_thing_is_on_gpu(&out->things[t]);
   if (r->says[SAYS_HOST] && on_gpu)
+    return NAI_RELATION_NONE;
+  const bool limited = out->filter.least_ns >= 0 || out->filter.most_ns >= 0;
+  if (limited && out->count > 1) /* of which one? */
     return NAI_RELATION_NONE;
   out->shares = out->count == 3 && out->things[0].kind == NAI_THING_OPERATIONS && r->says[SAYS_SHARE];
   if (out->shares) { /* "share of GPU time in X vs Y" */
@@ -395,6 +432,39 @@ static enum nai_relation_kind kind_of(struct nai_relation *out, const struct rea
     return are_together(out, r) ? NAI_RELATION_COMPARE : NAI_RELATION_NONE;
   }
   return out->count == 1 ? of_one(out, r) : out->count == 2 ? of_two(out, r) : NAI_RELATION_NONE;
+}
+
+/* What each relation takes up beside the numbers that are asked of it. */
+#define OF(word) (UINT64_C(1) << SAYS_##word)
+_Static_assert(SAYS <= 64, "a bit for each");
+static const uint64_t taken_up[] = {
+    [NAI_RELATION_GROUPS] = OF(MORE) | OF(FEWER) | OF(PER) | OF(GPU) | OF(PROCESS) | OF(STREAM) | OF(THREAD) |
+                            OF(BALANCED) | OF(LAST) | OF(END) | OF(OR),
+    [NAI_RELATION_RANKING] = OF(WITHOUT) | OF(MORE) | OF(FEWER),
+    [NAI_RELATION_COMPARE] = OF(OR) | OF(SLOWER) | OF(FASTER) | OF(MORE) | OF(FEWER) | OF(RATIO) | OF(REST) | OF(FROM),
+    [NAI_RELATION_SHARE] = OF(SHARE),
+    [NAI_RELATION_PER] = OF(PER),
+    [NAI_RELATION_BETWEEN] =
+        OF(FROM) | OF(OR) | OF(BEGIN) | OF(END) | OF(FIRST) | OF(LAST) | OF(NEXT) | OF(GAP) | OF(REST),
+    [NAI_RELATION_GAPS] = OF(GAP) | OF(FROM) | OF(OR) | OF(CONSECUTIVE) | OF(NEXT),
+    [NAI_RELATION_FIRST] = OF(FIRST) | OF(REST) | OF(OR) | OF(SLOWER) | OF(FASTER),
+    [NAI_RELATION_TREND] = OF(OVER) | OF(SLOWER) | OF(FASTER),
+    [NAI_RELATION_OUTLIERS] = OF(OUTLIER) | OF(MORE) | OF(SLOWER) | OF(OR),
+    [NAI_RELATION_LATENCY] = OF(LATENCY) | OF(FROM) | OF(OR) | OF(BEGIN) | OF(END)};
+
+/* Whether a relation takes up all that is said. */
+static bool takes_up(const struct nai_relation *of, const struct reading *r) {
+  const bool limited = of->filter.least_ns >= 0 || of->filter.most_ns >= 0;
+  bool named = false;
+  for (size_t t = 0; t < of->count; t++)
+    named |= of->things[t].names != NULL;
+  const uint64_t taken = taken_up[of->kind] | OF(AND) | (named ? OF(LAUNCH) : 0) | OF(WHICH) | OF(WHY) | OF(HOST) |
+                         (limited ? OF(SLOWER) | OF(FASTER) | OF(OVER) | OF(MORE) | OF(FEWER) | OF(OR) : 0) |
+                         (of->shares || !asks_share(r) ? OF(SHARE) : 0);
+  for (int s = SAYS_SHARE; s < SAYS_NOTHING; s++)
+    if (r->says[s] && !(taken >> s & 1))
+      return false;
+  return true;
 }
 
 int nai_relation_read(struct nai_relation *out, const struct nai_asking *asking, const struct nai_question *q,
@@ -415,8 +485,12 @@ int nai_relation_read(struct nai_relation *out, const struct nai_asking *asking,
   out->group = group_of(&r);
   out->less = r.says[SAYS_FEWER] || r.says[SAYS_SHORTEST] || r.says[SAYS_FASTER];
   out->yes_no = q->count && nai_word_is_of("is are was were does do did has have any", q->words[0].text) && !q->either;
+  for (size_t i = 0; i < q->count; i++)
+    out->compares |= nai_word_is_of("compare compared comparison", q->words[i].text);
   out->why = r.says[SAYS_WHY];
   out->kind = kind_of(out, &r);
+  if (out->kind && !takes_up(out, &r))
+    out->kind = NAI_RELATION_NONE;
   if (out->why && out->kind != NAI_RELATION_COMPARE && out->kind != NAI_RELATION_FIRST &&
       out->kind != NAI_RELATION_TREND)
     out->kind = NAI_RELATION_NONE;

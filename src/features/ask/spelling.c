@@ -3,8 +3,8 @@
 #include "features/ask/numbers.h"
 
 /* The number of letters to change, add, drop or swap with the next one, of a word and a pattern whose * ends it: then
- * whatever follows in the word costs nothing. More than `most`: most + 1. */
-static size_t distance(const char *word, const char *pattern, size_t len, size_t most) {
+ * whatever follows in the word, from *end on, costs nothing. More than `most`: most + 1. */
+static size_t distance(size_t *end, const char *word, const char *pattern, size_t len, size_t most) {
   bool open = len && pattern[len - 1] == '*';
   size_t row[3][NAI_QUESTION_WORD + 1], size = strlen(word), best = most + 1;
   len -= open;
@@ -23,8 +23,10 @@ static size_t distance(const char *word, const char *pattern, size_t len, size_t
         cost = older[j - 2] + 1;
       now[j] = cost;
     }
-    if ((open || i == size) && now[len] < best)
+    if ((open || i == size) && now[len] < best) {
       best = now[len];
+      *end = i;
+    }
   }
   return best;
 }
@@ -60,11 +62,13 @@ void nai_question_try_word(struct nai_question_word *w, const char *pattern, siz
   if (letters < SHORTEST || size < SHORTEST || letters >= NAI_QUESTION_WORD || *pattern != *w->text)
     return;
   bool shuffled = size == letters && has_same_letters(w->text, pattern, letters); /* wath */
+  size_t end = size;
   size_t d = shuffled ? strncmp(w->text, pattern, letters) != 0
-                      : distance(w->text, pattern, letters <= SHORT ? letters : len, most);
+                      : distance(&end, w->text, pattern, letters <= SHORT ? letters : len, most);
   if (d > most || (d && is_inflected(w->text, pattern, letters)) || d >= w->meant_distance ||
       (d && letters <= SHORT && size == letters && !shuffled))
     return;
   w->meant_distance = d;
-  snprintf(w->meant, sizeof w->meant, "%.*s", d ? (int)letters : 0, pattern); /* a word of a phrase is no mistake */
+  snprintf(w->meant, sizeof w->meant, "%.*s%s", d ? (int)letters : 0, pattern,
+           d ? w->text + end : ""); /* a word of a phrase is no mistake */
 }

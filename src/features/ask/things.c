@@ -2,6 +2,7 @@
 #include "features/ask/relation.h"
 
 #include "base/sort.h"
+#include "features/ask/numbers.h"
 
 /* --- kinds -------------------------------------------------------------------------------------------------------- */
 
@@ -20,6 +21,7 @@ static const struct {
      NULL, NULL},
     {"gemm kernels|gemm kernel|gemms|gemm|matmuls|matmul", NAI_THING_KERNELS, "gemm", NULL, NULL},
     {"attention kernels|attention kernel|attention", NAI_THING_KERNELS, "attention", NULL, NULL},
+    {"convolution kernels|convolutions|convolution|convs|conv", NAI_THING_KERNELS, "convolution", NULL, NULL},
     {"softmax kernels|softmax", NAI_THING_KERNELS, "softmax", NULL, NULL},
     {"nccl kernels|nccl kernel|nccl calls|communication kernels|communication kernel|nccl|communication|collectives",
      NAI_THING_KERNELS, "communication", NULL, NULL},
@@ -134,15 +136,16 @@ static int take_names(struct nai_thing *out, bool *found, const struct names *na
     nai_buf_printf(&list, "%s%s\n", list.len ? "" : "\n", nai_query_cell_text(names->rows, i, 1));
     out->name_count++;
   }
-  whole |= out->name_count == 1; /* then it is called by that */
   *found = kind >= 0;
-  out->kind = kind < 0 ? out->kind : (enum nai_thing_kind)kind;
-  out->names = nai_arena_printf(arena, "%s", nai_buf_str(&list));
-  out->part = !whole;
-  out->called = whole ? nai_query_cell_text(names->rows, first, 2) : words;
-  out->called = nai_arena_printf(arena, "%s", *found ? out->called : "");
   NAI_TRY(nai_buf_check(&parts, err));
   NAI_TRY(nai_buf_check(&list, err));
+  if (!*found)
+    return NAI_OK;
+  whole |= out->name_count == 1; /* then it is called by that */
+  out->kind = (enum nai_thing_kind)kind;
+  out->names = nai_arena_printf(arena, "%s", nai_buf_str(&list));
+  out->part = !whole;
+  out->called = nai_arena_printf(arena, "%s", whole ? nai_query_cell_text(names->rows, first, 2) : words);
   return nai_arena_check(arena, err);
 }
 
@@ -189,21 +192,22 @@ static int find_one(struct nai_thing *out, bool *found, const struct names *name
   return NAI_OK;
 }
 
-/* "FSDP block", "slowest pre_forward": names that have both. */
+/* "naive_gemm kernels", "the range forward", "FSDP block": two words for one thing; of parts of names those that have
+ * both. */
 static bool merge(struct nai_thing *into, const struct nai_thing *thing, struct nai_arena *arena) {
   NAI_SCOPED(nai_buf) list = {0};
   uint32_t count = 0;
-  const bool plain = into->kind == NAI_THING_RANGES && !into->names,
-             plain_thing = thing->kind == NAI_THING_RANGES && !thing->names;
-  if (into->kind != thing->kind || (!into->part && !plain) || (!thing->part && !plain_thing))
+  if (into->kind != thing->kind)
     return false;
-  if (plain || plain_thing) {
+  if (nai_thing_is_plain(into) || nai_thing_is_plain(thing)) {
     const size_t first = into->first, behind = thing->behind;
-    *into = plain ? *thing : *into;
+    *into = nai_thing_is_plain(into) ? *thing : *into;
     into->first = first;
     into->behind = behind;
     return true;
   }
+  if (!into->part || !thing->part)
+    return false;
   for (const char *at = into->names + 1, *end; (end = strchr(at, '\n')); at = end + 1) {
     const char *name = nai_arena_printf(arena, "\n%.*s\n", (int)(end - at), at);
     if (!strstr(thing->names, name))
@@ -218,6 +222,14 @@ static bool merge(struct nai_thing *into, const struct nai_thing *thing, struct 
   into->name_count = count;
   into->behind = thing->behind;
   arena->oom |= list.oom;
+  return true;
+}
+
+/* Whether nothing is said between two things that tells them apart: "which block has the slowest pre_forward". */
+static bool are_beside(const struct nai_question *q, const struct nai_thing *first, const struct nai_thing *second) {
+  for (size_t i = first->behind; i < second->first; i++)
+    if (!nai_word_is_of("has have the a is of with slowest longest fastest shortest most least", q->words[i].text))
+      return false;
   return true;
 }
 
@@ -247,7 +259,7 @@ int nai_things_find(struct nai_thing *things, size_t *count, const struct nai_as
       NAI_TRY(find_one(&thing, &found, &names, q, i, i + len, asking->arena, err));
     if (!found)
       continue;
-    if (!*count || !merge(&things[*count - 1], &thing, asking->arena))
+    if (!*count || !are_beside(q, &things[*count - 1], &thing) || !merge(&things[*count - 1], &thing, asking->arena))
       things[(*count)++] = thing;
     i = thing.behind - 1;
   }

@@ -286,6 +286,7 @@ static void each_list(struct nai_question *q, const struct nai_intents *intents,
     const struct nai_intent *intent = &intents->list[i];
     visit(q, intents, intent->doc, nai_intent_items(intent->doc, intent->node, "words"));
     visit(q, intents, intent->doc, nai_intent_items(intent->doc, intent->node, "weak"));
+    visit(q, intents, intent->doc, nai_intent_items(intent->doc, intent->node, "takes"));
   }
   for (size_t i = 0; i < intents->doc_count; i++) {
     const struct nai_yaml *doc = intents->docs[i];

@@ -1,0 +1,189 @@
+#!/usr/bin/env python3
+"""How things that a question names stand to each other: against every event of the export, one by one."""
+import collections
+import json
+import re
+import sqlite3
+import statistics
+import unittest
+
+import support
+from support import artifacts, trace
+
+Event = collections.namedtuple("Event", "name start end call tid pid gpu stream")
+UNITS = {"": 1, "ns": 1, "µs": 1e3, "ms": 1e6, "s": 1e9, "%": 1}
+NUMBER = re.compile(r"(\d[\d,]*(?:\.\d+)?)(?: (ns|µs|ms|s|%)(?![\w/]))?")
+PYTORCH = re.compile(r"(, (seq|op_id|sizes|input_op_ids) = .*)+$")
+
+
+class Export:
+    """All events of an export, in the order in which they begin."""
+    def __init__(self, name):
+        self.run = artifacts(trace(name))
+        self.db = sqlite3.connect(f"file:{trace(name)}?mode=ro", uri=True)
+        self.text = dict(self.db.execute("select id, value from StringIds"))
+        self.tables = {row[0] for row in self.db.execute("select name from sqlite_master where type = 'table'")}
+        runtime = self.rows("RUNTIME", "nameId, start, end, globalTid, correlationId")
+        self.launches = {(tid >> 24, correlation): (start, tid) for _, start, _, tid, correlation in runtime}
+        self.calls = self.sorted(Event(self.text[name].split("_v")[0], start, end, start, tid, tid >> 24 & 0xffffff, None, None) for name, start, end, tid, _ in runtime)
+        self.kernels, self.copies = self.operations("KERNEL", "shortName"), self.operations("MEMCPY", "copyKind")
+        ranges = self.db.execute("select text, textId, start, end, globalTid from NVTX_EVENTS where end is not null and eventType in (59, 70)") if "NVTX_EVENTS" in self.tables else []
+        self.ranges = self.sorted(Event(PYTORCH.sub("", words or self.text.get(name, "")), start, end, start, tid, tid >> 24 & 0xffffff, None, None) for words, name, start, end, tid in ranges)
+
+    def rows(self, kind, columns):
+        table = f"CUPTI_ACTIVITY_KIND_{kind}"
+        return self.db.execute(f"select {columns} from {table}").fetchall() if table in self.tables else []
+
+    def operations(self, kind, name):
+        return self.sorted(Event(self.text.get(of, str(of)), start, end, *self.launches.get((process >> 24, correlation), (None, None)), process >> 24 & 0xffffff, gpu, stream)
+                           for of, start, end, process, correlation, gpu, stream in self.rows(kind, f"{name}, start, end, globalPid, correlationId, deviceId, streamId"))
+
+    @staticmethod
+    def sorted(events):
+        return sorted(events, key=lambda event: event.start)
+
+    def said(self, question):
+        done = support.run("ask", self.run, question, "--format", "json")
+        assert done.returncode == 0, (question, done.stderr)
+        answer = json.loads(done.stdout)
+        return answer["intents"], answer["answer"][0]["text"]
+
+
+def of(events, name):
+    return [event for event in events if event.name == name]
+
+
+def ns(events):
+    return [event.end - event.start for event in events]
+
+
+def inside(events, around):
+    """Those whose call begins in one of the others, on its thread."""
+    return [e for e in events if any(r.tid == e.tid and r.start <= e.call <= r.end for r in around)]
+
+
+def numbers(text):
+    """Those with a unit or none, and half of the last digit that is written."""
+    for number, unit in NUMBER.findall(text):
+        digits = len(number.partition(".")[2])
+        yield float(number.replace(",", "")) * UNITS[unit], 0.51 * 10 ** -digits * UNITS[unit] + 1e-9
+
+
+class Relations(unittest.TestCase):
+    def check(self, export, question, *expected, begins=""):
+        """The first numbers of the answer, which are not parts of the words before them."""
+        intents, said = export.said(question)
+        self.assertEqual(intents, ["relation"], (question, said))
+        self.assertTrue(said.startswith(begins), (question, said))
+        found = list(numbers(re.sub(r"\w*[a-z_]\w*\d\w*", "", said[len(begins):])))
+        for value, (number, slack) in zip(expected, found, strict=False):
+            self.assertAlmostEqual(value, number, delta=slack, msg=(question, said))
+        self.assertGreaterEqual(len(found), len(expected), said)
+        return said
+
+    def test_two_are_compared(self):
+        export = Export("host-bound")
+        a, b = (statistics.mean(ns(of(export.kernels, f"step_{letter}"))) for letter in "ab")
+        slow, fast = ("step_a", "step_b") if a > b else ("step_b", "step_a")
+        self.check(export, "step_a vs step_b, which one is slower", max(a, b), min(a, b), max(a, b) / min(a, b), begins=f"{slow} is slower: average ")
+        self.check(export, "which is faster, step_a or step_b, and by how much", min(a, b), max(a, b), max(a, b) / min(a, b), begins=f"{fast} is faster: average ")
+        self.check(export, "is step_a slower than step_b", begins="Yes: " if a > b else "No: ")
+        self.check(export, "is step_a faster than step_b", begins="Yes: " if a < b else "No: ")
+        launches, waits = (of(export.calls, name) for name in ("cudaLaunchKernel", "cudaStreamSynchronize"))
+        self.check(export, "ratio of cudaLaunchKernel to cudaStreamSynchronize calls", len(launches) / len(waits))
+        total = {"cudaLaunchKernel": sum(ns(launches)), "cudaStreamSynchronize": sum(ns(waits))}
+        self.check(export, "does cudaLaunchKernel take more time than cudaStreamSynchronize in total", begins="Yes: " if total["cudaLaunchKernel"] > total["cudaStreamSynchronize"] else "No: ")
+        ranges = {name: statistics.mean(ns(of(export.ranges, name))) for name in ("data_loading", "train_step")}
+        slow = max(ranges, key=ranges.get)
+        self.check(export, "avg time of data_loading vs train_step", max(ranges.values()), min(ranges.values()), begins=f"{slow} is slower: average ")
+        export = Export("copy-bound")
+        copies, kernels = sum(ns(export.copies)), sum(ns(export.kernels))
+        self.check(export, "share of gpu time in copies vs kernels", 100 * copies / (copies + kernels), 100 * kernels / (copies + kernels))
+
+    def test_shares(self):
+        export = Export("training")
+        forward, linear, addmm = (of(export.ranges, name) for name in ("forward", "aten::linear", "aten::addmm"))
+        self.assertTrue(forward and linear and addmm)
+        for question in ("what percent of forward is spent in aten::linear", "share of aten::linear in forward", "how much of forward is aten::linear"):
+            self.check(export, question, 100 * sum(ns(inside(linear, forward))) / sum(ns(forward)))
+        self.check(export, "what fraction of aten::linear is aten::addmm", 100 * sum(ns(inside(addmm, linear))) / sum(ns(linear)))
+
+    def test_what_is_in_what(self):
+        export = Export("training")
+        linear = of(export.ranges, "aten::linear")
+        launched = inside([k for k in export.kernels if k.call], linear)
+        calls = inside(export.calls, linear)
+        self.check(export, "how much gpu time does aten::linear account for", sum(ns(launched)))
+        self.check(export, "number of kernels launched per aten::linear", len(launched) / len(linear), len(launched))
+        self.check(export, "how many cuda calls per aten::linear", len(calls) / len(linear), len(calls))
+        self.check(export, "how much does cudaLaunchKernel cost me per kernel", sum(ns(of(export.calls, "cudaLaunchKernel"))) / len(export.kernels))
+
+    def test_from_one_to_the_next(self):
+        export = Export("host-bound")
+        a, b = (of(export.kernels, f"step_{letter}") for letter in "ab")
+        times = []
+        for i, event in enumerate(a):
+            following = [e for e in b if e.start >= event.end]
+            if following and (i + 1 == len(a) or a[i + 1].start >= following[0].start):
+                times.append(following[0].start - event.end)
+        self.check(export, "average time between the end of step_a and the start of the next step_b", statistics.mean(times), begins="")
+        self.check(export, "median time from step_a to the next step_b", statistics.median(times))
+        self.check(export, "time between the end of the first step_a and the start of the next step_b", next(e for e in b if e.start >= a[0].end).start - a[0].end)
+        self.check(export, "time from the first step_a to the last step_b", max(b, key=lambda e: e.end).start - a[0].start)
+        lanes = collections.defaultdict(list)
+        for event in a:
+            lanes[event.gpu, event.stream].append(event)
+        gaps = [after.start - before.end for lane in lanes.values() for before, after in zip(lane, lane[1:], strict=False)]
+        self.check(export, "median gap between consecutive step_a kernels", statistics.median(gaps))
+        latencies = [e.start - e.call for e in a if e.call]
+        self.check(export, "avg latency of step_a", statistics.mean(latencies))
+        first, launch = export.kernels[0], export.calls[0]
+        self.check(export, "time from the first cudaLaunchKernel to the first step_a", abs(a[0].start - of(export.calls, "cudaLaunchKernel")[0].start))
+        self.assertLessEqual(launch.start, first.start)
+
+    def test_over_time(self):
+        export = Export("host-bound")
+        a = of(export.kernels, "step_a")
+        first, *rest = a
+        mean = statistics.mean(ns(rest))
+        self.check(export, "how long did the first step_a take", first.end - first.start)
+        self.check(export, "is the first step_a slower than the rest", first.end - first.start, begins="Yes: " if first.end - first.start > mean else "No: ")
+        half = (len(a) + 1) // 2
+        early, late = statistics.mean(ns(a[:half])), statistics.mean(ns(a[half:]))
+        change = 100 * (late - early) / early
+        said = self.check(export, "is step_a getting slower over time", begins="Slower: " if change > 5 else "Faster: " if change < -5 else "No: ")
+        self.assertIn(f"{len(a)} kernels of step_a", said)
+        median = statistics.median(ns(a))
+        self.check(export, "how many outliers of step_a", sum(length > 2 * median for length in ns(a)), len(a))
+        self.check(export, "step_a kernels that took more than 1.05x the median", sum(length > 1.05 * median for length in ns(a)), len(a))
+        self.check(export, "how stable is step_a", statistics.stdev(ns(a)))
+
+    def test_groups_and_names(self):
+        export = Export("training")
+        by_pid = collections.Counter()
+        for event in of(export.calls, "cudaLaunchKernel"):
+            by_pid[event.pid] += event.end - event.start
+        (pid, most), (_, least) = by_pid.most_common()
+        self.check(export, "which rank spends more time in cudaLaunchKernel and by how much", most, most - least, most / least, begins=f"process {pid} has most: ")
+        streams = collections.Counter((e.gpu, e.stream) for e in export.kernels)
+        self.check(export, "how many streams run kernels and are they balanced", len(streams), min(streams.values()), max(streams.values()))
+        ends = {pid: max(e.end for e in export.kernels + export.copies if e.pid == pid) for pid in by_pid}
+        self.check(export, "which process finishes its gpu work last", begins=f"process {max(ends, key=ends.get)} ends last, at ")
+        totals = collections.Counter()
+        for event in export.kernels:
+            totals[event.name] += event.end - event.start
+        (first, _), (second, total), *_ = [(name, total) for name, total in totals.most_common() if name.startswith("nvjet")]
+        self.check(export, f"slowest nvjet kernel excluding {first}", total, begins=f"{second}: ")
+
+    def test_what_is_no_relation(self):
+        """A word that nothing takes up, or a question that its events cannot answer: no answer."""
+        export = Export("host-bound")
+        for question in ("is step_a purple compared to step_b", "why is step_a like that compared with last week", "share of step_a in the moon", "how many step_a per fortnight"):
+            intents, said = export.said(question)
+            self.assertEqual(intents, [], (question, said))
+        intents, said = export.said("how many step_a kernels per step")
+        self.assertNotIn(" 0 steps", said)
+
+
+if __name__ == "__main__":
+    support.main()
