@@ -41,10 +41,11 @@ static inline bool nai_thing_is_plain(const struct nai_thing *thing) {
 }
 
 enum { NAI_RELATION_MAX_THINGS = 4 };
-/* The things that the words name, in their order. A word that only says how they are related names none unless it is
- * all of a name that is in quotes. */
+/* The things that the words name, in their order. A word that `says` how they are related names none, unless it is in
+ * quotes. */
+typedef bool nai_says_fn(const char *word);
 NAI_MUST_CHECK int nai_things_find(struct nai_thing *things, size_t *count, const struct nai_asking *asking,
-                                   const struct nai_question *question, struct nai_err *err);
+                                   const struct nai_question *question, nai_says_fn *says, struct nai_err *err);
 
 struct nai_thing_event {
   int64_t start, end;
@@ -126,6 +127,9 @@ struct nai_relation {
   bool compares;       /* it says so */
   bool ratio, shares;  /* of two that are compared: one by the other, each of both */
 };
+/* Whether some word says how things are related: others need not be looked for in the trace. */
+bool nai_relation_is_likely(const struct nai_question *question);
+/* NAI_RELATION_NONE: a word is not understood, or there is no such relation. */
 /* Whether some word says how things are related: others need not be looked for in the trace. */
 bool nai_relation_is_likely(const struct nai_question *question);
 /* NAI_RELATION_NONE: a word is not understood, or there is no such relation. */

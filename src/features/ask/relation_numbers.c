@@ -136,3 +136,10 @@ void nai_put_spread(struct nai_buf *out, const struct nai_thing_numbers *n, enum
     nai_put_number(out, all[i].value, unit);
   }
 }
+
+void nai_put_begin_of_longest(struct nai_buf *out, const struct nai_thing_numbers *n) {
+  if (n->stats.count < 2)
+    return;
+  nai_buf_puts(out, "; the longest begins at ");
+  nai_put_moment(out, n->longest->start);
+}

@@ -34,3 +34,5 @@ void nai_put_thing(struct nai_buf *out, const struct nai_thing *thing, bool one)
 void nai_put_count(struct nai_buf *out, const struct nai_thing *thing, int64_t count);
 /* ", 178.1 ms total, average 169.5 us, median 168.9 us, ..."; the deviation where it is asked for. */
 void nai_put_spread(struct nai_buf *out, const struct nai_thing_numbers *numbers, enum nai_statistic asked);
+/* "; the longest begins at 1.820090 s", where there are several. */
+void nai_put_begin_of_longest(struct nai_buf *out, const struct nai_thing_numbers *numbers);

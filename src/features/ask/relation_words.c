@@ -104,7 +104,8 @@ static const char *const vocabulary[SAYS] = {
         "uses inside within in of on spends wait waits waiting overhead pipeline whole across called "
         "execution executions"};
 
-bool nai_relation_knows(const char *word) {
+/* Whether a word says how things are related, or what of them is asked. */
+static bool says_something(const char *word) {
   for (int s = 0; s < SAYS; s++)
     if (nai_word_is_of(vocabulary[s], word))
       return true;
@@ -475,7 +476,7 @@ int nai_relation_read(struct nai_relation *out, const struct nai_asking *asking,
                                           .pid = -1,
                                           .least_ns = q->least_ns == INT64_MIN ? -1 : q->least_ns,
                                           .most_ns = q->most_ns == INT64_MIN ? -1 : q->most_ns}};
-  NAI_TRY(nai_things_find(out->things, &out->count, asking, q, err));
+  NAI_TRY(nai_things_find(out->things, &out->count, asking, q, says_something, err));
   if (!out->count || !take_words(out, &r) || q->gpu_count > 1)
     return NAI_OK;
   out->statistic = statistic_of(&r);

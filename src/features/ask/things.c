@@ -150,12 +150,12 @@ static int take_names(struct nai_thing *out, bool *found, const struct names *na
 }
 
 /* Whether words can be a part of a name: none says anything else, and not all are words that questions have. */
-static bool may_name(const struct nai_question *q, size_t first, size_t behind) {
+static bool may_name(const struct nai_question *q, size_t first, size_t behind, nai_says_fn *says) {
   bool strange = false;
   for (size_t i = first; i < behind; i++) {
     const struct nai_question_word *w = &q->words[i];
     strange |= w->quoted || !w->known || nai_question_has_mark(w->text);
-    if (!w->quoted && (w->ignored || w->of_gpu || nai_relation_knows(w->text)))
+    if (!w->quoted && (w->ignored || w->of_gpu || says(w->text)))
       return false;
   }
   return strange;
@@ -167,13 +167,13 @@ static bool is_digits(const struct nai_question *q, size_t first, size_t behind)
 }
 
 static int find_one(struct nai_thing *out, bool *found, const struct names *names, const struct nai_question *q,
-                    size_t first, size_t behind, struct nai_arena *arena, struct nai_err *err) {
+                    size_t first, size_t behind, nai_says_fn *says, struct nai_arena *arena, struct nai_err *err) {
   char words[MAX_TEXT];
   *out = (struct nai_thing){.first = first, .behind = behind};
   *found = false;
   if (!join_words(words, q, first, behind))
     return NAI_OK;
-  if (!nai_relation_knows(words) || q->words[first].quoted)
+  if (!says(words) || q->words[first].quoted)
     NAI_TRY(take_names(out, found, names, words, true, arena, err));
   for (size_t k = 0; !*found && k < sizeof kinds / sizeof *kinds; k++)
     if (has_phrase(kinds[k].words, words)) {
@@ -187,7 +187,7 @@ static int find_one(struct nai_thing *out, bool *found, const struct names *name
       *found = true;
       return nai_arena_check(arena, err);
     }
-  if (!*found && may_name(q, first, behind) && !is_digits(q, first, behind))
+  if (!*found && may_name(q, first, behind, says) && !is_digits(q, first, behind))
     NAI_TRY(take_names(out, found, names, words, false, arena, err));
   return NAI_OK;
 }
@@ -245,7 +245,7 @@ static void drop_verb(struct nai_thing *things, size_t *count) {
 }
 
 int nai_things_find(struct nai_thing *things, size_t *count, const struct nai_asking *asking,
-                    const struct nai_question *q, struct nai_err *err) {
+                    const struct nai_question *q, nai_says_fn *says, struct nai_err *err) {
   NAI_SCOPED(nai_query_rows) rows = {0};
   NAI_SCOPED(nai_arena) arena = NAI_ARENA(NULL);
   struct names names;
@@ -256,7 +256,7 @@ int nai_things_find(struct nai_thing *things, size_t *count, const struct nai_as
     bool found = false;
     struct nai_thing thing;
     for (size_t len = q->count - i < MAX_SLICE ? q->count - i : MAX_SLICE; len && !found; len--)
-      NAI_TRY(find_one(&thing, &found, &names, q, i, i + len, asking->arena, err));
+      NAI_TRY(find_one(&thing, &found, &names, q, i, i + len, says, asking->arena, err));
     if (!found)
       continue;
     if (!*count || !are_beside(q, &things[*count - 1], &thing) || !merge(&things[*count - 1], &thing, asking->arena))

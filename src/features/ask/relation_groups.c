@@ -1,0 +1,271 @@
+/* What is said of one thing: numbers, groups, names, outliers. */
+#include "features/ask/relation_say.h"
+
+#include "base/fmt.h"
+#include "base/sort.h"
+
+/* --- numbers of one thing --------------------------------------------------------------------------------------------
+ */
+
+int nai_say_numbers(struct nai_answering *a, struct nai_err *err) {
+  const enum nai_statistic statistic = a->r->statistic;
+  const struct nai_thing_filter *filter = &a->r->filter;
+  const bool limited = filter->least_ns >= 0 || filter->most_ns >= 0, sizes = statistic == NAI_STATISTIC_BYTES;
+  struct nai_buf *out = &a->said;
+  struct nai_thing_numbers n;
+  NAI_TRY(nai_numbers_of(&n, &a->events[0], a->r->statistic == NAI_STATISTIC_BYTES, NULL, NULL, nai_answering_arena(a),
+                         err));
+  if (limited && a->r->yes_no) {
+    nai_buf_puts(out, n.stats.count ? "Yes: " : "No: ");
+  } else if (statistic > NAI_STATISTIC_COUNT && n.stats.count) {
+    nai_put_number(out, sizes ? n.stats.p50 : nai_number_of(&n, statistic), statistic);
+    nai_buf_printf(out, statistic == NAI_STATISTIC_TOTAL ? " %s: " : " is the %s: ",
+                   sizes ? "median size" : nai_statistic_name(statistic));
+  }
+  nai_put_count(out, &a->r->things[0], n.stats.count);
+  if (limited)
+    nai_buf_puts(out, filter->most_ns < 0    ? " longer than that"
+                      : filter->least_ns < 0 ? " shorter than that"
+                                             : " of that length");
+  if (a->r->kind == NAI_RELATION_INSIDE) {
+    nai_buf_puts(out, " inside ");
+    nai_put_thing(out, &a->r->things[1], false);
+  }
+  nai_put_spread(out, &n, statistic);
+  nai_put_begin_of_longest(out, &n);
+  return NAI_OK;
+}
+
+/* Of the first thing what begins, or was launched, in the second. */
+int nai_say_inside(struct nai_answering *a, struct nai_err *err) {
+  struct nai_thing_events *events = &a->events[0];
+  uint32_t *inside, kept = 0;
+  NAI_TRY(nai_things_place(&inside, events, &a->events[1], nai_answering_arena(a), err));
+  for (uint32_t i = 0; i < events->count; i++)
+    if (inside[i] != UINT32_MAX)
+      events->at[kept++] = events->at[i];
+  events->count = kept;
+  return nai_say_numbers(a, err);
+}
+
+/* --- groups of one thing
+ * ---------------------------------------------------------------------------------------------- */
+
+/* Events of one GPU, process, stream, thread or name. */
+struct group {
+  int64_t key[2];
+  struct nai_thing_numbers numbers;
+  int64_t last; /* end */
+};
+static const char *const nouns[] = {[NAI_GROUP_NONE] = "names",
+                                    [NAI_GROUP_GPU] = "GPUs",
+                                    [NAI_GROUP_PROCESS] = "processes",
+                                    [NAI_GROUP_STREAM] = "streams",
+                                    [NAI_GROUP_THREAD] = "threads"};
+
+static void key_of(int64_t key[2], const struct nai_thing_event *e, enum nai_relation_group group) {
+  const int64_t keys[] = {[NAI_GROUP_NONE] = e->name,
+                          [NAI_GROUP_GPU] = e->gpu,
+                          [NAI_GROUP_PROCESS] = e->pid,
+                          [NAI_GROUP_STREAM] = e->gpu,
+                          [NAI_GROUP_THREAD] = e->tid};
+  key[0] = keys[group];
+  key[1] = group == NAI_GROUP_STREAM ? e->stream : 0;
+}
+
+/* In the order of their first event. *of: of each event. */
+static int make_groups(struct group **out, uint32_t *count, uint32_t **of, const struct nai_answering *a,
+                       enum nai_relation_group by, struct nai_err *err) {
+  const struct nai_thing_events *events = &a->events[0];
+  struct nai_strings known = {.arena = nai_answering_arena(a)};
+  struct group *groups = NULL;
+  struct nai_stats *stats;
+  uint32_t capacity = 0;
+  int64_t *values, key[2];
+  NAI_TRY(NAI_NEW(*of, nai_answering_arena(a), events->count, err));
+  NAI_TRY(NAI_NEW(values, nai_answering_arena(a), events->count, err));
+  for (uint32_t i = 0; i < events->count; i++) {
+    const struct nai_thing_event *e = &events->at[i];
+    key_of(key, e, by);
+    const uint32_t g = (*of)[i] = nai_strings_add(&known, (const char *)key, sizeof key);
+    NAI_TRY(nai_memory_check(g != NAI_NO_STRING, err));
+    NAI_TRY(NAI_ROOM(groups, capacity, g, nai_answering_arena(a), err));
+    memcpy(groups[g].key, key, sizeof key);
+    groups[g].last = e->end > groups[g].last ? e->end : groups[g].last;
+    groups[g].numbers.bytes += e->bytes;
+    values[i] = e->end - e->start;
+  }
+  NAI_TRY(NAI_NEW(stats, nai_answering_arena(a), known.count, err));
+  NAI_TRY(nai_group_stats(stats, known.count,
+                          &(struct nai_values){.rows = events->count, .groups = *of, .values = values}, err));
+  for (uint32_t g = 0; g < known.count; g++)
+    groups[g].numbers.stats = stats[g];
+  *out = groups;
+  *count = known.count;
+  return NAI_OK;
+}
+
+static void put_group(struct nai_buf *out, const struct nai_answering *a, const struct group *g) {
+  static const char *const one[] = {[NAI_GROUP_GPU] = "GPU",
+                                    [NAI_GROUP_PROCESS] = "process",
+                                    [NAI_GROUP_STREAM] = "GPU",
+                                    [NAI_GROUP_THREAD] = "thread"};
+  if (a->r->group == NAI_GROUP_NONE) {
+    nai_buf_puts(out, nai_strings_get(&a->events[0].names, (uint32_t)g->key[0]));
+    return;
+  }
+  nai_buf_printf(out, "%s %" PRId64, one[a->r->group], g->key[0]);
+  if (a->r->group == NAI_GROUP_STREAM)
+    nai_buf_printf(out, " stream %" PRId64, g->key[1]);
+}
+
+struct by_number {
+  enum nai_statistic statistic;
+  bool less, last;
+};
+
+static double rank_of(const struct group *g, const struct by_number *by) {
+  return by->last ? (double)g->last : nai_number_of(&g->numbers, by->statistic);
+}
+
+static int by_rank(const void *left, const void *right, void *ctx) {
+  const struct group *a = left, *b = right;
+  const struct by_number *by = ctx;
+  const double one = rank_of(a, by), other = rank_of(b, by);
+  const int order = NAI_SIGN(other, one);
+  return order ? (by->less ? -order : order) : NAI_COMPARE({a->key[0], b->key[0]}, {a->key[1], b->key[1]});
+}
+
+static void put_rank(struct nai_buf *out, const struct group *g, const struct by_number *by) {
+  if (by->last)
+    nai_put_moment(out, g->last);
+  else
+    nai_put_number(out, rank_of(g, by), by->statistic);
+}
+
+/* The first in order, and by how much. */
+static void put_leader(struct nai_buf *out, const struct nai_answering *a, const struct group *groups, uint32_t count,
+                       const struct by_number *by) {
+  if (a->r->balanced) {
+    nai_fmt_count(out, count);
+    nai_buf_printf(out, " %s, from ", nouns[a->r->group]);
+    put_rank(out, &groups[by->less ? 0 : count - 1], by);
+    nai_buf_puts(out, " to ");
+    put_rank(out, &groups[by->less ? count - 1 : 0], by);
+    nai_buf_puts(out, ": ");
+  }
+  put_group(out, a, &groups[0]);
+  nai_buf_puts(out, by->last     ? " ends last, at "
+                    : count == 1 ? " has all: "
+                    : by->less   ? " has least: "
+                                 : " has most: ");
+  put_rank(out, &groups[0], by);
+  if (by->statistic > NAI_STATISTIC_TOTAL && by->statistic != NAI_STATISTIC_BYTES && !by->last)
+    nai_buf_printf(out, " (%s)", nai_statistic_name(by->statistic));
+  const double first = rank_of(&groups[0], by), second = count == 2 ? rank_of(&groups[1], by) : 0;
+  if (first > 0 && second > 0 && !by->last) {
+    nai_buf_puts(out, by->less ? ", less by " : ", more by ");
+    nai_put_number(out, fabs(first - second), by->statistic);
+    nai_buf_puts(out, " (");
+    nai_put_factor(out, fmax(first, second), fmin(first, second));
+    nai_buf_puts(out, " times)");
+  }
+}
+
+int nai_say_groups(struct nai_answering *a, struct nai_err *err) {
+  enum { SHOWN = 16 };
+  struct by_number by = {a->r->statistic ? a->r->statistic : NAI_STATISTIC_TOTAL, a->r->less, a->r->ends_last};
+  struct nai_buf *out = &a->said;
+  struct group *groups;
+  uint32_t count, *of;
+  NAI_TRY(make_groups(&groups, &count, &of, a, a->r->group, err));
+  if (!count) {
+    nai_put_count(out, &a->r->things[0], 0);
+    return NAI_OK;
+  }
+  qsort_r(groups, count, sizeof *groups, by_rank, &by);
+  put_leader(out, a, groups, count, &by);
+  nai_buf_puts(out, "; all: ");
+  for (uint32_t g = 0; g < count && g < SHOWN; g++) {
+    nai_buf_puts(out, g ? ", " : "");
+    put_group(out, a, &groups[g]);
+    nai_buf_putc(out, ' ');
+    put_rank(out, &groups[g], &by);
+    nai_buf_puts(out, " (");
+    if (by.statistic == NAI_STATISTIC_COUNT)
+      nai_fmt_duration(out, (double)groups[g].numbers.stats.total);
+    else
+      nai_put_count(out, &(struct nai_thing){.kind = a->r->things[0].kind}, groups[g].numbers.stats.count);
+    nai_buf_putc(out, ')');
+  }
+  if (count > SHOWN)
+    nai_buf_printf(out, ", and %u more", count - SHOWN);
+  return NAI_OK;
+}
+
+/* Names by what is asked of them: the one with most total time is the slowest of those that run more than once. */
+int nai_say_ranking(struct nai_answering *a, struct nai_err *err) {
+  enum { SHOWN = 4 };
+  const enum nai_statistic asked = a->r->statistic;
+  const bool extreme = asked == NAI_STATISTIC_LONGEST || asked == NAI_STATISTIC_SHORTEST;
+  struct by_number by = {extreme || !asked ? NAI_STATISTIC_TOTAL : asked, a->r->less, false};
+  struct nai_buf *out = &a->said;
+  struct group *groups;
+  uint32_t count, *of;
+  NAI_TRY(make_groups(&groups, &count, &of, a, NAI_GROUP_NONE, err));
+  if (count)
+    qsort_r(groups, count, sizeof *groups, by_rank, &by);
+  for (uint32_t g = 0, shown = 0; g < count && shown < SHOWN; g++) {
+    const struct nai_thing_numbers *n = &groups[g].numbers;
+    const char *name = nai_strings_get(&a->events[0].names, (uint32_t)groups[g].key[0]);
+    if (a->r->without && strstr(a->r->without, nai_arena_printf(nai_answering_arena(a), "\n%s\n", name)))
+      continue;
+    nai_buf_printf(out, "%s%s: ", shown == 1 ? "; then " : shown ? ", " : "", name);
+    nai_put_number(out, rank_of(&groups[g], &by), by.statistic);
+    nai_buf_printf(out, "%s in ", by.statistic == NAI_STATISTIC_TOTAL ? " total" : "");
+    nai_put_count(out, &(struct nai_thing){.kind = a->r->things[0].kind}, n->stats.count);
+    if (!shown++ && n->stats.count > 1) {
+      nai_buf_puts(out, ", average ");
+      nai_fmt_duration(out, n->stats.mean);
+    }
+  }
+  a->none = !out->len;
+  return NAI_OK;
+}
+
+/* --- outliers
+ * --------------------------------------------------------------------------------------------------------- */
+
+/* Those that take so many times the median of their name, the longest first. */
+int nai_say_outliers(struct nai_answering *a, struct nai_err *err) {
+  enum { SHOWN = 4, OTHERWISE = 2 };
+  const double times = a->r->times > 0 ? a->r->times : OTHERWISE;
+  const struct nai_thing_events *events = &a->events[0];
+  struct nai_buf *out = &a->said;
+  struct group *groups;
+  struct nai_key *longest;
+  uint32_t count, *of, found = 0;
+  NAI_TRY(make_groups(&groups, &count, &of, a, NAI_GROUP_NONE, err));
+  NAI_TRY(NAI_NEW(longest, nai_answering_arena(a), events->count, err));
+  for (uint32_t i = 0; i < events->count; i++) {
+    const int64_t ns = events->at[i].end - events->at[i].start;
+    if ((double)ns > times * groups[of[i]].numbers.stats.p50)
+      longest[found++] = (struct nai_key){~nai_key_from_i64(ns), i};
+  }
+  NAI_TRY(nai_sort_keys(longest, found, err));
+  nai_fmt_count(out, found);
+  nai_buf_puts(out, " of ");
+  nai_put_count(out, &a->r->things[0], events->count);
+  nai_buf_printf(out, " took more than %.3g times the median of their name", times);
+  for (uint32_t i = 0; i < found && i < SHOWN; i++) {
+    const struct nai_thing_event *e = &events->at[longest[i].value];
+    nai_buf_printf(out, "%s%s ", i ? ", " : "; the longest: ", nai_strings_get(&events->names, e->name));
+    nai_fmt_duration(out, (double)(e->end - e->start));
+    nai_buf_puts(out, " at ");
+    nai_put_moment(out, e->start);
+    nai_buf_puts(out, " (median ");
+    nai_fmt_duration(out, groups[of[longest[i].value]].numbers.stats.p50);
+    nai_buf_putc(out, ')');
+  }
+  return NAI_OK;
+}

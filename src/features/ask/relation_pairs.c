@@ -1,0 +1,152 @@
+/* What is said of two things: which one is more, a share, one for each of the other. */
+#include "features/ask/relation_say.h"
+
+#include "base/fmt.h"
+
+/* --- two things
+ * ------------------------------------------------------------------------------------------------------- */
+
+/* "probe is slower: average 2.00 ms against 13.0 us, 154 times as long; " */
+static void put_verdict(struct nai_buf *out, const struct nai_relation *r, double one, double other,
+                        enum nai_statistic by) {
+  const bool plain = by == NAI_STATISTIC_COUNT || by == NAI_STATISTIC_TOTAL || by == NAI_STATISTIC_BYTES;
+  const int most = other > one, said = r->less && !plain ? !most : most;
+  if (r->yes_no)
+    nai_buf_puts(out, (r->less ? one < other : one > other) ? "Yes: " : "No: ");
+  if (r->ratio) {
+    nai_put_factor(out, one, other);
+    nai_buf_puts(out, " to 1: ");
+    return;
+  }
+  nai_put_thing(out, &r->things[said], false);
+  const char *const verbs[][2] = {{"have", "has"}, {"are", "is"}, {"take", "takes"}};
+  const bool single = nai_thing_is_one(&r->things[said]), has = one == other || by == NAI_STATISTIC_COUNT;
+  nai_buf_printf(out, " %s %s: %s%s",
+                 verbs[has                         ? 0
+                       : by == NAI_STATISTIC_TOTAL ? 2
+                                                   : 1][single],
+                 one == other                       ? "as much"
+                 : has || by == NAI_STATISTIC_TOTAL ? "more"
+                 : by == NAI_STATISTIC_BYTES        ? "larger"
+                 : said == most                     ? "slower"
+                                                    : "faster",
+                 plain ? "" : nai_statistic_name(by), plain ? "" : " ");
+  nai_put_number(out, said ? other : one, by);
+  nai_buf_puts(out, " against ");
+  nai_put_number(out, said ? one : other, by);
+  nai_buf_puts(out, said == most ? ", " : ", which is ");
+  nai_put_factor(out, fmax(one, other), fmin(one, other));
+  nai_buf_printf(out, " times as %s; ",
+                 by == NAI_STATISTIC_COUNT   ? "many"
+                 : by == NAI_STATISTIC_BYTES ? "much"
+                                             : "long");
+}
+
+int nai_say_compared(struct nai_answering *a, struct nai_err *err) {
+  const struct nai_relation *r = a->r;
+  const enum nai_statistic by = r->statistic ? r->statistic : NAI_STATISTIC_AVERAGE;
+  struct nai_buf *out = &a->said;
+  struct nai_thing_numbers n[2];
+  for (int side = 0; side < 2; side++)
+    NAI_TRY(nai_numbers_of(&n[side], &a->events[side], a->r->statistic == NAI_STATISTIC_BYTES, NULL, NULL,
+                           nai_answering_arena(a), err));
+  const double both = (double)n[0].stats.total + (double)n[1].stats.total;
+  for (int side = 0; side < 2 && r->shares; side++) {
+    nai_fmt_percent(out, nai_percent((double)n[side].stats.total, both));
+    nai_buf_putc(out, ' ');
+    nai_put_thing(out, &r->things[side], false);
+    nai_buf_puts(out, side ? " of the time of both: " : " and ");
+  }
+  if (!r->shares && nai_number_of(&n[0], by) > 0 && nai_number_of(&n[1], by) > 0)
+    put_verdict(out, r, nai_number_of(&n[0], by), nai_number_of(&n[1], by), by);
+  for (int side = 0; side < 2; side++) {
+    nai_buf_puts(out, side ? "; " : "");
+    nai_put_count(out, &r->things[side], n[side].stats.count);
+    nai_put_spread(out, &n[side], by);
+  }
+  return NAI_OK;
+}
+
+/* The time of some events: of those inside something. */
+static int64_t time_of(uint32_t *count, const struct nai_thing_events *events, const uint32_t *inside) {
+  int64_t time = 0;
+  *count = 0;
+  for (uint32_t i = 0; i < events->count; i++)
+    if (!inside || inside[i] != UINT32_MAX) {
+      time += events->at[i].end - events->at[i].start;
+      ++*count;
+    }
+  return time;
+}
+
+/* Time of the part inside the whole, of the whole's: on the host; of GPU work that of all that was launched there. */
+int nai_say_share(struct nai_answering *a, struct nai_err *err) {
+  const struct nai_thing *part = &a->r->things[0], *whole = &a->r->things[1];
+  const bool on_gpu = nai_thing_is_on_gpu(whole), named = part->names || part->category || part->op || part->direction;
+  const bool launched = nai_thing_is_on_gpu(part) && !on_gpu && whole->kind != NAI_THING_CALLS && named;
+  struct nai_thing_events all = a->events[1];
+  struct nai_buf *out = &a->said;
+  uint32_t *inside = NULL, *within = NULL, count, all_count;
+  a->none = on_gpu && !nai_thing_is_on_gpu(part);
+  if (a->none)
+    return NAI_OK;
+  if (!on_gpu)
+    NAI_TRY(nai_things_place(&inside, &a->events[0], &a->events[1], nai_answering_arena(a), err));
+  if (launched) {
+    NAI_TRY(nai_things_load(&all, &(struct nai_thing){.kind = NAI_THING_OPERATIONS}, &a->r->filter, a->asking, err));
+    NAI_TRY(nai_things_place(&within, &all, &a->events[1], nai_answering_arena(a), err));
+  }
+  const int64_t time = time_of(&count, &a->events[0], inside), of = time_of(&all_count, &all, within);
+  a->none = of <= 0;
+  if (a->none)
+    return NAI_OK;
+  nai_fmt_percent(out, nai_percent((double)time, (double)of));
+  nai_buf_printf(out, " of the %s of ", launched ? "GPU time" : "time");
+  nai_put_thing(out, whole, false);
+  nai_buf_puts(out, ": ");
+  nai_put_count(out, part, count);
+  nai_buf_puts(out, on_gpu ? " take " : " inside take ");
+  nai_fmt_duration(out, (double)time);
+  nai_buf_puts(out, " of ");
+  nai_fmt_duration(out, (double)of);
+  nai_buf_puts(out, launched ? " that it launches on GPUs" : "");
+  return NAI_OK;
+}
+
+/* X for each Y: where Y is on the host those that begin or were launched in it, by its names. */
+int nai_say_per(struct nai_answering *a, struct nai_err *err) {
+  enum { SHOWN = 24 };
+  const struct nai_thing_events *events = &a->events[0], *each = &a->events[1];
+  const struct nai_thing *counted = &a->r->things[0], *of = &a->r->things[1];
+  const bool time = a->r->statistic > NAI_STATISTIC_COUNT;
+  const bool places = !nai_thing_is_on_gpu(of) && of->kind != NAI_THING_CALLS && each->count && each->at[0].tid >= 0;
+  const enum nai_statistic unit = time ? NAI_STATISTIC_TOTAL : NAI_STATISTIC_COUNT;
+  struct nai_buf *out = &a->said;
+  uint32_t *inside = NULL, found;
+  int64_t *by_name;
+  if (places)
+    NAI_TRY(nai_things_place(&inside, events, each, nai_answering_arena(a), err));
+  NAI_TRY(NAI_NEW(by_name, nai_answering_arena(a), each->names.count, err));
+  for (uint32_t i = 0; i < events->count && places; i++)
+    if (inside[i] != UINT32_MAX)
+      by_name[each->at[inside[i]].name] += time ? events->at[i].end - events->at[i].start : 1;
+  const int64_t ns = time_of(&found, events, inside);
+  const double mean = (time ? (double)ns : found) / fmax(each->count, 1);
+  if (time)
+    nai_fmt_duration(out, mean);
+  else
+    nai_buf_printf(out, mean == floor(mean) ? "%.0f" : "%.3g", mean);
+  nai_buf_puts(out, " on average: ");
+  nai_put_count(out, counted, found);
+  nai_buf_puts(out, ", ");
+  nai_fmt_duration(out, (double)ns);
+  nai_buf_puts(out, places ? " total, inside " : " total, for ");
+  nai_put_count(out, of, each->count);
+  for (uint32_t i = 0; places && each->names.count > 1 && i < each->names.count && i < SHOWN; i++) {
+    nai_buf_printf(out, "%s%s ", i ? ", " : "; ", nai_strings_get(&each->names, i));
+    nai_put_number(out, (double)by_name[i], unit);
+  }
+  if (places && each->names.count > SHOWN)
+    nai_buf_printf(out, ", and %u more", each->names.count - SHOWN);
+  return NAI_OK;
+}

@@ -1,0 +1,218 @@
+/* What is said of times: from one to the next, and of one thing over time. */
+#include "features/ask/relation_say.h"
+
+#include "base/fmt.h"
+#include "base/sort.h"
+
+/* --- from one to the next
+ * --------------------------------------------------------------------------------------------- */
+
+static int64_t moment_of(const struct nai_thing_event *event, bool end) { return end ? event->end : event->start; }
+
+/* The event that an edge means, of those that begin no earlier than `from`; NULL: none. */
+static const struct nai_thing_event *edge_of(const struct nai_thing_events *events, enum nai_relation_edge edge,
+                                             int64_t from) {
+  const struct nai_thing_event *found = NULL;
+  for (uint32_t i = 0; i < events->count; i++) {
+    const struct nai_thing_event *e = &events->at[i];
+    if (edge == NAI_EDGE_LAST)
+      found = !found || e->end > found->end ? e : found;
+    else if (!found && e->start >= from)
+      found = e;
+  }
+  return found;
+}
+
+static void put_side(struct nai_buf *out, const struct nai_relation *r, int side) {
+  const enum nai_relation_edge edge = side ? r->to.edge : r->from.edge;
+  nai_buf_printf(out, "the %s of the %s", (side ? r->to.end : r->from.end) ? "end" : "start",
+                 edge == NAI_EDGE_FIRST  ? "first "
+                 : edge == NAI_EDGE_LAST ? "last "
+                 : side                  ? "next "
+                                         : "");
+  nai_put_thing(out, &r->things[side], true);
+}
+
+static int say_once(struct nai_answering *a) {
+  const struct nai_relation *r = a->r;
+  const struct nai_thing_event *from = edge_of(&a->events[0], r->from.edge, INT64_MIN), *to = NULL;
+  if (from)
+    to = edge_of(&a->events[1], r->to.edge, r->to.edge == NAI_EDGE_ANY ? moment_of(from, r->from.end) : INT64_MIN);
+  a->none = !to;
+  if (a->none)
+    return NAI_OK;
+  const int64_t begin = moment_of(from, r->from.end), end = moment_of(to, r->to.end);
+  nai_fmt_duration(&a->said, (double)(end < begin ? begin - end : end - begin));
+  nai_buf_puts(&a->said, " from ");
+  put_side(&a->said, r, 0);
+  nai_buf_puts(&a->said, " at ");
+  nai_put_moment(&a->said, begin);
+  nai_buf_puts(&a->said, end < begin ? " back to " : " to ");
+  put_side(&a->said, r, 1);
+  nai_buf_puts(&a->said, " at ");
+  nai_put_moment(&a->said, end);
+  return NAI_OK;
+}
+
+/* Lengths of time as events, which are summed up alike. */
+static int say_lengths(struct nai_answering *a, const struct nai_thing_events *lengths, const char *what,
+                       struct nai_err *err) {
+  const enum nai_statistic asked = a->r->statistic,
+                           statistic = asked <= NAI_STATISTIC_TOTAL ? NAI_STATISTIC_AVERAGE : asked;
+  struct nai_thing_numbers n;
+  NAI_TRY(nai_numbers_of(&n, lengths, false, NULL, NULL, nai_answering_arena(a), err));
+  a->none = !n.stats.count;
+  if (a->none)
+    return NAI_OK;
+  nai_put_number(&a->said, nai_number_of(&n, statistic), statistic);
+  nai_buf_printf(&a->said, " is the %s %s: ", nai_statistic_name(statistic), what);
+  nai_fmt_count(&a->said, n.stats.count);
+  nai_buf_puts(&a->said, " of them");
+  nai_put_spread(&a->said, &n, statistic);
+  nai_put_begin_of_longest(&a->said, &n);
+  return NAI_OK;
+}
+
+/* Each X and the first Y that begins after it, unless another X does before that. */
+int nai_say_between(struct nai_answering *a, struct nai_err *err) {
+  const struct nai_relation *r = a->r;
+  const struct nai_thing_events *from = &a->events[0], *to = &a->events[1];
+  struct nai_thing_events lengths = {0};
+  NAI_SCOPED(nai_buf) what = {0};
+  if (r->from.edge != NAI_EDGE_ANY || (r->to.edge != NAI_EDGE_ANY && from->count == 1))
+    return say_once(a);
+  a->none = r->to.edge != NAI_EDGE_ANY; /* from each of them to one? */
+  if (a->none)
+    return NAI_OK;
+  NAI_TRY(NAI_NEW(lengths.at, nai_answering_arena(a), from->count, err));
+  for (uint32_t i = 0, next = 0; i < from->count; i++) {
+    const int64_t begin = moment_of(&from->at[i], r->from.end);
+    while (next < to->count && to->at[next].start < begin)
+      next++;
+    if (next == to->count)
+      break;
+    if (i + 1 < from->count && from->at[i + 1].start < to->at[next].start)
+      continue;
+    lengths.at[lengths.count++] = (struct nai_thing_event){.start = begin, .end = moment_of(&to->at[next], r->to.end)};
+  }
+  nai_buf_puts(&what, "time from ");
+  put_side(&what, r, 0);
+  nai_buf_puts(&what, " to ");
+  put_side(&what, r, 1);
+  NAI_TRY(nai_buf_check(&what, err));
+  return say_lengths(a, &lengths, nai_buf_str(&what), err);
+}
+
+NAI_ORDER(by_lane, struct nai_thing_event, {a->gpu, b->gpu}, {a->stream, b->stream}, {a->tid, b->tid},
+          {a->start, b->start})
+
+/* From the end of one to the start of the next of the same lane. */
+static void add_gaps(struct nai_thing_events *lengths, struct nai_thing_events *events) {
+  if (events->count)
+    qsort(events->at, events->count, sizeof *events->at, by_lane);
+  for (uint32_t i = 1; i < events->count; i++) {
+    const struct nai_thing_event *e = &events->at[i], *before = e - 1;
+    if (e->gpu == before->gpu && e->stream == before->stream && e->tid == before->tid && e->start >= before->end)
+      lengths->at[lengths->count++] = (struct nai_thing_event){.start = before->end, .end = e->start};
+  }
+}
+
+/* On a stream or thread; where each has a stream of its own, on a GPU. */
+int nai_say_gaps(struct nai_answering *a, struct nai_err *err) {
+  struct nai_thing_events *events = &a->events[0], lengths = {0};
+  const bool on_gpu = nai_thing_is_on_gpu(&a->r->things[0]);
+  const char *lane = on_gpu ? "stream" : "thread";
+  NAI_SCOPED(nai_buf) what = {0};
+  NAI_TRY(NAI_NEW(lengths.at, nai_answering_arena(a), events->count, err));
+  for (uint32_t i = 0; i < events->count && on_gpu; i++)
+    events->at[i].tid = 0; /* whoever launched it */
+  add_gaps(&lengths, events);
+  if (!lengths.count && on_gpu) {
+    lane = "GPU";
+    for (uint32_t i = 0; i < events->count; i++)
+      events->at[i].stream = 0;
+    add_gaps(&lengths, events);
+  }
+  nai_buf_puts(&what, "gap between ");
+  nai_put_thing(&what, &a->r->things[0], false);
+  nai_buf_printf(&what, ", each and the next of its %s", lane);
+  NAI_TRY(nai_buf_check(&what, err));
+  return say_lengths(a, &lengths, nai_buf_str(&what), err);
+}
+
+int nai_say_latency(struct nai_answering *a, struct nai_err *err) {
+  const size_t side = a->r->count - 1;
+  const struct nai_thing_events *events = &a->events[side];
+  struct nai_thing_events lengths = {0};
+  NAI_TRY(NAI_NEW(lengths.at, nai_answering_arena(a), events->count, err));
+  for (uint32_t i = 0; i < events->count && nai_thing_is_on_gpu(&a->r->things[side]); i++)
+    if (events->at[i].call != NAI_NULL_I64 && events->at[i].start >= events->at[i].call)
+      lengths.at[lengths.count++] = (struct nai_thing_event){.start = events->at[i].call, .end = events->at[i].start};
+  return say_lengths(a, &lengths, "latency, from the start of the launching call to the start on the GPU", err);
+}
+
+/* --- one thing over time
+ * ---------------------------------------------------------------------------------------------- */
+
+static bool is_after(const struct nai_thing_event *event, const void *ctx) {
+  return event->start > *(const int64_t *)ctx;
+}
+static bool is_not_after(const struct nai_thing_event *event, const void *ctx) { return !is_after(event, ctx); }
+
+int nai_say_first(struct nai_answering *a, struct nai_err *err) {
+  const struct nai_thing_events *events = &a->events[0];
+  struct nai_buf *out = &a->said;
+  struct nai_thing_numbers rest;
+  if (!events->count) {
+    nai_put_count(out, &a->r->things[0], 0);
+    return NAI_OK;
+  }
+  const struct nai_thing_event *first = &events->at[0];
+  const double ns = (double)(first->end - first->start);
+  NAI_TRY(nai_numbers_of(&rest, events, false, is_after, &first->start, nai_answering_arena(a), err));
+  if (a->r->yes_no && rest.stats.count)
+    nai_buf_puts(out, (a->r->less ? ns < rest.stats.mean : ns > rest.stats.mean) ? "Yes: " : "No: ");
+  nai_fmt_duration(out, ns);
+  nai_buf_puts(out, " is the first of ");
+  nai_put_thing(out, &a->r->things[0], false);
+  nai_buf_puts(out, ", at ");
+  nai_put_moment(out, first->start);
+  if (rest.stats.count) {
+    nai_buf_puts(out, "; the others average ");
+    nai_fmt_duration(out, rest.stats.mean);
+    nai_buf_puts(out, ": ");
+    nai_put_count(out, &a->r->things[0], rest.stats.count);
+    nai_put_spread(out, &rest, NAI_STATISTIC_NONE);
+    nai_put_begin_of_longest(out, &rest);
+  }
+  return NAI_OK;
+}
+
+/* The second half of the events against the first. */
+int nai_say_trend(struct nai_answering *a, struct nai_err *err) {
+  enum { CHANGE_PCT = 5, FEWEST = 4 };
+  const struct nai_thing_events *events = &a->events[0];
+  struct nai_buf *out = &a->said;
+  struct nai_thing_numbers early, late;
+  a->none = events->count < FEWEST;
+  if (a->none)
+    return NAI_OK;
+  const int64_t middle = events->at[(events->count - 1) / 2].start;
+  NAI_TRY(nai_numbers_of(&early, events, false, is_not_after, &middle, nai_answering_arena(a), err));
+  NAI_TRY(nai_numbers_of(&late, events, false, is_after, &middle, nai_answering_arena(a), err));
+  const double change = nai_percent(late.stats.mean - early.stats.mean, early.stats.mean);
+  nai_buf_puts(out, change > CHANGE_PCT ? "Slower: " : change < -CHANGE_PCT ? "Faster: " : "No: ");
+  nai_buf_puts(out, "the second half of ");
+  nai_put_count(out, &a->r->things[0], events->count);
+  nai_buf_puts(out, " averages ");
+  nai_fmt_duration(out, late.stats.mean);
+  nai_buf_puts(out, ", the first ");
+  nai_fmt_duration(out, early.stats.mean);
+  nai_buf_puts(out, " (");
+  nai_fmt_change(out, change, 1);
+  nai_buf_puts(out, "); medians ");
+  nai_fmt_duration(out, late.stats.p50);
+  nai_buf_puts(out, " and ");
+  nai_fmt_duration(out, early.stats.p50);
+  return NAI_OK;
+}
