@@ -130,6 +130,9 @@ class Relations(unittest.TestCase):
         self.check(export, "median time from step_a to the next step_b", statistics.median(times))
         self.check(export, "time between the end of the first step_a and the start of the next step_b", next(e for e in b if e.start >= a[0].end).start - a[0].end)
         self.check(export, "time from the first step_a to the last step_b", max(b, key=lambda e: e.end).start - a[0].start)
+        starts = [next(e for e in b if e.start >= event.start).start - event.start for event, after in zip(a, [*a[1:], None], strict=True)
+                  if any(e.start >= event.start and (after is None or e.start <= after.start) for e in b)]
+        self.check(export, "how long after step_a begins does the first step_b start", statistics.mean(starts))
         lanes = collections.defaultdict(list)
         for event in a:
             lanes[event.gpu, event.stream].append(event)
@@ -153,6 +156,7 @@ class Relations(unittest.TestCase):
         change = 100 * (late - early) / early
         said = self.check(export, "is step_a getting slower over time", begins="Slower: " if change > 5 else "Faster: " if change < -5 else "No: ")
         self.assertIn(f"{len(a)} kernels of step_a", said)
+        self.check(export, "does step_a get slower or faster over the run", begins="Slower: " if change > 5 else "Faster: " if change < -5 else "No: ")
         median = statistics.median(ns(a))
         self.check(export, "how many outliers of step_a", sum(length > 2 * median for length in ns(a)), len(a))
         self.check(export, "step_a kernels that took more than 1.05x the median", sum(length > 1.05 * median for length in ns(a)), len(a))
@@ -178,7 +182,8 @@ class Relations(unittest.TestCase):
     def test_what_is_no_relation(self):
         """A word that nothing takes up, or a question that its events cannot answer: no answer."""
         export = Export("host-bound")
-        for question in ("is step_a purple compared to step_b", "why is step_a like that compared with last week", "share of step_a in the moon", "how many step_a per fortnight"):
+        for question in ("is step_a purple compared to step_b", "why is step_a like that compared with last week", "share of step_a in the moon", "how many step_a per fortnight",
+                         "is data_loading slower than train_step on the gpu", "which thread of the pool has step_a"):
             intents, said = export.said(question)
             self.assertEqual(intents, [], (question, said))
         intents, said = export.said("how many step_a kernels per step")

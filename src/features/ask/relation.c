@@ -13,21 +13,26 @@ static nai_say_fn *const sayers[] = {
     [NAI_RELATION_LATENCY] = nai_say_latency};
 
 /* "the other levels": those of the second thing without the first. */
-static void leave_out(struct nai_answering *a, const char *names) {
+static int leave_out(struct nai_answering *a, const char *names, struct nai_err *err) {
   struct nai_thing_events *events = &a->events[1];
+  struct nai_arena *arena = nai_answering_arena(a);
   uint32_t kept = 0;
+  bool *leaves;
+  NAI_TRY(NAI_NEW(leaves, arena, events->names.count, err));
+  for (uint32_t n = 0; n < events->names.count; n++)
+    leaves[n] = strstr(names, nai_arena_printf(arena, "\n%s\n", nai_strings_get(&events->names, n))) != NULL;
   for (uint32_t i = 0; i < events->count; i++)
-    if (!strstr(names, nai_arena_printf(nai_answering_arena(a), "\n%s\n",
-                                        nai_strings_get(&events->names, events->at[i].name))))
+    if (!leaves[events->at[i].name])
       events->at[kept++] = events->at[i];
   events->count = kept;
+  return nai_arena_check(arena, err);
 }
 
 static int answer(bool *answered, struct nai_answering *a, struct nai_err *err) {
   for (size_t i = 0; i < a->r->count && i < 2; i++)
     NAI_TRY(nai_things_load(&a->events[i], &a->r->things[i], &a->r->filter, a->asking, err));
   if (a->r->count == 2 && a->r->without)
-    leave_out(a, a->r->without);
+    NAI_TRY(leave_out(a, a->r->without, err));
   for (size_t i = 0; i < a->r->count && i < 2; i++) /* the trace has none */
     if (!a->events[i].count && (a->r->things[i].kind == NAI_THING_STEPS || (i && a->r->kind == NAI_RELATION_PER)))
       return NAI_OK;

@@ -65,6 +65,10 @@ static int say_lengths(struct nai_answering *a, const struct nai_thing_events *l
   if (a->none)
     return NAI_OK;
   nai_put_number(&a->said, nai_number_of(&n, statistic), statistic);
+  if (n.stats.count == 1) {
+    nai_buf_printf(&a->said, " is the %s", what);
+    return NAI_OK;
+  }
   nai_buf_printf(&a->said, " is the %s %s: ", nai_statistic_name(statistic), what);
   nai_fmt_count(&a->said, n.stats.count);
   nai_buf_puts(&a->said, " of them");

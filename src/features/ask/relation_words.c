@@ -26,6 +26,7 @@ enum says {
   SAYS_FEWER,
   SAYS_PER,
   SAYS_FROM,
+  SAYS_AFTER,
   SAYS_END,
   SAYS_BEGIN,
   SAYS_FIRST,
@@ -47,6 +48,7 @@ enum says {
   SAYS_WHY,
   SAYS_HOST,
   SAYS_LAUNCH,    /* of what is named: "the first X launch" */
+  SAYS_ON_GPU,    /* "on the GPU" */
   SAYS_SOMEWHERE, /* "in the main thread": where, which is not looked for */
   SAYS_NOTHING,   /* beside words to ignore */
   SAYS
@@ -77,6 +79,7 @@ static const char *const vocabulary[SAYS] = {
     [SAYS_FEWER] = "less fewer least fewest lowest",
     [SAYS_PER] = "per each every",
     [SAYS_FROM] = "between from until till to",
+    [SAYS_AFTER] = "after",
     [SAYS_END] = "end ends finish finishes finished ended finishing",
     [SAYS_BEGIN] = "start starts starting started begin begins beginning",
     [SAYS_FIRST] = "first",
@@ -98,6 +101,7 @@ static const char *const vocabulary[SAYS] = {
     [SAYS_WHY] = "why",
     [SAYS_HOST] = "host cpu",
     [SAYS_LAUNCH] = "launch launches",
+    [SAYS_ON_GPU] = "",
     [SAYS_SOMEWHERE] = "",
     [SAYS_NOTHING] =
         "actually account accounts accounted for by that warmup warm launched distribution run runs used use "
@@ -116,7 +120,7 @@ bool nai_relation_is_likely(const struct nai_question *q) {
   static const enum says related[] = {SAYS_SHARE,   SAYS_RATIO,  SAYS_OR,    SAYS_SLOWER,  SAYS_FASTER,
                                       SAYS_PER,     SAYS_FROM,   SAYS_FIRST, SAYS_NEXT,    SAYS_OVER,
                                       SAYS_OUTLIER, SAYS_SPREAD, SAYS_GAP,   SAYS_LATENCY, SAYS_CONSECUTIVE,
-                                      SAYS_WITHOUT, SAYS_REST};
+                                      SAYS_WITHOUT, SAYS_REST,   SAYS_AFTER};
   for (size_t i = 0; i < q->count; i++)
     for (size_t s = 0; s < sizeof related / sizeof *related; s++)
       if (nai_word_is_of(vocabulary[related[s]], q->words[i].text))
@@ -177,6 +181,21 @@ static bool is_group(const struct reading *r, size_t i) {
   return !of_number && (strncmp(word, "rank", 4) == 0 || (i && nai_word_is_of(before, r->q->words[i - 1].text)));
 }
 
+/* Words for GPUs, processes, streams and threads that mean no group, and "last" that is no place in an order. */
+static void drop_places(struct reading *r, const struct nai_relation *out) {
+  const struct nai_question *q = r->q;
+  for (size_t i = 0; i < q->count; i++)
+    for (int s = SAYS_GPU; s <= SAYS_THREAD; s++)
+      if (r->at[i][s] && !is_group(r, i)) {
+        const bool place = nai_word_is_of("stream process pid thread", q->words[i].text);
+        r->at[i][s] = false;
+        r->at[i][SAYS_ON_GPU] = s == SAYS_GPU;
+        r->at[i][SAYS_SOMEWHERE] = place && out->filter.stream < 0 && out->filter.pid < 0;
+      }
+  if (is_said(r, SAYS_TIME, 0, q->count - 1)) /* "how long does it last" */
+    r->at[q->count - 1][SAYS_LAST] = false;
+}
+
 /* False: a word is not understood. */
 static bool take_words(struct nai_relation *out, struct reading *r) {
   const struct nai_question *q = r->q;
@@ -185,32 +204,18 @@ static bool take_words(struct nai_relation *out, struct reading *r) {
       r->of_thing[i] = true;
   for (size_t i = 0; i < q->count; i++) {
     const struct nai_question_word *w = &q->words[i];
-    bool known = r->of_thing[i] || w->ignored || w->of_gpu;
-    for (int s = 0; s < SAYS && !r->of_thing[i]; s++) {
-      r->at[i][s] = nai_word_is_of(vocabulary[s], w->text);
-      r->says[s] |= r->at[i][s];
-      known |= r->at[i][s];
-    }
-    known |= is_limit(q, i);
+    bool known = r->of_thing[i] || w->ignored || w->of_gpu || is_limit(q, i);
+    for (int s = 0; s < SAYS && !r->of_thing[i]; s++)
+      known |= r->at[i][s] = nai_word_is_of(vocabulary[s], w->text);
     if (!known && !take_times(out, w->text)) {
       take_filter(out, &known, r, i);
       if (!known)
         return false;
     }
   }
-  for (size_t i = 0; i < q->count; i++)
-    for (int s = SAYS_GPU; s <= SAYS_THREAD; s++)
-      if (r->at[i][s] && !is_group(r, i)) {
-        const bool place = nai_word_is_of("stream process pid thread", q->words[i].text);
-        r->at[i][s] = false;
-        r->says[SAYS_SOMEWHERE] |= place && out->filter.stream < 0 && out->filter.pid < 0;
-      }
-  if (q->count && r->at[q->count - 1][SAYS_LAST] &&
-      is_said(r, SAYS_TIME, 0, q->count - 1)) /* "how long does it last" */
-    r->at[q->count - 1][SAYS_LAST] = false;
+  drop_places(r, out);
   for (int s = 0; s < SAYS; s++)
-    if (s != SAYS_SOMEWHERE)
-      r->says[s] = is_said(r, (enum says)s, 0, q->count);
+    r->says[s] = is_said(r, (enum says)s, 0, q->count);
   return true;
 }
 
@@ -286,6 +291,19 @@ static enum nai_relation_kind read_between(struct nai_relation *out, const struc
   const bool each = out->from.edge == NAI_EDGE_ANY && out->to.edge == NAI_EDGE_ANY;
   const bool launch = out->things[0].kind == NAI_THING_CALLS && nai_thing_is_on_gpu(&out->things[1]) && each;
   return launch || r->says[SAYS_LATENCY] ? NAI_RELATION_LATENCY : NAI_RELATION_BETWEEN;
+}
+
+/* "how long after X begins does the first Y start": the first one after each. */
+static enum nai_relation_kind read_after(struct nai_relation *out, const struct reading *r) {
+  size_t middle = out->things[0].behind;
+  while (middle < out->things[1].first && !nai_word_is_of("does do did until", r->q->words[middle].text))
+    middle++;
+  if (!is_said(r, SAYS_AFTER, 0, out->things[0].first) || middle == out->things[1].first)
+    return NAI_RELATION_NONE;
+  read_edge(out, r, false, 0, middle);
+  read_edge(out, r, true, middle, r->q->count);
+  out->to.edge = out->to.edge == NAI_EDGE_FIRST ? NAI_EDGE_ANY : out->to.edge;
+  return NAI_RELATION_BETWEEN;
 }
 
 /* The whole stands behind "of" and the word for a share: "how much of Y is X", "what percent of Y is spent in X"; but
@@ -391,6 +409,8 @@ static enum nai_relation_kind of_two(struct nai_relation *out, const struct read
   if (r->says[SAYS_WITHOUT] || (r->says[SAYS_REST] && !compares(r)))
     return NAI_RELATION_NONE;
   out->without = r->says[SAYS_REST] ? out->things[0].names : NULL;
+  if (r->says[SAYS_AFTER])
+    return read_after(out, r);
   bool differs = r->says[SAYS_RATIO]; /* "the difference between X and Y" */
   for (size_t i = 0; i < r->q->count; i++)
     differs |= nai_word_is_of("difference differ compare compared comparison", r->q->words[i].text);
@@ -446,20 +466,23 @@ static const uint64_t taken_up[] = {
     [NAI_RELATION_SHARE] = OF(SHARE),
     [NAI_RELATION_PER] = OF(PER),
     [NAI_RELATION_BETWEEN] =
-        OF(FROM) | OF(OR) | OF(BEGIN) | OF(END) | OF(FIRST) | OF(LAST) | OF(NEXT) | OF(GAP) | OF(REST),
+        OF(FROM) | OF(AFTER) | OF(OR) | OF(BEGIN) | OF(END) | OF(FIRST) | OF(LAST) | OF(NEXT) | OF(GAP) | OF(REST),
     [NAI_RELATION_GAPS] = OF(GAP) | OF(FROM) | OF(OR) | OF(CONSECUTIVE) | OF(NEXT),
     [NAI_RELATION_FIRST] = OF(FIRST) | OF(REST) | OF(OR) | OF(SLOWER) | OF(FASTER),
-    [NAI_RELATION_TREND] = OF(OVER) | OF(SLOWER) | OF(FASTER),
+    [NAI_RELATION_TREND] = OF(OR) | OF(OVER) | OF(SLOWER) | OF(FASTER),
     [NAI_RELATION_OUTLIERS] = OF(OUTLIER) | OF(MORE) | OF(SLOWER) | OF(OR),
     [NAI_RELATION_LATENCY] = OF(LATENCY) | OF(FROM) | OF(OR) | OF(BEGIN) | OF(END)};
 
 /* Whether a relation takes up all that is said. */
 static bool takes_up(const struct nai_relation *of, const struct reading *r) {
   const bool limited = of->filter.least_ns >= 0 || of->filter.most_ns >= 0;
-  bool named = false;
-  for (size_t t = 0; t < of->count; t++)
+  bool named = false, on_gpu = false;
+  for (size_t t = 0; t < of->count; t++) {
     named |= of->things[t].names != NULL;
-  const uint64_t taken = taken_up[of->kind] | OF(AND) | (named ? OF(LAUNCH) : 0) | OF(WHICH) | OF(WHY) | OF(HOST) |
+    on_gpu |= nai_thing_is_on_gpu(&of->things[t]);
+  }
+  const uint64_t taken = taken_up[of->kind] | OF(AND) | (named ? OF(LAUNCH) : 0) | (on_gpu ? OF(ON_GPU) : 0) |
+                         OF(WHICH) | OF(WHY) | OF(HOST) |
                          (limited ? OF(SLOWER) | OF(FASTER) | OF(OVER) | OF(MORE) | OF(FEWER) | OF(OR) : 0) |
                          (of->shares || !asks_share(r) ? OF(SHARE) : 0);
   for (int s = SAYS_SHARE; s < SAYS_NOTHING; s++)

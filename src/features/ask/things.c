@@ -154,7 +154,8 @@ static bool may_name(const struct nai_question *q, size_t first, size_t behind, 
   bool strange = false;
   for (size_t i = first; i < behind; i++) {
     const struct nai_question_word *w = &q->words[i];
-    strange |= w->quoted || !w->known || nai_question_has_mark(w->text);
+    const bool upper = i && strcmp(w->typed, w->text) != 0 && !w->meant[0]; /* "FSDP", though intents know it */
+    strange |= w->quoted || !w->known || upper || nai_question_has_mark(w->text);
     if (!w->quoted && (w->ignored || w->of_gpu || says(w->text)))
       return false;
   }
