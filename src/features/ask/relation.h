@@ -5,8 +5,7 @@
 
 #include "features/ask/internal.h"
 
-/* --- things.c: kernels, "H2D copies", a range by its name, "coarse levels" -----------------------------------------
- */
+/* --- things.c: kernels, "H2D copies", a range by its name, "coarse levels" ---------------------------------------- */
 
 enum nai_thing_kind {
   NAI_THING_KERNELS,
@@ -72,8 +71,7 @@ NAI_MUST_CHECK int nai_things_place(uint32_t **inside, const struct nai_thing_ev
                                     const struct nai_thing_events *around, struct nai_arena *arena,
                                     struct nai_err *err);
 
-/* --- relation_words.c: what is asked of them ------------------------------------------------------------------------
- */
+/* --- relation_words.c: what is asked of them ---------------------------------------------------------------------- */
 
 enum nai_statistic {
   NAI_STATISTIC_NONE,
@@ -138,8 +136,7 @@ bool nai_relation_knows(const char *word);
 NAI_MUST_CHECK int nai_relation_read(struct nai_relation *out, const struct nai_asking *asking,
                                      const struct nai_question *question, struct nai_err *err);
 
-/* --- relation.c -----------------------------------------------------------------------------------------------------
- */
+/* --- relation.c --------------------------------------------------------------------------------------------------- */
 
 /* Answers a question by its relation; *answered: it has one. `strong`: only if its words say so much that no intent
  * says more. */

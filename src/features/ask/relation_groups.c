@@ -4,8 +4,7 @@
 #include "base/fmt.h"
 #include "base/sort.h"
 
-/* --- numbers of one thing --------------------------------------------------------------------------------------------
- */
+/* --- numbers of one thing ----------------------------------------------------------------------------------------- */
 
 int nai_say_numbers(struct nai_answering *a, struct nai_err *err) {
   const enum nai_statistic statistic = a->r->statistic;
@@ -48,8 +47,7 @@ int nai_say_inside(struct nai_answering *a, struct nai_err *err) {
   return nai_say_numbers(a, err);
 }
 
-/* --- groups of one thing
- * ---------------------------------------------------------------------------------------------- */
+/* --- groups of one thing ------------------------------------------------------------------------------------------ */
 
 /* Events of one GPU, process, stream, thread or name. */
 struct group {
@@ -233,8 +231,7 @@ int nai_say_ranking(struct nai_answering *a, struct nai_err *err) {
   return NAI_OK;
 }
 
-/* --- outliers
- * --------------------------------------------------------------------------------------------------------- */
+/* --- outliers ----------------------------------------------------------------------------------------------------- */
 
 /* Those that take so many times the median of their name, the longest first. */
 int nai_say_outliers(struct nai_answering *a, struct nai_err *err) {

@@ -3,8 +3,15 @@
 
 #include "base/fmt.h"
 
-/* --- two things
- * ------------------------------------------------------------------------------------------------------- */
+static const char *verdict_of(enum nai_statistic by, bool single, bool is_more) {
+  if (by == NAI_STATISTIC_COUNT)
+    return single ? "has more" : "have more";
+  if (by == NAI_STATISTIC_TOTAL)
+    return single ? "takes more" : "take more";
+  if (by == NAI_STATISTIC_BYTES)
+    return single ? "is larger" : "are larger";
+  return is_more ? (single ? "is slower" : "are slower") : single ? "is faster" : "are faster";
+}
 
 /* "probe is slower: average 2.00 ms against 13.0 us, 154 times as long; " */
 static void put_verdict(struct nai_buf *out, const struct nai_relation *r, double one, double other,
@@ -19,18 +26,11 @@ static void put_verdict(struct nai_buf *out, const struct nai_relation *r, doubl
     return;
   }
   nai_put_thing(out, &r->things[said], false);
-  const char *const verbs[][2] = {{"have", "has"}, {"are", "is"}, {"take", "takes"}};
-  const bool single = nai_thing_is_one(&r->things[said]), has = one == other || by == NAI_STATISTIC_COUNT;
-  nai_buf_printf(out, " %s %s: %s%s",
-                 verbs[has                         ? 0
-                       : by == NAI_STATISTIC_TOTAL ? 2
-                                                   : 1][single],
-                 one == other                       ? "as much"
-                 : has || by == NAI_STATISTIC_TOTAL ? "more"
-                 : by == NAI_STATISTIC_BYTES        ? "larger"
-                 : said == most                     ? "slower"
-                                                    : "faster",
-                 plain ? "" : nai_statistic_name(by), plain ? "" : " ");
+  if (one == other)
+    nai_buf_puts(out, " is the same: ");
+  else
+    nai_buf_printf(out, " %s: ", verdict_of(by, nai_thing_is_one(&r->things[said]), said == most));
+  nai_buf_printf(out, "%s%s", plain ? "" : nai_statistic_name(by), plain ? "" : " ");
   nai_put_number(out, said ? other : one, by);
   nai_buf_puts(out, " against ");
   nai_put_number(out, said ? one : other, by);

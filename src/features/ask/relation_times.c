@@ -4,8 +4,7 @@
 #include "base/fmt.h"
 #include "base/sort.h"
 
-/* --- from one to the next
- * --------------------------------------------------------------------------------------------- */
+/* --- from one to the next ----------------------------------------------------------------------------------------- */
 
 static int64_t moment_of(const struct nai_thing_event *event, bool end) { return end ? event->end : event->start; }
 
@@ -155,8 +154,7 @@ int nai_say_latency(struct nai_answering *a, struct nai_err *err) {
   return say_lengths(a, &lengths, "latency, from the start of the launching call to the start on the GPU", err);
 }
 
-/* --- one thing over time
- * ---------------------------------------------------------------------------------------------- */
+/* --- one thing over time ------------------------------------------------------------------------------------------ */
 
 static bool is_after(const struct nai_thing_event *event, const void *ctx) {
   return event->start > *(const int64_t *)ctx;

@@ -386,8 +386,7 @@ int nai_things_load(struct nai_thing_events *out, const struct nai_thing *thing,
   return NAI_OK;
 }
 
-/* --- what lies in what ----------------------------------------------------------------------------------------------
- */
+/* --- what lies in what -------------------------------------------------------------------------------------------- */
 
 struct call {
   int64_t tid, start, end; /* end: of what is around others */
