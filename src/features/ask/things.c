@@ -82,7 +82,9 @@ static bool has_phrase(const char *list, const char *phrase) {
 
 /* --- names -------------------------------------------------------------------------------------------------------- */
 
-/* Names of the trace: kernels by their function. */
+/* Names of the trace, each with the kind of what has it, and in full: kernels are called by their function. */
+_Static_assert(NAI_THING_KERNELS == 0 && NAI_THING_RANGES == 3 && NAI_THING_CALLS == 4 && NAI_THING_OS_CALLS == 7,
+               "kinds of the dictionary");
 static const char dictionary[] =
     "select 0, kernel_name, substr(short_name, 1, instr(short_name || '<', '<') - 1) from kernels group by 2 "
     "union all select 3, range_name, range_name from nvtx_ranges group by 2 "
@@ -275,6 +277,12 @@ int nai_things_find(struct nai_thing *things, size_t *count, const struct nai_as
   " and (:gpu is null or device_id = :gpu) and (:stream is null or stream_id = :stream) and (:pid is null " \
   "or pid = :pid) and (:to is null or start_ns >= :from and start_ns < :to)"
 
+#define ON_HOST(table, condition)                                                                                    \
+  "select e.start_ns, e.end_ns, e.start_ns, t.tid, t.pid, null, null, null, e.name from " table                      \
+  " e join threads t on t.rowid = e.thread where " condition " and (:pid is null or t.pid = :pid) and (:to is null " \
+  "or e.start_ns >= :from and e.start_ns < :to)"
+
+/* start, end, begin of the call, thread, process, GPU, stream, bytes, name */
 static const char *const statements[NAI_THING_KINDS] = {
     [NAI_THING_KERNELS] =
         "select start_ns, end_ns, call_start_ns, tid, pid, device_id, stream_id, null, short_name from v_kernels where " NAMED(
@@ -286,27 +294,11 @@ static const char *const statements[NAI_THING_KINDS] = {
     [NAI_THING_MEMSETS] =
         "select start_ns, end_ns, call_start_ns, tid, pid, device_id, stream_id, bytes, direction from v_copies where "
         "direction = 'memset'" PLACED,
-    [NAI_THING_RANGES] =
-        "select start_ns, end_ns, start_ns, tid, pid, null, null, null, name from v_ranges where " NAMED(
-            "name") " and (:pid is null or pid = :pid) and (:to is null or start_ns >= :from and start_ns < :to)",
-    [NAI_THING_CALLS] =
-        "select e.start_ns, e.end_ns, e.start_ns, t.tid, t.pid, null, null, null, e.name from api_events e join "
-        "threads t on t.rowid = e.thread where " NAMED(
-            "e.name") " and (:pid is null or t.pid = :pid) and "
-                      "(:to is null or e.start_ns >= :from and e.start_ns < :to)",
-    [NAI_THING_LAUNCHES] =
-        "select e.start_ns, e.end_ns, e.start_ns, t.tid, t.pid, null, null, null, e.name from api_events e join "
-        "threads t on t.rowid = e.thread where e.name like '%launch%' and (:pid is null or t.pid = :pid) "
-        "and (:to is null or e.start_ns >= :from and e.start_ns < :to)",
-    [NAI_THING_WAITS] =
-        "select e.start_ns, e.end_ns, e.start_ns, t.tid, t.pid, null, null, null, e.name from api_events e join "
-        "threads t on t.rowid = e.thread where e.name like '%synchronize%' and (:pid is null or t.pid = :pid) "
-        "and (:to is null or e.start_ns >= :from and e.start_ns < :to)",
-    [NAI_THING_OS_CALLS] =
-        "select e.start_ns, e.end_ns, e.start_ns, t.tid, t.pid, null, null, null, e.name from osrt_events e join "
-        "threads t on t.rowid = e.thread where " NAMED(
-            "e.name") " and (:pid is null or t.pid = :pid) and "
-                      "(:to is null or e.start_ns >= :from and e.start_ns < :to)",
+    [NAI_THING_RANGES] = ON_HOST("nvtx_events", NAMED("e.name") " and e.kind <> 2"),
+    [NAI_THING_CALLS] = ON_HOST("api_events", NAMED("e.name")),
+    [NAI_THING_LAUNCHES] = ON_HOST("api_events", "e.name like '%launch%'"),
+    [NAI_THING_WAITS] = ON_HOST("api_events", "e.name like '%synchronize%'"),
+    [NAI_THING_OS_CALLS] = ON_HOST("osrt_events", NAMED("e.name")),
     /* Steps; where there are none, from one begin of the range that repeats with most time to its next. */
     [NAI_THING_STEPS] =
         "select cpu_start_ns, cpu_end_ns, cpu_start_ns, null, pid, device_id, null, null, 'step' from steps where "
