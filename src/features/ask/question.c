@@ -281,8 +281,8 @@ static int choose_of(const struct nai_intent **out, const struct nai_asking *ask
   bool range = about && strcmp(nai_intent_text(about->doc, about->node, "names"), "range") == 0, taken = false;
   for (size_t i = 0; i < matches && !taken; i++) { /* what a range takes is all of it, but for what tells kinds */
     const struct nai_intent *intent = matched[i];
-    if (about && !(range ? nai_intent_takes(intent, ":named") : knows_name(intent)))
-      continue;
+    if (about && has_facts(intent) && !(range ? nai_intent_takes(intent, ":named") : knows_name(intent)))
+      continue; /* what no trace tells, none tells of what is named */
     NAI_TRY(takes_all(&taken, asking, q, *out = intent, err));
     first = first ? first : intent;
   }
