@@ -128,11 +128,6 @@ struct nai_relation {
 /* Whether some word says how things are related: others need not be looked for in the trace. */
 bool nai_relation_is_likely(const struct nai_question *question);
 /* NAI_RELATION_NONE: a word is not understood, or there is no such relation. */
-/* Whether some word says how things are related: others need not be looked for in the trace. */
-bool nai_relation_is_likely(const struct nai_question *question);
-/* NAI_RELATION_NONE: a word is not understood, or there is no such relation. */
-/* Whether a word says how things are related, or what of them is asked. */
-bool nai_relation_knows(const char *word);
 NAI_MUST_CHECK int nai_relation_read(struct nai_relation *out, const struct nai_asking *asking,
                                      const struct nai_question *question, struct nai_err *err);
 
