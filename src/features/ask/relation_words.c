@@ -66,8 +66,7 @@ static const char *const vocabulary[SAYS] = {
     [SAYS_TOTAL] = "total sum summed together altogether",
     [SAYS_COUNT] = "many count number often times called executed",
     [SAYS_TIME] =
-        "time long takes take took taking duration durations spend spends spent spending cost costs last lasts "
-        "expensive slow busy",
+        "time long takes take took duration durations spend spends spent cost costs lasts expensive slow busy",
     [SAYS_BYTES] = "bytes big large size sizes",
     [SAYS_SHARE] = "percent percentage share fraction part proportion much",
     [SAYS_RATIO] = "ratio",
