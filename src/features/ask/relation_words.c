@@ -53,6 +53,9 @@ enum says {
   SAYS_NOTHING,   /* beside words to ignore */
   SAYS
 };
+static const char nothing[] =
+    "actually account accounts accounted for by that warm warmup launched distribution run runs used use inside within "
+    "in of on spends wait waits waiting overhead pipeline whole across called execution";
 static const char *const vocabulary[SAYS] = {
     [SAYS_AVERAGE] = "average mean averages",
     [SAYS_MEDIAN] = "median typical typically p50 usual usually",
@@ -102,10 +105,7 @@ static const char *const vocabulary[SAYS] = {
     [SAYS_LAUNCH] = "launch launches",
     [SAYS_ON_GPU] = "",
     [SAYS_SOMEWHERE] = "",
-    [SAYS_NOTHING] =
-        "actually account accounts accounted for by that warmup warm launched distribution run runs used use "
-        "uses inside within in of on spends wait waits waiting overhead pipeline whole across called "
-        "execution executions"};
+    [SAYS_NOTHING] = nothing};
 
 /* Whether a word says how things are related, or what of them is asked. */
 static bool says_something(const char *word) {
