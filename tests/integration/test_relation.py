@@ -183,7 +183,8 @@ class Relations(unittest.TestCase):
         """A word that nothing takes up, or a question that its events cannot answer: no answer."""
         export = Export("host-bound")
         for question in ("is step_a purple compared to step_b", "why is step_a like that compared with last week", "share of step_a in the moon", "how many step_a per fortnight",
-                         "is data_loading slower than train_step on the gpu", "which thread of the pool has step_a"):
+                         "is data_loading slower than train_step on the gpu", "which thread of the pool has step_a",
+                         "are step_a and step_b slow", "gap between step_a kernels longer than 5 ms", "which process has the highest p95 of step_a"):
             intents, said = export.said(question)
             self.assertNotIn("relation", intents, (question, said))
         intents, said = export.said("how many step_a kernels per step")

@@ -108,20 +108,9 @@ void nai_put_count(struct nai_buf *out, const struct nai_thing *thing, int64_t c
 }
 
 void nai_put_spread(struct nai_buf *out, const struct nai_thing_numbers *n, enum nai_statistic asked) {
-  const struct {
-    const char *name;
-    double value;
-  } all[] = {{"average", n->stats.mean},
-             {"median", n->stats.p50},
-             {"p90", n->stats.p90},
-             {"p95", n->p95},
-             {"p99", n->stats.p99},
-             {"shortest", (double)n->stats.min},
-             {"longest", (double)n->stats.max},
-             {"standard deviation", n->stats.stddev}};
-  enum { SHORTEST = 5, LONGEST, DEVIATION };
   const bool sizes = asked == NAI_STATISTIC_BYTES;
-  const enum nai_statistic unit = sizes ? NAI_STATISTIC_BYTES : NAI_STATISTIC_TOTAL;
+  const enum nai_statistic unit = sizes ? NAI_STATISTIC_BYTES : NAI_STATISTIC_TOTAL,
+                           last = asked == NAI_STATISTIC_SPREAD ? NAI_STATISTIC_SPREAD : NAI_STATISTIC_LONGEST;
   if (!n->stats.count)
     return;
   nai_buf_puts(out, ", ");
@@ -131,9 +120,12 @@ void nai_put_spread(struct nai_buf *out, const struct nai_thing_numbers *n, enum
     nai_buf_puts(out, ", ");
     nai_fmt_bytes(out, (double)n->bytes);
   }
-  for (int i = 0; n->stats.count > 1 && i < DEVIATION + (asked == NAI_STATISTIC_SPREAD); i++) {
-    nai_buf_printf(out, ", %s ", !sizes || i < SHORTEST ? all[i].name : i == SHORTEST ? "smallest" : "largest");
-    nai_put_number(out, all[i].value, unit);
+  for (enum nai_statistic s = NAI_STATISTIC_AVERAGE; n->stats.count > 1 && s <= last; s++) {
+    nai_buf_printf(out, ", %s ",
+                   sizes && s == NAI_STATISTIC_SHORTEST  ? "smallest"
+                   : sizes && s == NAI_STATISTIC_LONGEST ? "largest"
+                                                         : nai_statistic_name(s));
+    nai_put_number(out, nai_number_of(n, s), unit);
   }
 }
 

@@ -97,7 +97,7 @@ int nai_say_share(struct nai_answering *a, struct nai_err *err) {
     NAI_TRY(nai_things_place(&within, &all, &a->events[1], nai_answering_arena(a), err));
   }
   const int64_t time = time_of(&count, &a->events[0], inside), of = time_of(&all_count, &all, within);
-  a->none = of <= 0;
+  a->none = of <= 0 || time > of; /* what is launched may go on behind its call: no part of it */
   if (a->none)
     return NAI_OK;
   nai_fmt_percent(out, nai_percent((double)time, (double)of));

@@ -490,6 +490,15 @@ static bool takes_up(const struct nai_relation *of, const struct reading *r) {
   return true;
 }
 
+/* Whether the answer would be about what is asked: a limit is one of the events themselves, yes or no need something
+ * to compare, and of groups there is no p95. */
+static bool is_meant(const struct nai_relation *of, const struct reading *r) {
+  const bool limited = of->filter.least_ns >= 0 || of->filter.most_ns >= 0;
+  const bool groups = of->kind == NAI_RELATION_GROUPS || of->kind == NAI_RELATION_RANKING;
+  return !(limited && of->kind != NAI_RELATION_NUMBERS) && !(groups && of->statistic == NAI_STATISTIC_P95) &&
+         !(of->kind == NAI_RELATION_COMPARE && of->yes_no && !compares(r));
+}
+
 int nai_relation_read(struct nai_relation *out, const struct nai_asking *asking, const struct nai_question *q,
                       struct nai_err *err) {
   struct reading r = {.q = q};
@@ -499,7 +508,7 @@ int nai_relation_read(struct nai_relation *out, const struct nai_asking *asking,
                                           .least_ns = q->least_ns == INT64_MIN ? -1 : q->least_ns,
                                           .most_ns = q->most_ns == INT64_MIN ? -1 : q->most_ns}};
   NAI_TRY(nai_things_find(out->things, &out->count, asking, q, says_something, err));
-  if (!out->count || !take_words(out, &r) || q->gpu_count > 1)
+  if (!out->count || q->time_count || q->gpu_count > 1 || !take_words(out, &r))
     return NAI_OK;
   out->statistic = statistic_of(&r);
   for (size_t t = 0; t < out->count && !out->statistic; t++) /* "GPU time" is asked for by its name */
@@ -512,7 +521,7 @@ int nai_relation_read(struct nai_relation *out, const struct nai_asking *asking,
     out->compares |= nai_word_is_of("compare compared comparison", q->words[i].text);
   out->why = r.says[SAYS_WHY];
   out->kind = kind_of(out, &r);
-  if (out->kind && !takes_up(out, &r))
+  if (out->kind && (!takes_up(out, &r) || !is_meant(out, &r)))
     out->kind = NAI_RELATION_NONE;
   if (out->why && out->kind != NAI_RELATION_COMPARE && out->kind != NAI_RELATION_FIRST &&
       out->kind != NAI_RELATION_TREND)

@@ -275,12 +275,11 @@ int nai_things_find(struct nai_thing *things, size_t *count, const struct nai_as
 #define NAMED(name) "(:names is null or instr(:names, char(10) || " name " || char(10)))"
 #define PLACED                                                                                              \
   " and (:gpu is null or device_id = :gpu) and (:stream is null or stream_id = :stream) and (:pid is null " \
-  "or pid = :pid) and (:to is null or start_ns >= :from and start_ns < :to)"
+  "or pid = :pid)"
 
-#define ON_HOST(table, condition)                                                                                    \
-  "select e.start_ns, e.end_ns, e.start_ns, t.tid, t.pid, null, null, null, e.name from " table                      \
-  " e join threads t on t.rowid = e.thread where " condition " and (:pid is null or t.pid = :pid) and (:to is null " \
-  "or e.start_ns >= :from and e.start_ns < :to)"
+#define ON_HOST(table, condition)                                                               \
+  "select e.start_ns, e.end_ns, e.start_ns, t.tid, t.pid, null, null, null, e.name from " table \
+  " e join threads t on t.rowid = e.thread where " condition " and (:pid is null or t.pid = :pid)"
 
 /* start, end, begin of the call, thread, process, GPU, stream, bytes, name */
 static const char *const statements[NAI_THING_KINDS] = {
@@ -352,16 +351,11 @@ NAI_ORDER(by_start, struct nai_thing_event, {a->start, b->start}, {a->gpu, b->gp
 
 int nai_things_load(struct nai_thing_events *out, const struct nai_thing *thing, const struct nai_thing_filter *filter,
                     const struct nai_asking *asking, struct nai_err *err) {
-  const struct nai_question *q = asking->question;
-  const struct nai_query_parameter parameters[] = {nai_query_string("names", thing->names),
-                                                   nai_query_string("category", thing->category),
-                                                   nai_query_string("op", thing->op),
-                                                   nai_query_string("direction", thing->direction),
-                                                   nai_query_int("gpu", filter->gpu, -1),
-                                                   nai_query_int("stream", filter->stream, -1),
-                                                   nai_query_int("pid", filter->pid, -1),
-                                                   nai_query_int("from", q->time_count == 2 ? q->time_ns[0] : -1, -1),
-                                                   nai_query_int("to", q->time_count == 2 ? q->time_ns[1] : -1, -1)};
+  const struct nai_query_parameter parameters[] = {
+      nai_query_string("names", thing->names), nai_query_string("category", thing->category),
+      nai_query_string("op", thing->op),       nai_query_string("direction", thing->direction),
+      nai_query_int("gpu", filter->gpu, -1),   nai_query_int("stream", filter->stream, -1),
+      nai_query_int("pid", filter->pid, -1)};
   struct loading loading = {.filter = filter, .out = out, .arena = asking->arena};
   const struct nai_query_text text = {.sql = statements[thing->kind], .label = "things"};
   const struct nai_query query = {.run = asking->run,
