@@ -27,6 +27,7 @@ class Export:
         self.launches = {(tid >> 24, correlation): (start, tid) for _, start, _, tid, correlation in runtime}
         self.calls = self.sorted(Event(self.text[name].split("_v")[0], start, end, start, tid, tid >> 24 & 0xffffff, None, None) for name, start, end, tid, _ in runtime)
         self.kernels, self.copies = self.operations("KERNEL", "shortName"), self.operations("MEMCPY", "copyKind")
+        self.memsets = self.operations("MEMSET", "memKind")
         ranges = self.db.execute("select text, textId, start, end, globalTid from NVTX_EVENTS where end is not null and eventType in (59, 70)") if "NVTX_EVENTS" in self.tables else []
         self.ranges = self.sorted(Event(PYTORCH.sub("", words or self.text.get(name, "")), start, end, start, tid, tid >> 24 & 0xffffff, None, None) for words, name, start, end, tid in ranges)
 
@@ -60,6 +61,26 @@ def ns(events):
 def inside(events, around):
     """Those whose call begins in one of the others, on its thread."""
     return [e for e in events if any(r.tid == e.tid and r.start <= e.call <= r.end for r in around)]
+
+
+def union(events):
+    """Disjoint stretches in which some of them run."""
+    stretches = []
+    for event in sorted(events, key=lambda event: event.start):
+        if stretches and event.start <= stretches[-1][1]:
+            stretches[-1][1] = max(stretches[-1][1], event.end)
+        else:
+            stretches.append([event.start, event.end])
+    return stretches
+
+
+def length(events):
+    return sum(end - start for start, end in union(events))
+
+
+def covered(events, others):
+    """The time of some in which others run: both without the time of either."""
+    return length(events) + length(others) - length([*events, *others])
 
 
 def numbers(text):
@@ -162,6 +183,44 @@ class Relations(unittest.TestCase):
         self.check(export, "step_a kernels that took more than 1.05x the median", sum(length > 1.05 * median for length in ns(a)), len(a))
         self.check(export, "how stable is step_a", statistics.stdev(ns(a)))
 
+    def test_the_last(self):
+        export = Export("host-bound")
+        last = max(of(export.kernels, "step_a"), key=lambda e: e.end)
+        said = self.check(export, "when was the last step_a", begins="step_a<float> is the last of step_a: from ")
+        for moment in (last.start, last.end): # not rounded up: what is before it is not behind it
+            self.assertIn(f"{moment // 1000 / 1e6:.6f} s", said)
+        starts = collections.defaultdict(list)
+        for event in of(export.kernels, "step_a"):
+            starts[event.gpu, event.stream].append(event.start)
+        apart = [after - before for lane in starts.values() for before, after in zip(lane, lane[1:], strict=False)]
+        self.check(export, "how far apart are the starts of step_a on average", statistics.mean(apart))
+
+    def test_covered(self):
+        export = Export("training")
+        for event, *_ in (of(export.ranges, "forward"), of(export.ranges, "aten::linear")):
+            ranges, work = of(export.ranges, event.name), export.kernels + export.copies + export.memsets
+            by_gpu = [100 * covered(ranges, [e for e in work if e.gpu == gpu]) / length(ranges) for gpu in sorted({e.gpu for e in work})]
+            self.assertGreater(len(by_gpu), 1)
+            said = self.check(export, f"gpu utilization while {event.name} runs")
+            self.assertEqual([float(share) for share in re.findall(r"GPU \d+: ([\d.]+) %", said)], [round(share, 1 if share < 99.95 else 0) for share in by_gpu])
+        export = Export("copy-bound")
+        name, copies = export.kernels[0].name, of(export.copies, export.copies[0].name)
+        kernels = of(export.kernels, name)
+        self.check(export, f"how much of {name} is covered by copies", 100 * covered(kernels, export.copies) / length(kernels))
+        self.assertTrue(copies)
+
+    def test_migrations(self):
+        export = Export("evidence")
+        rows = export.db.execute("select copyKind, bytes, end - start from CUPTI_ACTIVITY_KIND_MEMCPY where copyKind in (11, 12)").fetchall()
+        to_gpu, to_host = ([row for row in rows if row[0] == kind] for kind in (11, 12))
+        rate = {kind: sum(row[1] for row in of) / sum(row[2] for row in of) for kind, of in ((11, to_gpu), (12, to_host))}
+        said = self.check(export, "what bandwidth do the HtoD migrations reach")
+        self.assertTrue(said.startswith(f"{rate[11]:.1f} GB/s is the rate: {len(to_gpu)} "), said)
+        said = self.check(export, "are the h2d migrations faster than the d2h migrations", begins="Yes: " if rate[11] > rate[12] else "No: ")
+        self.assertIn(f"{max(rate.values()):.1f} GB/s against {min(rate.values()):.1f} GB/s", said)
+        said = self.check(export, "how big is a typical migration")
+        self.assertIn(f"{len(rows)} migrations, ", said)
+
     def test_groups_and_names(self):
         export = Export("training")
         by_pid = collections.Counter()
@@ -187,6 +246,12 @@ class Relations(unittest.TestCase):
                          "are step_a and step_b slow", "gap between step_a kernels longer than 5 ms", "which process has the highest p95 of step_a"):
             intents, said = export.said(question)
             self.assertNotIn("relation", intents, (question, said))
+        export = Export("copy-bound") # copies take longer than the calls that start them
+        started = inside(export.copies, of(export.calls, "cudaMemcpyAsync"))
+        self.assertGreater(sum(ns(started)), sum(ns(of(export.calls, "cudaMemcpyAsync"))))
+        intents, said = export.said("what percent of cudaMemcpyAsync is spent in copies")
+        self.assertNotIn("relation", intents, said)
+        export = Export("host-bound")
         intents, said = export.said("how many step_a kernels per step")
         self.assertNotIn(" 0 steps", said)
 

@@ -10,7 +10,8 @@ static nai_say_fn *const sayers[] = {
     [NAI_RELATION_PER] = nai_say_per,         [NAI_RELATION_BETWEEN] = nai_say_between,
     [NAI_RELATION_GAPS] = nai_say_gaps,       [NAI_RELATION_FIRST] = nai_say_first,
     [NAI_RELATION_TREND] = nai_say_trend,     [NAI_RELATION_OUTLIERS] = nai_say_outliers,
-    [NAI_RELATION_LATENCY] = nai_say_latency};
+    [NAI_RELATION_LATENCY] = nai_say_latency, [NAI_RELATION_COVER] = nai_say_cover,
+    [NAI_RELATION_LAST] = nai_say_last};
 
 /* "the other levels": those of the second thing without the first. */
 static int leave_out(struct nai_answering *a, const char *names, struct nai_err *err) {
@@ -29,12 +30,23 @@ static int leave_out(struct nai_answering *a, const char *names, struct nai_err 
 }
 
 static int answer(bool *answered, struct nai_answering *a, struct nai_err *err) {
-  for (size_t i = 0; i < a->r->count && i < 2; i++)
-    NAI_TRY(nai_things_load(&a->events[i], &a->r->things[i], &a->r->filter, a->asking, err));
+  for (size_t i = 0; i < a->r->count && i < 2; i++) {
+    struct nai_thing *thing = &a->r->things[i];
+    NAI_TRY(nai_things_load(&a->events[i], thing, &a->r->filter, a->asking, err));
+    if (a->events[i].count || thing->kind != NAI_THING_COPIES)
+      continue;
+    const struct nai_thing copies = *thing; /* migrations are copies, too, where there are no others */
+    thing->kind = NAI_THING_MIGRATIONS;
+    thing->direction = copies.direction ? nai_arena_printf(a->asking->arena, "Unified %s", copies.direction) : NULL;
+    NAI_TRY(nai_arena_check(a->asking->arena, err));
+    NAI_TRY(nai_things_load(&a->events[i], thing, &a->r->filter, a->asking, err));
+    *thing = a->events[i].count ? *thing : copies;
+  }
   if (a->r->count == 2 && a->r->without)
     NAI_TRY(leave_out(a, a->r->without, err));
   for (size_t i = 0; i < a->r->count && i < 2; i++) /* the trace has none */
-    if (!a->events[i].count && (a->r->things[i].kind == NAI_THING_STEPS || (i && a->r->kind == NAI_RELATION_PER)))
+    if (!a->events[i].count && (a->r->things[i].kind == NAI_THING_STEPS ||
+                                a->r->things[i].kind == NAI_THING_MIGRATIONS || (i && a->r->kind == NAI_RELATION_PER)))
       return NAI_OK;
   NAI_TRY(sayers[a->r->kind](a, err));
   NAI_TRY(nai_buf_check(&a->said, err));
@@ -58,7 +70,9 @@ static bool is_strong(const struct nai_relation *r) {
   bool named = r->shares || (r->kind == NAI_RELATION_COMPARE && r->compares) ||
                (r->kind == NAI_RELATION_BETWEEN && r->to.edge == NAI_EDGE_LAST) || edges;
   for (size_t t = 0; t < r->count; t++)
-    named |= r->things[t].names != NULL;
+    named |= r->things[t].names != NULL || r->things[t].kind == NAI_THING_MIGRATIONS;
+  if (r->things[0].kind == NAI_THING_MIGRATIONS && r->statistic >= NAI_STATISTIC_BYTES)
+    return true;
   return named && ((r->count == 2 && r->kind != NAI_RELATION_INSIDE) || r->kind >= NAI_RELATION_BETWEEN ||
                    r->statistic == NAI_STATISTIC_SPREAD);
 }

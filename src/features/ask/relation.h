@@ -18,6 +18,7 @@ enum nai_thing_kind {
   NAI_THING_OS_CALLS,
   NAI_THING_STEPS,
   NAI_THING_OPERATIONS, /* on GPUs */
+  NAI_THING_MIGRATIONS, /* of managed memory */
   NAI_THING_KINDS
 };
 struct nai_thing {
@@ -31,7 +32,7 @@ struct nai_thing {
 };
 /* Whether it runs on GPUs: its times are those there. */
 static inline bool nai_thing_is_on_gpu(const struct nai_thing *thing) {
-  return thing->kind <= NAI_THING_MEMSETS || thing->kind == NAI_THING_OPERATIONS;
+  return thing->kind <= NAI_THING_MEMSETS || thing->kind >= NAI_THING_OPERATIONS;
 }
 
 /* Whether it is all of its kind. */
@@ -85,7 +86,8 @@ enum nai_statistic {
   NAI_STATISTIC_SHORTEST,
   NAI_STATISTIC_LONGEST,
   NAI_STATISTIC_SPREAD,
-  NAI_STATISTIC_BYTES /* sizes instead of durations */
+  NAI_STATISTIC_BYTES, /* sizes instead of durations */
+  NAI_STATISTIC_RATE   /* of copies: bytes by time */
 };
 enum nai_relation_kind {
   NAI_RELATION_NONE,
@@ -99,9 +101,11 @@ enum nai_relation_kind {
   NAI_RELATION_BETWEEN,  /* from X to the next Y */
   NAI_RELATION_GAPS,     /* from one X to the next X */
   NAI_RELATION_FIRST,    /* the first X, and the rest */
+  NAI_RELATION_LAST,     /* the last X */
   NAI_RELATION_TREND,    /* X early and late */
   NAI_RELATION_OUTLIERS, /* X that take much longer than its median */
-  NAI_RELATION_LATENCY   /* from the call to the start of what it launched */
+  NAI_RELATION_LATENCY,  /* from the call to the start of what it launched */
+  NAI_RELATION_COVER     /* the time of X in which some Y runs */
 };
 enum nai_relation_group { NAI_GROUP_NONE, NAI_GROUP_GPU, NAI_GROUP_PROCESS, NAI_GROUP_STREAM, NAI_GROUP_THREAD };
 enum nai_relation_edge { NAI_EDGE_ANY, NAI_EDGE_FIRST, NAI_EDGE_LAST };
@@ -124,6 +128,7 @@ struct nai_relation {
   bool why;            /* the answer says how long, not why */
   bool compares;       /* it says so */
   bool ratio, shares;  /* of two that are compared: one by the other, each of both */
+  bool starts;         /* gaps are from one begin to the next */
 };
 /* Whether some word says how things are related: others need not be looked for in the trace. */
 bool nai_relation_is_likely(const struct nai_question *question);

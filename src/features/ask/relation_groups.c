@@ -91,6 +91,7 @@ static int make_groups(struct group **out, uint32_t *count, uint32_t **of, const
     memcpy(groups[g].key, key, sizeof key);
     groups[g].last = e->end > groups[g].last ? e->end : groups[g].last;
     groups[g].numbers.bytes += e->bytes;
+    groups[g].numbers.ns += e->end - e->start;
     values[i] = e->end - e->start;
   }
   NAI_TRY(NAI_NEW(stats, nai_answering_arena(a), known.count, err));

@@ -16,6 +16,7 @@ int nai_numbers_of(struct nai_thing_numbers *out, const struct nai_thing_events 
       continue;
     values[count++] = sizes ? e->bytes : e->end - e->start;
     out->bytes += e->bytes;
+    out->ns += e->end - e->start;
     if (!out->longest || e->end - e->start > out->longest->end - out->longest->start)
       out->longest = e;
   }
@@ -36,7 +37,8 @@ double nai_number_of(const struct nai_thing_numbers *n, enum nai_statistic stati
                             [NAI_STATISTIC_SHORTEST] = (double)n->stats.min,
                             [NAI_STATISTIC_LONGEST] = (double)n->stats.max,
                             [NAI_STATISTIC_SPREAD] = n->stats.stddev,
-                            [NAI_STATISTIC_BYTES] = (double)n->bytes};
+                            [NAI_STATISTIC_BYTES] = (double)n->bytes,
+                            [NAI_STATISTIC_RATE] = (double)n->bytes / fmax((double)n->ns, 1)};
   return numbers[statistic];
 }
 
@@ -52,7 +54,8 @@ const char *nai_statistic_name(enum nai_statistic statistic) {
                                       [NAI_STATISTIC_SHORTEST] = "shortest",
                                       [NAI_STATISTIC_LONGEST] = "longest",
                                       [NAI_STATISTIC_SPREAD] = "standard deviation",
-                                      [NAI_STATISTIC_BYTES] = "size"};
+                                      [NAI_STATISTIC_BYTES] = "size",
+                                      [NAI_STATISTIC_RATE] = "rate"};
   return names[statistic];
 }
 
@@ -61,6 +64,8 @@ void nai_put_number(struct nai_buf *out, double number, enum nai_statistic stati
     nai_fmt_count(out, (int64_t)number);
   else if (statistic == NAI_STATISTIC_BYTES)
     nai_fmt_bytes(out, number);
+  else if (statistic == NAI_STATISTIC_RATE)
+    nai_value_print_human(out, NAI_GB_PER_S, &(struct nai_value){.type = NAI_F64, .f = number});
   else
     nai_fmt_duration(out, number);
 }
@@ -82,11 +87,15 @@ static const char *const plural[NAI_THING_KINDS] = {[NAI_THING_KERNELS] = "kerne
                                                     [NAI_THING_WAITS] = "synchronization calls",
                                                     [NAI_THING_OS_CALLS] = "OS calls",
                                                     [NAI_THING_STEPS] = "steps",
-                                                    [NAI_THING_OPERATIONS] = "GPU operations"};
+                                                    [NAI_THING_OPERATIONS] = "GPU operations",
+                                                    [NAI_THING_MIGRATIONS] = "migrations"};
 
 /* What narrows a kind down: "communication ", or nothing. */
 static void put_which(struct nai_buf *out, const struct nai_thing *thing) {
+  static const char managed[] = "Unified ";
   const char *which = thing->category ? thing->category : thing->op ? thing->op : thing->direction;
+  if (which && strncmp(which, managed, strlen(managed)) == 0) /* migrations are of nothing else */
+    which += strlen(managed);
   nai_buf_printf(out, "%s%s", which ? which : "", which ? " " : "");
 }
 

@@ -8,7 +8,7 @@
 struct nai_thing_numbers {
   struct nai_stats stats;
   double p95;
-  int64_t bytes;
+  int64_t bytes, ns;                     /* of all, whichever the statistics are of */
   const struct nai_thing_event *longest; /* NULL: there are none */
 };
 /* Some of the events. */

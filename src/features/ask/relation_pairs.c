@@ -2,6 +2,7 @@
 #include "features/ask/relation_say.h"
 
 #include "base/fmt.h"
+#include "table/intervals.h"
 
 static const char *verdict_of(enum nai_statistic by, bool single, bool is_more) {
   if (by == NAI_STATISTIC_COUNT)
@@ -10,6 +11,8 @@ static const char *verdict_of(enum nai_statistic by, bool single, bool is_more) 
     return single ? "takes more" : "take more";
   if (by == NAI_STATISTIC_BYTES)
     return single ? "is larger" : "are larger";
+  if (by == NAI_STATISTIC_RATE)
+    is_more = !is_more;
   return is_more ? (single ? "is slower" : "are slower") : single ? "is faster" : "are faster";
 }
 
@@ -34,11 +37,16 @@ static void put_verdict(struct nai_buf *out, const struct nai_relation *r, doubl
   nai_put_number(out, said ? other : one, by);
   nai_buf_puts(out, " against ");
   nai_put_number(out, said ? one : other, by);
+  if (fmax(one, other) < 1.005 * fmin(one, other)) { /* as good as the same */
+    nai_buf_puts(out, "; ");
+    return;
+  }
   nai_buf_puts(out, said == most ? ", " : ", which is ");
   nai_put_factor(out, fmax(one, other), fmin(one, other));
   nai_buf_printf(out, " times as %s; ",
                  by == NAI_STATISTIC_COUNT   ? "many"
                  : by == NAI_STATISTIC_BYTES ? "much"
+                 : by == NAI_STATISTIC_RATE  ? "fast"
                                              : "long");
 }
 
@@ -110,6 +118,67 @@ int nai_say_share(struct nai_answering *a, struct nai_err *err) {
   nai_buf_puts(out, " of ");
   nai_fmt_duration(out, (double)of);
   nai_buf_puts(out, launched ? " that it launches on GPUs" : "");
+  return NAI_OK;
+}
+
+/* When those on one GPU run, or on the host; -1: all of them. */
+static void gather(struct nai_intervals *out, const struct nai_thing_events *events, int64_t gpu,
+                   struct nai_interval *room) {
+  size_t count = 0;
+  for (uint32_t i = 0; i < events->count; i++)
+    if (gpu < 0 || events->at[i].gpu < 0 || events->at[i].gpu == gpu)
+      room[count++] = (struct nai_interval){events->at[i].start, events->at[i].end};
+  nai_intervals_gather(out, room, count);
+}
+
+static int say_cover_of(struct nai_answering *a, int64_t gpu, bool more, struct nai_err *err) {
+  struct nai_intervals whole = {.arena = nai_answering_arena(a)}, cover = whole, both = whole;
+  struct nai_buf *out = &a->said;
+  struct nai_interval *room;
+  NAI_TRY(NAI_NEW(room, nai_answering_arena(a), (size_t)a->events[0].count + a->events[1].count, err));
+  gather(&whole, &a->events[0], gpu, room);
+  gather(&cover, &a->events[1], gpu, room + a->events[0].count);
+  nai_intervals_intersect(&both, &whole, &cover);
+  NAI_TRY(nai_memory_check(!whole.oom && !cover.oom && !both.oom, err));
+  const int64_t of = nai_intervals_total_ns(&whole), covered = nai_intervals_total_ns(&both);
+  if (of <= 0)
+    return NAI_OK;
+  nai_buf_puts(out, out->len ? "; " : a->r->yes_no ? (covered ? "Yes: " : "No: ") : "");
+  if (more)
+    nai_buf_printf(out, "GPU %" PRId64 ": ", gpu);
+  nai_fmt_percent(out, nai_percent((double)covered, (double)of));
+  nai_buf_puts(out, " of the time of ");
+  nai_put_thing(out, &a->r->things[0], false);
+  if (a->r->things[1].kind == NAI_THING_OPERATIONS) {
+    nai_buf_puts(out, " passes with work on the GPU: ");
+  } else {
+    nai_buf_puts(out, " is covered by ");
+    nai_put_thing(out, &a->r->things[1], false);
+    nai_buf_puts(out, ": ");
+  }
+  nai_fmt_duration(out, (double)covered);
+  nai_buf_puts(out, " of ");
+  nai_fmt_duration(out, (double)of);
+  return NAI_OK;
+}
+
+/* The time of X in which some Y runs, on each GPU that either runs on. */
+int nai_say_cover(struct nai_answering *a, struct nai_err *err) {
+  const int of = nai_thing_is_on_gpu(&a->r->things[0]) ? 0 : 1;
+  const struct nai_thing_events *events = &a->events[of];
+  struct nai_intervals gpus = {.arena = nai_answering_arena(a)};
+  struct nai_interval *room;
+  NAI_TRY(NAI_NEW(room, nai_answering_arena(a), events->count, err));
+  for (uint32_t i = 0; i < events->count; i++)
+    room[i] = (struct nai_interval){events->at[i].gpu, events->at[i].gpu + 1};
+  nai_intervals_gather(&gpus, room, events->count);
+  const int64_t count = nai_intervals_total_ns(&gpus);
+  for (size_t i = 0; i < gpus.count; i++)
+    for (int64_t gpu = gpus.v[i].start; gpu < gpus.v[i].end; gpu++)
+      NAI_TRY(say_cover_of(a, gpu, count > 1, err));
+  if (!gpus.count)
+    NAI_TRY(say_cover_of(a, -1, false, err));
+  a->none = !a->said.len;
   return NAI_OK;
 }
 

@@ -109,14 +109,15 @@ int nai_say_between(struct nai_answering *a, struct nai_err *err) {
 NAI_ORDER(by_lane, struct nai_thing_event, {a->gpu, b->gpu}, {a->stream, b->stream}, {a->tid, b->tid},
           {a->start, b->start})
 
-/* From the end of one to the start of the next of the same lane. */
-static void add_gaps(struct nai_thing_events *lengths, struct nai_thing_events *events) {
+/* From the end of one, or its start, to the start of the next of the same lane. */
+static void add_gaps(struct nai_thing_events *lengths, struct nai_thing_events *events, bool starts) {
   if (events->count)
     qsort(events->at, events->count, sizeof *events->at, by_lane);
   for (uint32_t i = 1; i < events->count; i++) {
     const struct nai_thing_event *e = &events->at[i], *before = e - 1;
-    if (e->gpu == before->gpu && e->stream == before->stream && e->tid == before->tid && e->start >= before->end)
-      lengths->at[lengths->count++] = (struct nai_thing_event){.start = before->end, .end = e->start};
+    const int64_t from = starts ? before->start : before->end;
+    if (e->gpu == before->gpu && e->stream == before->stream && e->tid == before->tid && e->start >= from)
+      lengths->at[lengths->count++] = (struct nai_thing_event){.start = from, .end = e->start};
   }
 }
 
@@ -129,14 +130,14 @@ int nai_say_gaps(struct nai_answering *a, struct nai_err *err) {
   NAI_TRY(NAI_NEW(lengths.at, nai_answering_arena(a), events->count, err));
   for (uint32_t i = 0; i < events->count && on_gpu; i++)
     events->at[i].tid = 0; /* whoever launched it */
-  add_gaps(&lengths, events);
+  add_gaps(&lengths, events, a->r->starts);
   if (!lengths.count && on_gpu) {
     lane = "GPU";
     for (uint32_t i = 0; i < events->count; i++)
       events->at[i].stream = 0;
-    add_gaps(&lengths, events);
+    add_gaps(&lengths, events, a->r->starts);
   }
-  nai_buf_puts(&what, "gap between ");
+  nai_buf_puts(&what, a->r->starts ? "time between starts of " : "gap between ");
   nai_put_thing(&what, &a->r->things[0], false);
   nai_buf_printf(&what, ", each and the next of its %s", lane);
   NAI_TRY(nai_buf_check(&what, err));
@@ -187,6 +188,25 @@ int nai_say_first(struct nai_answering *a, struct nai_err *err) {
     nai_put_spread(out, &rest, NAI_STATISTIC_NONE);
     nai_put_begin_of_longest(out, &rest);
   }
+  return NAI_OK;
+}
+
+int nai_say_last(struct nai_answering *a, struct nai_err *err) {
+  const struct nai_thing_event *last = edge_of(&a->events[0], NAI_EDGE_LAST, INT64_MIN);
+  struct nai_buf *out = &a->said;
+  (void)err;
+  if (!last) {
+    nai_put_count(out, &a->r->things[0], 0);
+    return NAI_OK;
+  }
+  nai_buf_printf(out, "%s is the last of ", nai_strings_get(&a->events[0].names, last->name));
+  nai_put_thing(out, &a->r->things[0], false);
+  nai_buf_puts(out, ": from ");
+  nai_put_moment(out, last->start);
+  nai_buf_puts(out, " to ");
+  nai_put_moment(out, last->end);
+  nai_buf_puts(out, ", ");
+  nai_fmt_duration(out, (double)(last->end - last->start));
   return NAI_OK;
 }
 

@@ -16,6 +16,7 @@ enum says {
   SAYS_COUNT,
   SAYS_TIME,
   SAYS_BYTES,
+  SAYS_RATE,
   SAYS_SHARE,
   SAYS_RATIO,
   SAYS_OR,
@@ -45,6 +46,9 @@ enum says {
   SAYS_PROCESS,
   SAYS_STREAM,
   SAYS_THREAD,
+  SAYS_BUSY,
+  SAYS_WHILE,
+  SAYS_COVERED,
   SAYS_WHY,
   SAYS_HOST,
   SAYS_LAUNCH,    /* of what is named: "the first X launch" */
@@ -55,7 +59,8 @@ enum says {
 };
 static const char nothing[] =
     "actually account accounts accounted for by that warm warmup launched distribution run runs used use inside within "
-    "in of on spends wait waits waiting overhead pipeline whole across called execution";
+    "in of on spends wait waits waiting overhead pipeline whole across called execution far both thing things happens happened did "
+    "behind running";
 static const char *const vocabulary[SAYS] = {
     [SAYS_AVERAGE] = "average mean averages",
     [SAYS_MEDIAN] = "median typical typically p50 usual usually",
@@ -70,7 +75,8 @@ static const char *const vocabulary[SAYS] = {
     [SAYS_COUNT] = "many count number often times called executed",
     [SAYS_TIME] =
         "time long takes take took duration durations spend spends spent cost costs lasts expensive slow busy",
-    [SAYS_BYTES] = "bytes big large size sizes",
+    [SAYS_BYTES] = "bytes big large size sizes data",
+    [SAYS_RATE] = "bandwidth throughput rate rates speed",
     [SAYS_SHARE] = "percent percentage share fraction part proportion much",
     [SAYS_RATIO] = "ratio",
     [SAYS_OR] = "vs versus or than compared compare comparison difference differ against",
@@ -92,7 +98,7 @@ static const char *const vocabulary[SAYS] = {
     [SAYS_OUTLIER] = "outlier outliers",
     [SAYS_WITHOUT] = "excluding except without besides excluded",
     [SAYS_WHICH] = "which what whats when",
-    [SAYS_GAP] = "idle gap gaps pause pauses distance interval",
+    [SAYS_GAP] = "idle gap gaps pause pauses distance interval apart",
     [SAYS_CONSECUTIVE] = "consecutive successive adjacent back",
     [SAYS_BALANCED] = "balanced imbalanced balance imbalance even evenly uneven",
     [SAYS_LATENCY] = "latency latencies delay",
@@ -100,6 +106,9 @@ static const char *const vocabulary[SAYS] = {
     [SAYS_PROCESS] = "process processes pid pids rank ranks",
     [SAYS_STREAM] = "stream streams",
     [SAYS_THREAD] = "thread threads",
+    [SAYS_BUSY] = "busy utilization utilisation utilized active",
+    [SAYS_WHILE] = "while during whilst meanwhile",
+    [SAYS_COVERED] = "covered covers cover overlapped overlapping overlaps overlap hidden hide hides",
     [SAYS_WHY] = "why",
     [SAYS_HOST] = "host cpu",
     [SAYS_LAUNCH] = "launch launches",
@@ -119,7 +128,8 @@ bool nai_relation_is_likely(const struct nai_question *q) {
   static const enum says related[] = {SAYS_SHARE,   SAYS_RATIO,  SAYS_OR,    SAYS_SLOWER,  SAYS_FASTER,
                                       SAYS_PER,     SAYS_FROM,   SAYS_FIRST, SAYS_NEXT,    SAYS_OVER,
                                       SAYS_OUTLIER, SAYS_SPREAD, SAYS_GAP,   SAYS_LATENCY, SAYS_CONSECUTIVE,
-                                      SAYS_WITHOUT, SAYS_REST,   SAYS_AFTER};
+                                      SAYS_WITHOUT, SAYS_REST,   SAYS_AFTER, SAYS_WHILE,   SAYS_COVERED,
+                                      SAYS_LAST,    SAYS_RATE,   SAYS_BYTES};
   for (size_t i = 0; i < q->count; i++)
     for (size_t s = 0; s < sizeof related / sizeof *related; s++)
       if (nai_word_is_of(vocabulary[related[s]], q->words[i].text))
@@ -229,7 +239,8 @@ static enum nai_statistic statistic_of(const struct reading *r) {
              {SAYS_P90, NAI_STATISTIC_P90},         {SAYS_SPREAD, NAI_STATISTIC_SPREAD},
              {SAYS_MEDIAN, NAI_STATISTIC_MEDIAN},   {SAYS_AVERAGE, NAI_STATISTIC_AVERAGE},
              {SAYS_LONGEST, NAI_STATISTIC_LONGEST}, {SAYS_SHORTEST, NAI_STATISTIC_SHORTEST},
-             {SAYS_TOTAL, NAI_STATISTIC_TOTAL},     {SAYS_BYTES, NAI_STATISTIC_BYTES}};
+             {SAYS_TOTAL, NAI_STATISTIC_TOTAL},     {SAYS_BYTES, NAI_STATISTIC_BYTES},
+             {SAYS_RATE, NAI_STATISTIC_RATE}};
   for (size_t word = 0; word < r->q->count; word++)
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
       if (r->at[word][all[i].says])
@@ -342,8 +353,8 @@ static enum nai_relation_kind read_inside(struct nai_relation *out, const struct
 /* "X and Y", "X vs Y": not "of X in Y". */
 static bool are_together(const struct nai_relation *of, const struct reading *r) {
   const size_t first = of->things[0].behind, behind = of->things[1].first;
-  static const enum says beside[] = {SAYS_OR,   SAYS_AND,   SAYS_SLOWER, SAYS_FASTER, SAYS_NOTHING,
-                                     SAYS_REST, SAYS_SHARE, SAYS_MORE,   SAYS_FEWER};
+  static const enum says beside[] = {SAYS_OR,    SAYS_AND,  SAYS_SLOWER, SAYS_FASTER, SAYS_NOTHING, SAYS_REST,
+                                     SAYS_SHARE, SAYS_MORE, SAYS_FEWER,  SAYS_TIME,   SAYS_HOST,    SAYS_ON_GPU};
   for (size_t i = first; i < behind; i++) {
     bool is = r->q->words[i].ignored;
     for (size_t s = 0; s < sizeof beside / sizeof *beside; s++)
@@ -364,19 +375,38 @@ static bool asks_share(const struct reading *r) {
   return false;
 }
 
+/* "GPU utilization while X runs", and not "X while the GPU is idle". */
+static bool is_while(const struct nai_relation *of, const struct reading *r) {
+  const size_t first = of->things[0].first;
+  size_t at = 0;
+  while (at < first && !r->at[at][SAYS_WHILE])
+    at++;
+  return at < first && (r->says[SAYS_BUSY] || r->says[SAYS_GAP]) && !is_said(r, SAYS_BUSY, at, first) &&
+         !is_said(r, SAYS_GAP, at, first);
+}
+
 /* What is asked of one thing over time. */
 static enum nai_relation_kind of_time(struct nai_relation *out, const struct reading *r) {
   if (r->says[SAYS_OUTLIER] || (out->times > 0 && compares(r) && r->says[SAYS_MEDIAN]))
     return NAI_RELATION_OUTLIERS;
-  if (r->says[SAYS_GAP] || (r->says[SAYS_CONSECUTIVE] && r->says[SAYS_TIME]))
+  if (is_while(out, r)) {
+    out->things[1] = (struct nai_thing){.kind = NAI_THING_OPERATIONS};
+    out->count = 2;
+    return NAI_RELATION_COVER;
+  }
+  if (r->says[SAYS_GAP] || (r->says[SAYS_CONSECUTIVE] && r->says[SAYS_TIME])) {
+    out->starts = r->says[SAYS_BEGIN] && !r->says[SAYS_END];
     return NAI_RELATION_GAPS;
+  }
   if (r->says[SAYS_LATENCY])
     return NAI_RELATION_LATENCY;
   if (r->says[SAYS_FROM] && (r->says[SAYS_FIRST] || r->says[SAYS_NEXT]))
     return read_between(out, r);
   if (r->says[SAYS_OVER] && (r->says[SAYS_SLOWER] || r->says[SAYS_FASTER] || r->says[SAYS_TIME]))
     return NAI_RELATION_TREND;
-  return r->says[SAYS_FIRST] ? NAI_RELATION_FIRST : NAI_RELATION_NONE;
+  if (r->says[SAYS_FIRST] == r->says[SAYS_LAST] || out->group)
+    return NAI_RELATION_NONE;
+  return r->says[SAYS_FIRST] ? NAI_RELATION_FIRST : NAI_RELATION_LAST;
 }
 
 static enum nai_relation_kind of_one(struct nai_relation *out, const struct reading *r) {
@@ -410,6 +440,8 @@ static enum nai_relation_kind of_two(struct nai_relation *out, const struct read
   out->without = r->says[SAYS_REST] ? out->things[0].names : NULL;
   if (r->says[SAYS_AFTER])
     return read_after(out, r);
+  if (r->says[SAYS_COVERED])
+    return NAI_RELATION_COVER;
   bool differs = r->says[SAYS_RATIO]; /* "the difference between X and Y" */
   for (size_t i = 0; i < r->q->count; i++)
     differs |= nai_word_is_of("difference differ compare compared comparison", r->q->words[i].text);
@@ -436,10 +468,10 @@ static enum nai_relation_kind of_two(struct nai_relation *out, const struct read
 }
 
 static enum nai_relation_kind kind_of(struct nai_relation *out, const struct reading *r) {
-  bool on_gpu = false; /* the host's time of what runs on GPUs is another question */
+  bool on_gpu = false, on_host = false; /* the host's time of what runs on GPUs is another question */
   for (size_t t = 0; t < out->count; t++)
-    on_gpu |= nai_thing_is_on_gpu(&out->things[t]);
-  if (r->says[SAYS_HOST] && on_gpu)
+    *(nai_thing_is_on_gpu(&out->things[t]) ? &on_gpu : &on_host) = true;
+  if (r->says[SAYS_HOST] && on_gpu && !on_host)
     return NAI_RELATION_NONE;
   const bool limited = out->filter.least_ns >= 0 || out->filter.most_ns >= 0;
   if (limited && out->count > 1) /* of which one? */
@@ -466,10 +498,12 @@ static const uint64_t taken_up[] = {
     [NAI_RELATION_PER] = OF(PER),
     [NAI_RELATION_BETWEEN] =
         OF(FROM) | OF(AFTER) | OF(OR) | OF(BEGIN) | OF(END) | OF(FIRST) | OF(LAST) | OF(NEXT) | OF(GAP) | OF(REST),
-    [NAI_RELATION_GAPS] = OF(GAP) | OF(FROM) | OF(OR) | OF(CONSECUTIVE) | OF(NEXT),
+    [NAI_RELATION_GAPS] = OF(GAP) | OF(FROM) | OF(OR) | OF(CONSECUTIVE) | OF(NEXT) | OF(BEGIN),
     [NAI_RELATION_FIRST] = OF(FIRST) | OF(REST) | OF(OR) | OF(SLOWER) | OF(FASTER),
     [NAI_RELATION_TREND] = OF(OR) | OF(OVER) | OF(SLOWER) | OF(FASTER),
     [NAI_RELATION_OUTLIERS] = OF(OUTLIER) | OF(MORE) | OF(SLOWER) | OF(OR),
+    [NAI_RELATION_LAST] = OF(LAST) | OF(END) | OF(BEGIN),
+    [NAI_RELATION_COVER] = OF(WHILE) | OF(COVERED) | OF(BUSY) | OF(GAP) | OF(SHARE),
     [NAI_RELATION_LATENCY] = OF(LATENCY) | OF(FROM) | OF(OR) | OF(BEGIN) | OF(END)};
 
 /* Whether a relation takes up all that is said. */
@@ -490,12 +524,17 @@ static bool takes_up(const struct nai_relation *of, const struct reading *r) {
   return true;
 }
 
+static bool has_bytes(const struct nai_thing *thing) {
+  return thing->kind == NAI_THING_COPIES || thing->kind == NAI_THING_MIGRATIONS;
+}
+
 /* Whether the answer would be about what is asked: a limit is one of the events themselves, yes or no need something
  * to compare, and of groups there is no p95. */
 static bool is_meant(const struct nai_relation *of, const struct reading *r) {
   const bool limited = of->filter.least_ns >= 0 || of->filter.most_ns >= 0;
   const bool groups = of->kind == NAI_RELATION_GROUPS || of->kind == NAI_RELATION_RANKING;
-  return !(limited && of->kind != NAI_RELATION_NUMBERS) && !(groups && of->statistic == NAI_STATISTIC_P95) &&
+  const bool rate = of->statistic == NAI_STATISTIC_RATE && !has_bytes(&of->things[0]);
+  return !rate && !(limited && of->kind != NAI_RELATION_NUMBERS) && !(groups && of->statistic == NAI_STATISTIC_P95) &&
          !(of->kind == NAI_RELATION_COMPARE && of->yes_no && !compares(r));
 }
 
@@ -515,7 +554,12 @@ int nai_relation_read(struct nai_relation *out, const struct nai_asking *asking,
     if (out->things[t].kind == NAI_THING_OPERATIONS)
       out->statistic = NAI_STATISTIC_TOTAL;
   out->group = group_of(&r);
-  out->less = r.says[SAYS_FEWER] || r.says[SAYS_SHORTEST] || r.says[SAYS_FASTER];
+  const bool sized = out->count == 2 && has_bytes(&out->things[0]) && has_bytes(&out->things[1]);
+  if (sized && !out->statistic && /* of copies it is a matter of rates */
+      (r.says[SAYS_FASTER] || r.says[SAYS_SLOWER]))
+    out->statistic = NAI_STATISTIC_RATE;
+  const enum says slow = out->statistic == NAI_STATISTIC_RATE ? SAYS_SLOWER : SAYS_FASTER;
+  out->less = r.says[SAYS_FEWER] || r.says[SAYS_SHORTEST] || r.says[slow];
   out->yes_no = q->count && nai_word_is_of("is are was were does do did has have any", q->words[0].text) && !q->either;
   for (size_t i = 0; i < q->count; i++)
     out->compares |= nai_word_is_of("compare compared comparison", q->words[i].text);

@@ -12,10 +12,18 @@ static const struct {
   enum nai_thing_kind kind;
   const char *category, *op, *direction;
 } kinds[] = {
-    {"host to device copies|h2d copies|htod copies|h2d copy|h2d transfers|uploads|h2d|htod", NAI_THING_COPIES, NULL,
-     NULL, "Host-to-Device"},
-    {"device to host copies|d2h copies|dtoh copies|d2h copy|d2h transfers|downloads|d2h|dtoh", NAI_THING_COPIES, NULL,
-     NULL, "Device-to-Host"},
+    {"htod migrations|h2d migrations|migrations to the gpu|migrated to the gpu|migrations to gpu|host to device "
+     "migrations",
+     NAI_THING_MIGRATIONS, NULL, NULL, "Unified Host-to-Device"},
+    {"dtoh migrations|d2h migrations|migrations to the host|migrated to the host|migrated back to the host|migrations "
+     "back to the host|migrations to host|migrated back|device to host migrations",
+     NAI_THING_MIGRATIONS, NULL, NULL, "Unified Device-to-Host"},
+    {"page migrations|page migration|unified memory migrations|managed memory migrations|migrations|migration",
+     NAI_THING_MIGRATIONS, NULL, NULL, NULL},
+    {"host to device copies|h2d copies|htod copies|h2d copy|h2d transfers|uploads|upload|h2d|htod", NAI_THING_COPIES,
+     NULL, NULL, "Host-to-Device"},
+    {"device to host copies|d2h copies|dtoh copies|d2h copy|d2h transfers|downloads|download|back to the host|d2h|dtoh",
+     NAI_THING_COPIES, NULL, NULL, "Device-to-Host"},
     {"device to device copies|d2d copies|d2d", NAI_THING_COPIES, NULL, NULL, "Device-to-Device"},
     {"elementwise kernels|elementwise kernel|elementwise|pointwise kernels|pointwise", NAI_THING_KERNELS, "elementwise",
      NULL, NULL},
@@ -33,7 +41,8 @@ static const struct {
     {"memory copies|memory copy|memcpys|memcpies|memcpy|copies|copy|copying|transfers|transfer", NAI_THING_COPIES, NULL,
      NULL, NULL},
     {"memsets|memset", NAI_THING_MEMSETS, NULL, NULL, NULL},
-    {"gpu work|gpu time|gpu operations|gpu activity|gpu ops", NAI_THING_OPERATIONS, NULL, NULL, NULL},
+    {"gpu work|gpu time|gpu operations|gpu activity|gpu ops|thing the gpu did|gpu did", NAI_THING_OPERATIONS, NULL,
+     NULL, NULL},
     {"kernel launch calls|kernel launches|launch calls|launches|launching kernels|launching", NAI_THING_LAUNCHES, NULL,
      NULL, NULL},
     {"synchronization calls|synchronizations|sync calls|syncs|waiting for sync|waiting for the gpu|synchronizing|"
@@ -305,10 +314,13 @@ static const char *const statements[NAI_THING_KINDS] = {
         "lead(start_ns) over (partition by tid order by start_ns) as next, start_ns, tid, pid, null, null, null, name from v_ranges "
         "where name = (select nvtx_path from repeating_units where first_kernel is null order by median_ns * repetitions desc, "
         "unit limit 1) and (:pid is null or pid = :pid) and not exists (select 1 from steps)) where next is not null",
+    [NAI_THING_MIGRATIONS] =
+        "select start_ns, end_ns, call_start_ns, tid, pid, device_id, stream_id, bytes, direction from v_copies where "
+        "direction like 'Unified%' and (:direction is null or direction = :direction)" PLACED,
     [NAI_THING_OPERATIONS] =
-        "select start_ns, end_ns, call_start_ns, tid, pid, device_id, stream_id, null, 'operation' from v_kernels where 1" PLACED
-        " union all select start_ns, end_ns, call_start_ns, tid, pid, device_id, stream_id, bytes, 'operation' from v_copies where "
-        "direction not like 'Unified%'" PLACED,
+        "select start_ns, end_ns, call_start_ns, tid, pid, device_id, stream_id, null, short_name from v_kernels where 1" PLACED
+        " union all select start_ns, end_ns, call_start_ns, tid, pid, device_id, stream_id, bytes, iif(direction = 'memset', direction, "
+        "direction || ' copy') from v_copies where direction not like 'Unified%'" PLACED,
 };
 
 struct loading {
