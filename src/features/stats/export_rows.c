@@ -19,21 +19,21 @@ static bool add_column(struct export_scan *s, struct nai_load *load, const struc
   s->columns[s->scan.column_count] = column;
   s->places[s->scan.column_count] = place;
   s->text[s->scan.column_count++] = text;
+  load->is_text[place] = text;
   return load->has[place] = true;
 }
 
 static int open_scan(struct nai_load *load, struct nai_err *err) {
   const struct nai_db_table *table = nai_trace_table(load->source->trace, load->table);
   struct export_scan *s;
-  int parts = load->parts;
   NAI_TRY(NAI_NEW(s, &load->source->arena, 1, err));
+  const int parts = load->parts;
   load->state = s;
   load->parts = 0;
   s->scan.columns = s->columns;
   s->rowid = -1;
   for (int c = 0; table && load->names[c]; c++) {
-    if (add_column(s, load, table, load->names[c], c) && *load->names[c] == '$' && !load->texts)
-      parts = 1; /* texts are numbered in the order of the file */
+    add_column(s, load, table, load->names[c], c);
     if (*load->names[c] == '#') {
       s->rowid = c;
       load->has[c] = true;

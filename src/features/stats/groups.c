@@ -2,6 +2,7 @@
 #include "features/stats/stats.h"
 
 #include "base/sort.h"
+#include "base/threads.h"
 
 /* --- keys ------------------------------------------------------------------------------------------------------ */
 
@@ -117,13 +118,14 @@ static int by_count(const void *left, const void *right) {
 
 enum { MAX_SINGLE = 16 };
 /* The deviation of the sample, by the formula and in the order of NVIDIA's, whose last digits some formats print. */
-static int set_deviations(struct nai_stats *stats, uint32_t groups, const struct nai_values *values,
-                          const uint32_t *more, struct nai_arena *arena, struct nai_err *err) {
+static int find_deviations(double *deviations, uint32_t groups, const struct nai_values *values, const uint32_t *more,
+                           struct nai_err *err) {
+  NAI_SCOPED(nai_arena) arena = NAI_ARENA(NULL);
   struct {
     double mean, squares;
     uint32_t count;
   } *sums = NULL, *sum;
-  NAI_TRY(NAI_NEW(sums, arena, groups, err));
+  NAI_TRY(NAI_NEW(sums, &arena, groups, err));
   for (uint32_t i = 0; i < values->rows; i++) {
     if (values->groups[i] == NAI_NO_GROUP)
       continue;
@@ -138,14 +140,23 @@ static int set_deviations(struct nai_stats *stats, uint32_t groups, const struct
     }
   }
   for (uint32_t g = 0; g < groups; g++)
-    stats[g].stddev = sums[g].count > 1 ? sqrt(sums[g].squares / (sums[g].count - 1)) : 0;
+    deviations[g] = sums[g].count > 1 ? sqrt(sums[g].squares / (sums[g].count - 1)) : 0;
   return NAI_OK;
+}
+
+static void set_deviations(struct nai_stats *stats, const double *deviations, uint32_t groups) {
+  for (uint32_t g = 0; g < groups; g++)
+    stats[g].stddev = deviations[g];
 }
 
 int nai_stats_describe(struct nai_stats *stats, uint32_t groups, const struct nai_values *values,
                        struct nai_arena *arena, struct nai_err *err) {
+  double *deviations;
+  NAI_TRY(NAI_NEW(deviations, arena, groups, err));
   NAI_TRY(nai_group_stats(stats, groups, values, err));
-  return set_deviations(stats, groups, values, NULL, arena, err);
+  NAI_TRY(find_deviations(deviations, groups, values, NULL, err));
+  set_deviations(stats, deviations, groups);
+  return NAI_OK;
 }
 
 /* Groups by total, descending; those of equal totals as `ties` says. */
@@ -202,10 +213,10 @@ static void add_row(struct nai_stats *stats, int64_t value, int64_t weight) {
 }
 
 /* Statistics of groups some of whose rows are more than one. */
-static int weigh(struct nai_stats *stats, struct nai_stats_groups *groups, struct nai_arena *arena,
-                 struct nai_err *err) {
+static int weigh(struct nai_stats *stats, const struct nai_stats_groups *groups, struct nai_err *err) {
+  NAI_SCOPED(nai_arena) arena = NAI_ARENA(NULL);
   struct nai_key *keys;
-  NAI_TRY(NAI_NEW(keys, arena, groups->rows, err));
+  NAI_TRY(NAI_NEW(keys, &arena, groups->rows, err));
   for (uint32_t i = 0; i < groups->rows; i++)
     keys[i] = (struct nai_key){nai_key_from_i64(groups->value[i]), i};
   NAI_TRY(nai_sort_keys(keys, groups->rows, err));
@@ -227,17 +238,33 @@ static int weigh(struct nai_stats *stats, struct nai_stats_groups *groups, struc
   return NAI_OK;
 }
 
+/* The deviations are found beside all else. */
+struct finishing {
+  struct nai_stats_groups *groups;
+  struct nai_stats *stats;
+  double *deviations;
+};
+
+static int finish(void *ctx, int task, struct nai_err *err) {
+  const struct finishing *f = ctx;
+  const struct nai_stats_groups *groups = f->groups;
+  const struct nai_values values = {.rows = groups->rows, .groups = groups->group, .values = groups->value};
+  if (task)
+    return find_deviations(f->deviations, groups->count, &values, groups->more, err);
+  return groups->more ? weigh(f->stats, groups, err) : nai_group_stats(f->stats, groups->count, &values, err);
+}
+
 int nai_stats_groups_finish(struct nai_stats_groups *groups, struct nai_stats_source *source, int name_key,
                             enum nai_stats_ties ties, struct nai_err *err) {
-  const struct nai_values values = {.rows = groups->rows, .groups = groups->group, .values = groups->value};
   struct nai_arena *arena = &source->arena;
-  struct nai_stats *stats = NULL;
+  struct finishing f = {.groups = groups};
   groups->count = groups->of.count;
-  NAI_TRY(NAI_NEW(stats, arena, groups->count, err));
+  NAI_TRY(NAI_NEW(f.stats, arena, groups->count, err));
+  NAI_TRY(NAI_NEW(f.deviations, arena, groups->count, err));
   NAI_TRY(NAI_NEW(groups->sorted, arena, groups->count, err));
-  NAI_TRY(groups->more ? weigh(stats, groups, arena, err) : nai_group_stats(stats, groups->count, &values, err));
-  NAI_TRY(set_deviations(stats, groups->count, &values, groups->more, arena, err));
-  return sort_groups(groups, stats, ties, source, name_key, err);
+  NAI_TRY(nai_parallel(nai_cpu_count(), 2, finish, &f, err));
+  set_deviations(f.stats, f.deviations, groups->count);
+  return sort_groups(groups, f.stats, ties, source, name_key, err);
 }
 
 int nai_stats_check_ties(struct nai_stats_rows *rows, const struct nai_stats_groups *groups, struct nai_err *err) {

@@ -56,8 +56,6 @@ int nai_load_flush(struct nai_load_part *part, struct nai_err *err) {
 }
 
 int nai_load_text(int64_t *value, const struct nai_load_part *part, const char *text, size_t len, struct nai_err *err) {
-  if (!part->load->texts)
-    return nai_stats_add_text(value, part->load->source, text, len, err);
   *value = nai_strings_add(&part->load->texts[part->number], text, len);
   return nai_memory_check(*value != NAI_NO_STRING, err);
 }

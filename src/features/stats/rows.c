@@ -80,6 +80,40 @@ static void close_gaps(struct nai_load *load) {
   load->out->count = (uint32_t)row;
 }
 
+/* Numbers of the source for those of a part: parts one after the other, as in the file. */
+static int number_texts(int64_t **out, struct nai_stats_source *source, const struct nai_strings *texts,
+                        struct nai_err *err) {
+  NAI_TRY(NAI_NEW(*out, &source->arena, texts->count, err));
+  for (uint32_t i = 0; i < texts->count; i++)
+    NAI_TRY(nai_stats_add_text(&(*out)[i], source, nai_strings_get(texts, i), nai_strings_len(texts, i), err));
+  return NAI_OK;
+}
+
+struct renumbering {
+  const struct nai_load *load;
+  int64_t **texts; /* of each part */
+};
+
+static int renumber_part(void *ctx, int number, struct nai_err *err) {
+  const struct renumbering *r = ctx;
+  (void)err;
+  for (int c = 0; c < NAI_STATS_MAX_COLUMNS; c++) {
+    int64_t *cells = r->load->is_text[c] ? r->load->out->at[c] : NULL;
+    for (int64_t i = r->load->first[number]; i < r->load->end[number] && cells; i++)
+      if (cells[i] != NAI_STATS_NULL)
+        cells[i] = r->texts[number][cells[i]];
+  }
+  return NAI_OK;
+}
+
+static int renumber(const struct nai_load *load, struct nai_err *err) {
+  struct renumbering r = {.load = load};
+  NAI_TRY(NAI_NEW(r.texts, &load->source->arena, (size_t)load->parts, err));
+  for (int p = 0; p < load->parts; p++)
+    NAI_TRY(number_texts(&r.texts[p], load->source, &load->texts[p], err));
+  return nai_parallel(load->parts, load->parts, renumber_part, &r, err);
+}
+
 static int read_parts(struct nai_load *load, struct nai_err *err) {
   struct nai_arena *arena = &load->source->arena;
   const int columns = columns_of(load);
@@ -105,8 +139,10 @@ static int read_parts(struct nai_load *load, struct nai_err *err) {
   if (load->block)
     NAI_TRY(load->block(load->ctx, NULL, 0, (uint32_t)rows, err));
   NAI_TRY(nai_parallel(load->parts, load->parts, read_part, load, err));
-  if (!load->block)
-    close_gaps(load);
+  if (load->block)
+    return NAI_OK;
+  NAI_TRY(renumber(load, err));
+  close_gaps(load);
   return NAI_OK;
 }
 
@@ -123,18 +159,14 @@ static int load_table(struct nai_load *load, struct nai_err *err) {
 
 int nai_stats_load(struct nai_stats_events *out, struct nai_stats_source *source, const char *table,
                    const char *const *names, struct nai_err *err) {
-  struct nai_load load = {.source = source, .table = table, .names = names, .out = out, .parts = nai_cpu_count()};
+  const int parts = nai_cpu_count();
+  struct nai_load load = {.source = source, .table = table, .names = names, .out = out, .parts = parts};
   *out = (struct nai_stats_events){0};
-  return load_table(&load, err);
-}
-
-/* Numbers of the source for those of a part, in the order of the file. */
-static int number_texts(int64_t **out, struct nai_stats_source *source, const struct nai_strings *texts,
-                        struct nai_err *err) {
-  NAI_TRY(NAI_NEW(*out, &source->arena, texts->count, err));
-  for (uint32_t i = 0; i < texts->count; i++)
-    NAI_TRY(nai_stats_add_text(&(*out)[i], source, nai_strings_get(texts, i), nai_strings_len(texts, i), err));
-  return NAI_OK;
+  NAI_TRY(NAI_NEW(load.texts, &source->arena, (size_t)parts, err));
+  const int rc = load_table(&load, err);
+  for (int p = 0; p < parts; p++)
+    nai_strings_free(&load.texts[p]);
+  return rc;
 }
 
 int nai_stats_load_blocks(struct nai_stats_source *source, const char *table, const char *const *names,

@@ -228,6 +228,7 @@ static int add_column(struct nai_load *load, const char *name, int place, struct
     NAI_TRY(column_of(&column->other, k->table, kept->how == NAI_KEPT_CALL ? "suffix" : "open", err));
   k->count++;
   load->has[place] = true;
+  load->is_text[place] = kept->how == NAI_KEPT_TEXT || kept->how == NAI_KEPT_CALL;
   return NAI_OK;
 }
 
@@ -275,7 +276,7 @@ static int open_kept(struct nai_load *load, struct nai_err *err) {
   NAI_TRY(read_small(&offset, &one, load, "capture", "time_offset_ns", err));
   k->offset = one == 1 ? *offset : 0;
   NAI_TRY(add_columns(load, err));
-  load->parts = load->texts ? wanted : 1; /* texts of the source are numbered by one */
+  load->parts = wanted;
   NAI_TRY(NAI_NEW(k->part_rows, &load->source->arena, (size_t)load->parts, err));
   for (int p = 0; p < load->parts; p++)
     k->part_rows[p] = k->table->rows * (p + 1) / load->parts - k->table->rows * p / load->parts;

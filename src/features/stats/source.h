@@ -22,15 +22,16 @@ struct nai_load {
   const char *const *names;
   nai_stats_block_fn *block; /* takes the rows, NAI_LOAD_BLOCK at a time; NULL: `out` has room for all */
   void *ctx;
-  struct nai_strings *texts; /* of each part; NULL: texts are numbers of the source's */
+  struct nai_strings *texts; /* of each part: what its cells of texts are numbers of */
   struct nai_stats_events *out;
   int parts;            /* at most; a reader makes it fewer, or 0: there are no rows */
   bool filtered;        /* rows are those that the source's filter lets through */
   int64_t *first, *end; /* of each part: where its rows lie */
   /* of the reader */
-  bool has[NAI_LOAD_COLUMNS]; /* columns that it fills */
-  const int64_t *part_rows;   /* of each part, at most */
-  int64_t kind;               /* that rows have in the column NAI_LOAD_KIND */
+  bool has[NAI_LOAD_COLUMNS];     /* columns that it fills */
+  bool is_text[NAI_LOAD_COLUMNS]; /* those of texts */
+  const int64_t *part_rows;       /* of each part, at most */
+  int64_t kind;                   /* that rows have in the column NAI_LOAD_KIND */
   void *state;
 };
 
@@ -53,7 +54,7 @@ extern const struct nai_load_reader nai_export_reader, nai_run_reader;
 void nai_load_clear(int64_t *cells, int64_t count);
 /* Hands on the rows of the block. */
 NAI_MUST_CHECK int nai_load_flush(struct nai_load_part *part, struct nai_err *err);
-/* A text as a number. */
+/* A text as a number of the part's. */
 NAI_MUST_CHECK int nai_load_text(int64_t *value, const struct nai_load_part *part, const char *text, size_t len,
                                  struct nai_err *err);
 
