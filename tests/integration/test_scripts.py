@@ -160,6 +160,17 @@ support.main()
                       "tests/integration/test_some.py Some.test_bad\n", text)
         self.assertEqual(text.count("test_some.py"), 1)
 
+    def test_the_first_tier_is_not_run_twice(self):
+        """Of it CI's second part runs what a later tier or reference traces make more of."""
+        place = fresh_dir()
+        for name, more, ran in (("plain", "", 0), ("more", "support.by_tier(1, 2)\n", 1)):
+            script = place / f"{name}.py"
+            script.write_text(self.PYTHON.format(path=str(pathlib.Path(support.__file__).parent)).replace("support.main()", more + "support.main()"))
+            done = subprocess.run([sys.executable, script], capture_output=True, text=True, check=False,
+                                  env={**os.environ, "NAI_FIRST_TIER_DONE": "1", "NAI_TEST_TIER": "ci", "NAI_SANITIZED": "0"})
+            self.assertEqual(done.returncode, ran, done.stderr)
+            self.assertEqual("test_bad" in done.stderr, bool(ran))
+
     def test_nothing_ran(self):
         status, lines, _ = self.summary(("unit.none", "exit 77"))
         self.assertEqual((status, lines[-1]), (1, "check: 0 passed, 0 failed, 1 skipped"))
