@@ -203,6 +203,12 @@ class Relations(unittest.TestCase):
             self.assertGreater(len(by_gpu), 1)
             said = self.check(export, f"gpu utilization while {event.name} runs")
             self.assertEqual([float(share) for share in re.findall(r"GPU \d+: ([\d.]+) %", said)], [round(share, 1 if share < 99.95 else 0) for share in by_gpu])
+        export = Export("host-bound")
+        first, last = min(e.start for e in export.kernels), max(e.end for e in export.kernels)
+        span = [export.kernels[0]._replace(start=first, end=last)]
+        work = export.kernels + export.copies + export.memsets
+        self.assertEqual(len({e.gpu for e in work}), 1)
+        self.check(export, "how much of the time between the first and the last kernel is the gpu busy", 100 * covered(span, work) / (last - first))
         export = Export("copy-bound")
         name, copies = export.kernels[0].name, of(export.copies, export.copies[0].name)
         kernels = of(export.kernels, name)

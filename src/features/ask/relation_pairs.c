@@ -121,14 +121,16 @@ int nai_say_share(struct nai_answering *a, struct nai_err *err) {
   return NAI_OK;
 }
 
-/* When those on one GPU run, or on the host; -1: all of them. */
-static void gather(struct nai_intervals *out, const struct nai_thing_events *events, int64_t gpu,
+/* When those on one GPU run, or on the host; -1: all of them. `span`: from the first one to the last. */
+static void gather(struct nai_intervals *out, const struct nai_thing_events *events, int64_t gpu, bool span,
                    struct nai_interval *room) {
   size_t count = 0;
   for (uint32_t i = 0; i < events->count; i++)
     if (gpu < 0 || events->at[i].gpu < 0 || events->at[i].gpu == gpu)
       room[count++] = (struct nai_interval){events->at[i].start, events->at[i].end};
-  nai_intervals_gather(out, room, count);
+  for (size_t i = 1; i < count && span; i++)
+    room[0].end = room[i].end > room[0].end ? room[i].end : room[0].end;
+  nai_intervals_gather(out, room, span && count ? 1 : count);
 }
 
 static int say_cover_of(struct nai_answering *a, int64_t gpu, bool more, struct nai_err *err) {
@@ -136,8 +138,8 @@ static int say_cover_of(struct nai_answering *a, int64_t gpu, bool more, struct 
   struct nai_buf *out = &a->said;
   struct nai_interval *room;
   NAI_TRY(NAI_NEW(room, nai_answering_arena(a), (size_t)a->events[0].count + a->events[1].count, err));
-  gather(&whole, &a->events[0], gpu, room);
-  gather(&cover, &a->events[1], gpu, room + a->events[0].count);
+  gather(&whole, &a->events[0], gpu, a->r->span, room);
+  gather(&cover, &a->events[1], gpu, false, room + a->events[0].count);
   nai_intervals_intersect(&both, &whole, &cover);
   NAI_TRY(nai_memory_check(!whole.oom && !cover.oom && !both.oom, err));
   const int64_t of = nai_intervals_total_ns(&whole), covered = nai_intervals_total_ns(&both);
@@ -147,8 +149,9 @@ static int say_cover_of(struct nai_answering *a, int64_t gpu, bool more, struct 
   if (more)
     nai_buf_printf(out, "GPU %" PRId64 ": ", gpu);
   nai_fmt_percent(out, nai_percent((double)covered, (double)of));
-  nai_buf_puts(out, " of the time of ");
-  nai_put_thing(out, &a->r->things[0], false);
+  nai_buf_puts(out, a->r->span ? " of the time from the first " : " of the time of ");
+  nai_put_thing(out, &a->r->things[0], a->r->span);
+  nai_buf_puts(out, a->r->span ? " to the last" : "");
   if (a->r->things[1].kind == NAI_THING_OPERATIONS) {
     nai_buf_puts(out, " passes with work on the GPU: ");
   } else {

@@ -106,8 +106,8 @@ static const char *const vocabulary[SAYS] = {
     [SAYS_PROCESS] = "process processes pid pids rank ranks",
     [SAYS_STREAM] = "stream streams",
     [SAYS_THREAD] = "thread threads",
-    [SAYS_BUSY] = "busy utilization utilisation utilized active",
-    [SAYS_WHILE] = "while during whilst meanwhile",
+    [SAYS_BUSY] = "busy utilization utilized active",
+    [SAYS_WHILE] = "while during whilst",
     [SAYS_COVERED] = "covered covers cover overlapped overlapping overlaps overlap hidden hide hides",
     [SAYS_WHY] = "why",
     [SAYS_HOST] = "host cpu",
@@ -389,7 +389,8 @@ static bool is_while(const struct nai_relation *of, const struct reading *r) {
 static enum nai_relation_kind of_time(struct nai_relation *out, const struct reading *r) {
   if (r->says[SAYS_OUTLIER] || (out->times > 0 && compares(r) && r->says[SAYS_MEDIAN]))
     return NAI_RELATION_OUTLIERS;
-  if (is_while(out, r)) {
+  out->span = r->says[SAYS_FROM] && r->says[SAYS_FIRST] && r->says[SAYS_LAST] && r->says[SAYS_BUSY];
+  if (out->span || is_while(out, r)) {
     out->things[1] = (struct nai_thing){.kind = NAI_THING_OPERATIONS};
     out->count = 2;
     return NAI_RELATION_COVER;
@@ -503,7 +504,7 @@ static const uint64_t taken_up[] = {
     [NAI_RELATION_TREND] = OF(OR) | OF(OVER) | OF(SLOWER) | OF(FASTER),
     [NAI_RELATION_OUTLIERS] = OF(OUTLIER) | OF(MORE) | OF(SLOWER) | OF(OR),
     [NAI_RELATION_LAST] = OF(LAST) | OF(END) | OF(BEGIN),
-    [NAI_RELATION_COVER] = OF(WHILE) | OF(COVERED) | OF(BUSY) | OF(GAP) | OF(SHARE),
+    [NAI_RELATION_COVER] = OF(WHILE) | OF(COVERED) | OF(BUSY) | OF(GAP) | OF(SHARE) | OF(FROM) | OF(FIRST) | OF(LAST),
     [NAI_RELATION_LATENCY] = OF(LATENCY) | OF(FROM) | OF(OR) | OF(BEGIN) | OF(END)};
 
 /* Whether a relation takes up all that is said. */

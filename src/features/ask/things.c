@@ -43,8 +43,8 @@ static const struct {
     {"memsets|memset", NAI_THING_MEMSETS, NULL, NULL, NULL},
     {"gpu work|gpu time|gpu operations|gpu activity|gpu ops|thing the gpu did|gpu did", NAI_THING_OPERATIONS, NULL,
      NULL, NULL},
-    {"kernel launch calls|kernel launches|launch calls|launches|launching kernels|launching", NAI_THING_LAUNCHES, NULL,
-     NULL, NULL},
+    {"kernel launch calls|does the launch|does a launch|kernel launches|launch calls|launches|launching kernels|launching",
+     NAI_THING_LAUNCHES, NULL, NULL, NULL},
     {"synchronization calls|synchronizations|sync calls|syncs|waiting for sync|waiting for the gpu|synchronizing|"
      "synchronization|sync|synchronize",
      NAI_THING_WAITS, NULL, NULL, NULL},
