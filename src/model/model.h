@@ -117,7 +117,7 @@ struct nai_phase_sum {
 /* Parts of the model: built when somebody needs them, in this order. parts.c says what each needs and costs. */
 enum nai_model_part {
   NAI_PART_NAMES,         /* api_class, kernel_category, kernel_communication */
-  NAI_PART_LAUNCHES,      /* kernel_api, memop_api, graph_api, api_owns */
+  NAI_PART_LAUNCHES,      /* kernel_api, memop_api, graph_api, api_owns, free_waits */
   NAI_PART_RANGES,        /* nvtx_by_thread */
   NAI_PART_CALLS,         /* api_by_thread */
   NAI_PART_CALL_STATS,    /* call_stats */
@@ -189,7 +189,8 @@ struct nai_model {
 
   /* launch join: row of api_events, NAI_NO_ROW when unmatched */
   uint32_t *kernel_api, *memop_api, *graph_api;
-  uint8_t *api_owns; /* per api row: bit per enum nai_op_type it launched */
+  uint8_t *api_owns;   /* per api row: bit per enum nai_op_type it launched */
+  uint8_t *free_waits; /* per api row: it frees memory, and waited for the GPU; NULL: none did */
 
   /* host timelines */
   struct nai_groups api_by_thread;  /* by start, then end descending */
@@ -323,10 +324,11 @@ static inline uint32_t nai_model_op_api(const struct nai_model *m, const struct 
 uint32_t nai_model_op_from(const struct nai_model *model, const struct nai_gpu *gpu, int64_t t);
 /* The same, where operations before number `first` start earlier, and few others do. */
 uint32_t nai_model_op_behind(const struct nai_model *model, const struct nai_gpu *gpu, uint32_t first, int64_t t);
-/* Whether the call waits for the GPU: a synchronisation function, or a blocking copy that owns a copy. */
+/* Whether the call waits for the GPU: a synchronisation function, a blocking copy that owns a copy, or one that frees
+ * memory and came back when the work launched before it was done. */
 static inline bool nai_model_api_blocks(const struct nai_model *m, uint32_t api) {
   enum nai_api_class c = m->api_class[nai_val_text(&m->apis.name, api)];
-  return c == NAI_API_BLOCKING ||
+  return c == NAI_API_BLOCKING || (m->free_waits && m->free_waits[api]) ||
          (c == NAI_API_BLOCKING_COPY && (!m->memops.n || m->api_owns[api] & (1 << NAI_OP_COPY | 1 << NAI_OP_SET)));
 }
 const char *nai_model_api_name(const struct nai_model *model, uint32_t api);

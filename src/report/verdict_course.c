@@ -29,7 +29,7 @@ static void put_main(struct nai_buf *out, const struct nai_report *report, const
     nai_fmt_duration(out, (double)most.function_ns);
   }
   if (most.own_ns) {
-    nai_buf_puts(out, ", own code ");
+    nai_buf_puts(out, ", outside of CUDA calls ");
     nai_fmt_duration(out, (double)most.own_ns);
   }
   nai_buf_putc(out, ')');

@@ -117,7 +117,7 @@ class DominantKernel(unittest.TestCase):
 
     def test_what_the_verdict_names_of_a_phase(self):
         """A call that takes a third of what follows the work, with its time; threads that are waited for by what they are."""
-        for found, words in ((real("tensorrt_inference"), r"1\.36 s afterwards \(cuModuleUnload 479\.4 ms, own code 847\.1 ms\)"),
+        for found, words in ((real("tensorrt_inference"), r"1\.36 s afterwards \(cuModuleUnload 479\.4 ms, outside of CUDA calls 847\.1 ms\)"),
                              (real("unified_memory"), r"setup \(drand\)"), (real("windows_wddm_cc120"), r"of 10 min 18 s \(10 min 16 s pauses \(no CUDA call\)\)")):
             if found:
                 self.assertRegex(found.verdict, words)
@@ -144,7 +144,7 @@ class DominantKernel(unittest.TestCase):
 
     def test_a_simulated_saving_beside_shares_of_the_capture_says_what_it_is_of(self):
         for said in each(sibling("triangular_solves", "nsys_report__report_level")):
-            self.assertRegex(said.verdict, r"simulated saving [\d.]+ µs per step \([\d.]+ %\); then grid too small")
+            self.assertRegex(said.verdict, r"simulated saving [\d.]+ µs per repetition \([\d.]+ %\); then [a-z ]+ \([\d.]+ % of the capture\)")
 
     @support.tier("ci")
     def test_explaining_a_kernel_prints_the_same_command(self):
@@ -312,7 +312,7 @@ class Causes(unittest.TestCase):
         self.assertEqual((finding["severity"], finding["saving_ns"], finding["place"]), ("high", 400 * 32_100, "row"))
         for said in each(real("openacc_2021"), sibling("triangular_solves", "nsys_report__report_level")):
             loop, idle = said.findings["idle-wait-per-launch"], sum(support.ns_of_ms(r["active_ms"]) for r in said.rows("idle_causes"))
-            self.assertGreater(loop["saving_ns"], 0.95 * idle)
+            self.assertGreater(loop["saving_ns"], 0.93 * idle)
             self.assertFalse({"idle-launch-call", "idle-blocking-call", "idle-queue-drained", "idle-host-code", "launch-bound",
                               "allocation-in-steady-state"} & set(said.findings))
 
@@ -535,7 +535,7 @@ class Prices(unittest.TestCase):
             exposed = sum(float(r["exposed_copy_ms"]) for r in said.rows("gpu_active"))
             advice = said.findings["exposed-copy"]["recommendation"]
             told.add((3 * touch > exposed, "**Pin**" in advice))
-            self.assertEqual("**Use host buffers again**" in advice, 3 * touch > exposed, said.out)
+            self.assertEqual("**Reuse host buffers**" in advice, 3 * touch > exposed, said.out)
             if "**Pin**" in advice:
                 self.assertGreaterEqual(4 * gain, exposed, said.out)
         self.assertGreaterEqual(len(told), 2, told)
@@ -803,13 +803,38 @@ class WhatExpertsAskFirst(unittest.TestCase):
     def test_a_context_that_no_call_creates(self):
         """The profiler attaches to a new context in 90 ms without a call: CUDA is not set up yet, so the program is not blamed."""
         first = "FROM CUPTI_ACTIVITY_KIND_RUNTIME ORDER BY start LIMIT 1"
-        said = edited(trace("neglected"), "unrecorded", "INSERT INTO StringIds (id, value) VALUES (900000, 'cuModuleGetLoadingMode'), (900001, 'CUPTI Resource Management')",
-                      f"INSERT INTO PROFILER_OVERHEAD (start, end, globalTid, nameId, overheadType) SELECT start - 60000000, start - 59000000, globalTid, 900001, 1 {first}",
-                      "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME (start, end, eventClass, globalTid, correlationId, nameId, returnValue) "
-                      f"SELECT start - 90001000, start - 90000000, eventClass, globalTid, 900000, 900000, 0 {first}")
+        def attached(name, ended):
+            """A report on a trace in which that is done so many ms before the next call."""
+            return edited(trace("neglected"), name, "INSERT INTO StringIds (id, value) VALUES (900000, 'cuModuleGetLoadingMode'), (900001, 'CUPTI Resource Management')",
+                          f"INSERT INTO PROFILER_OVERHEAD (start, end, globalTid, nameId, overheadType) SELECT start - 89000000, start - {ended}000000, globalTid, 900001, 1 {first}",
+                          "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME (start, end, eventClass, globalTid, correlationId, nameId, returnValue) "
+                          f"SELECT start - 90001000, start - 90000000, eventClass, globalTid, 900000, 900000, 0 {first}")
+        said = attached("unrecorded", 10)
         self.assertEqual(said.findings["cuda-initialization"]["saving_ns"], 90_000_000)
         self.assertNotIn("host-before-work", said.findings)
         self.assertIn("90.0 ms setup (CUDA initialization)", said.verdict)
+        # what follows for long is no part of it: code that nobody recorded
+        said = attached("attached-early", 60)
+        self.assertEqual(said.findings["cuda-initialization"]["saving_ns"], 30_000_000)
+        self.assertEqual(said.findings["host-before-work"]["saving_ns"], 60_000_000)
+        self.assertNotIn("CUDA initialization", said.verdict)
+
+    def test_a_call_that_frees_waits(self):
+        """cudaFree comes back when the work that was launched before it is done, and is a wait like any other; cudaFreeAsync is none."""
+        def freed(name, function):
+            return edited(trace("drained-queue"), name, f"UPDATE StringIds SET value = '{function}' WHERE value LIKE 'cudaStreamSynchronize%'")
+        before, said = generated("drained-queue"), freed("frees", "cudaFree_v3020")
+        wait, = (row for row in before.rows("sync_calls") if row["api_name"] == "cudaStreamSynchronize")
+        free, = (row for row in said.rows("sync_calls") if row["api_name"] == "cudaFree")
+        self.assertEqual(free["call_count"], wait["call_count"])
+        drained = [next(row for row in report.rows("idle_causes") if row["cause"] == "queue_drained") for report in (before, said)]
+        self.assertEqual(drained[0]["total_ns"], drained[1]["total_ns"])
+        self.assertEqual([row["what"].split()[0] for row in drained], ["cudaStreamSynchronize", "cudaFree"])
+        for said in each(sibling("triangular_solves", "nsys_report__report_level")):
+            self.assertIn("Synchronization after each launch (cudaFree)", said.verdict)
+            self.assertIn("`cudaFreeAsync` does not", said.advice)
+        said = freed("frees-later", "cudaFreeAsync_v11020")
+        self.assertFalse([row for row in said.rows("sync_calls") if "Free" in row["api_name"]])
 
     def test_findings_of_one_title_are_told_apart(self):
         """Two kernels share the work of serving; in the report, on the terminal and for programs each is called by its name."""
@@ -856,17 +881,20 @@ class WhatExpertsAskFirst(unittest.TestCase):
 
     def test_busy_is_not_useful(self):
         few = edited(trace("cpp"), "few-blocks", "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET gridX = 4, gridY = 1, gridZ = 1")
-        for said in each(few, real("mig_a30"), real("solver_nvtx_osrt_sched")):
+        for said in each(few, real("mig_a30")):
             self.assertEqual(said.findings["underfilled"]["severity"], "high")
-        if real("solver_nvtx_osrt_sched"):  # with a hundred blocks the kernel takes as long as with one
-            self.assertIn("takes no longer", real("solver_nvtx_osrt_sched").evidence("underfilled"))
+        if real("solver_nvtx_osrt_sched"):  # with a hundred blocks the kernel takes as long as with one: nobody knows what more of them save
+            serial = real("solver_nvtx_osrt_sched")
+            self.assertIn("takes no longer", serial.evidence("underfilled"))
+            self.assertEqual((serial.findings["underfilled"]["severity"], serial.findings["underfilled"]["saving_ns"]), ("low", None))
+            self.assertNotIn("split the work", serial.advice)
             self.assertNotIn("takes no longer", real("mig_a30").evidence("underfilled"))
         if real("unified_memory"):
             self.assertEqual(real("unified_memory").findings["uvm-bound"]["severity"], "medium")
 
     def test_time_of_the_host_begins_with_a_function(self):
         for said in each(real("mordred_2021")):
-            self.assertIn("**Give it its input**: `getc`", said.advice)
+            self.assertIn("**Redirect stdin**: `getc`", said.advice)
             self.assertNotIn("Start with `", said.advice)
         for said in each(real("unified_memory")):
             self.assertIn("**Look at the threads that it waits for**", said.advice)
@@ -888,7 +916,7 @@ class WhatExpertsAskFirst(unittest.TestCase):
             self.assertIn("page faults of host memory", said.evidence("exposed-copy"))
             if single:
                 advice = said.findings["exposed-copy"]["recommendation"]
-                self.assertIn("**Use host buffers again**", advice)
+                self.assertIn("**Reuse host buffers**", advice)
                 self.assertNotIn("**Pin**", advice)  # a single copy
 
     def test_the_programs_own_timer(self):

@@ -326,11 +326,6 @@ def page_faults(where):
     return lambda e: e.both(e.rows("KERNEL"), e.rows("MEMCPY", where))
 
 
-def before_migrations(e):
-    moved = {start for start, _ in e.rows("MEMCPY", "copyKind > 10")}
-    return [gap for gap in e.gaps if gap[1] in moved]
-
-
 def steps_of_ten_kernels(e):
     kernels = sorted(e.rows("KERNEL"))
     return [(kernels[i][0], kernels[i + 9][1]) for i in range(0, len(kernels), 10)]
@@ -402,12 +397,6 @@ def migrations(*kinds):
     return edited("healthy", KERNEL.format(end=151 * MS), *insert)
 
 
-def read_back():
-    """The host touches a page every two milliseconds."""
-    insert = [MIGRATION.format(at=(5 + 2 * i) * MS, length=MS, bytes=1 << 20).replace(TO_GPU, TO_HOST) for i in range(60)]
-    return edited("healthy", KERNEL.format(end=5 * MS), *insert)
-
-
 def one_thread():
     return edited("healthy", KERNEL.format(end=151 * MS))
 
@@ -451,7 +440,7 @@ def sampled_in(function):
     return lambda: edited("cpu-work", f"UPDATE StringIds SET value = '{function}' WHERE value LIKE 'decode(%' OR value LIKE 'augment(%'")
 
 
-TO_GPU, TO_HOST, EVICTED = "11, 4, 4, 2", "12, 4, 4, 2", "12, 4, 4, 4"  # copyKind, srcKind, dstKind, migrationCause
+TO_GPU, EVICTED = "11, 4, 4, 2", "12, 4, 4, 4"  # copyKind, srcKind, dstKind, migrationCause
 LINK_BYTES_PER_NS = 50
 H100_BYTES_PER_NS = 3352.32
 NOISE = 0.02  # single calls of microseconds that no finding counts
@@ -493,7 +482,6 @@ PAIRS = [
     ("idle-host-code", "cpu-work", own_code, 1.05),
     ("idle-launch-call", "launch-storm", idle_in("Launch"), 1.1),
     ("idle-module-load", "cold", loading, 1.1),
-    ("idle-page-migration", read_back, before_migrations, 1.05),
     ("idle-profiler", "profiler-flush", flushes, 1.05),
     ("launch-bound", "inference", behind_the_launch, 1.05),
     ("mpi-exposed", "mpi", in_mpi, 1.05),

@@ -13,7 +13,7 @@ static void put_stretch(const struct nai_health_checks *c, const char *check, en
 }
 
 /* A stretch of so much of the capture, in percent, without CUDA is worth a note. */
-enum { HALF = 50 };
+enum { HALF = 50, FIFTH = 20 };
 
 static void check_before(const struct nai_health_checks *c) {
   const struct nai_health *h = &c->h;
@@ -31,7 +31,7 @@ static void check_before(const struct nai_health_checks *c) {
                           nai_health_time(c, h->profiler_start_ns));
   if (!h->host_watched)
     said = nai_health_say(c, "%s; what the CPU did then was not recorded", said);
-  put_stretch(c, "before_first_cuda_call", own >= HALF && h->host_watched ? HEALTH_NOTE : HEALTH_OK, h->begin,
+  put_stretch(c, "before_first_cuda_call", own >= FIFTH && h->host_watched ? HEALTH_NOTE : HEALTH_OK, h->begin,
               h->first_call, said);
 }
 

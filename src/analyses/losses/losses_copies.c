@@ -7,9 +7,10 @@ enum { PEER = 10 };
 
 /* --- tiny copies with a wait each ------------------------------------------------------------- */
 
-/* The call that waits for the copy: its own, where that blocks, or the thread's next one. NAI_NO_ROW: none does. */
-static uint32_t waiting_call(const struct nai_model *m, uint32_t api) {
-  if (nai_model_api_blocks(m, api))
+/* The call that waits for a copy that starts then: its own, where that blocks, or the thread's next one. NAI_NO_ROW:
+ * none does. A few bytes of pageable memory are staged, and the call returns before they are copied. */
+static uint32_t waiting_call(const struct nai_model *m, uint32_t api, int64_t start) {
+  if (nai_model_api_blocks(m, api) && nai_val(&m->apis.end_ns, api) > start)
     return api;
   int32_t thread = nai_val_i32(&m->apis.thread, api);
   const struct nai_groups *calls = &m->api_by_thread;
@@ -49,7 +50,7 @@ static int add_tiny(const struct nai_loss_gpu *g, struct nai_err *err) {
     if (!nai_loss_is_transfer(g, g->copies[k]) || nai_at(&g->m->memops.bytes, op->row) > NAI_TINY_COPY)
       continue;
     uint32_t api = nai_model_op_api(g->m, op);
-    uint32_t wait = api == NAI_NO_ROW ? NAI_NO_ROW : waiting_call(g->m, api);
+    uint32_t wait = api == NAI_NO_ROW ? NAI_NO_ROW : waiting_call(g->m, api, nai_model_op_start(g->m, op));
     if (wait == NAI_NO_ROW)
       continue;
     int64_t start = nai_val(&g->m->apis.start_ns, api), end = nai_val(&g->m->apis.end_ns, wait);

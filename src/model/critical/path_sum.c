@@ -1,5 +1,7 @@
 #include "model/critical/path_sum.h"
 
+#include "model/calls/call_class.h"
+
 #include "base/buf.h"
 #include "base/sort.h"
 #include "model/cpu/cpu.h"
@@ -136,11 +138,12 @@ struct cause_time {
 
 NAI_ORDER(compare_times, struct cause_time, {b->ns, a->ns}, {a->cause, b->cause})
 
-/* The range that most of the host code is in, where that is at least half of it. */
+/* The range that most of the host code is in, where that is at least half of it. Without ranges it is called by the
+ * CUDA call behind it, which says nothing of it. */
 static const char *host_range(const struct nai_path_sum *s) {
   for (uint32_t i = 0; i < s->count; i++)
     if (s->groups[i].cause == NAI_PATH_HOST && s->groups[i].what_ns * 2 >= s->groups[i].ns)
-      return s->groups[i].what;
+      return s->groups[i].what && !nai_call_is_known(s->groups[i].what) ? s->groups[i].what : NULL;
   return NULL;
 }
 

@@ -96,23 +96,42 @@ static struct nai_interval between_calls(const struct nai_model *m, uint32_t thr
   return stretch.start > at ? (struct nai_interval){0} : stretch;
 }
 
+/* A stretch of a thread without a call, in which the profiler attached to a new context until then. */
+struct attached {
+  int64_t thread;
+  struct nai_interval stretch;
+  int64_t until;
+};
+
+/* The context is there when the profiler is done with it: what follows for long is code of the program's. */
+static int add_attached(struct nai_first_use *out, struct search *s, const struct attached *a, struct nai_err *err) {
+  const int64_t end = a->stretch.end - a->until > MIN_CONTEXT_NS ? a->until : a->stretch.end;
+  if (a->thread < 0 || end - a->stretch.start < MIN_CONTEXT_NS)
+    return NAI_OK;
+  out->unrecorded_ns = end - a->stretch.start;
+  return add_place(s, a->stretch.start, end, err);
+}
+
 /* Some versions of nsys record no call that creates the context, but what the profiler does there. */
 static int look_for_unrecorded(struct nai_first_use *out, struct search *s, const uint32_t *longest,
                                const int64_t *first_work, struct nai_err *err) {
   const struct nai_table *t = s->m->tables[NAI_IN_OVERHEAD];
+  struct attached last = {.thread = -1};
   for (int64_t i = 0; i < t->rows; i++) {
-    int64_t thread = nai_get_i64(t, i, OVERHEAD_EVENTS_thread), start = nai_get_i64(t, i, OVERHEAD_EVENTS_start_ns);
+    int64_t thread = nai_get_i64(t, i, OVERHEAD_EVENTS_thread), start = nai_get_i64(t, i, OVERHEAD_EVENTS_start_ns),
+            end = nai_get_i64(t, i, OVERHEAD_EVENTS_end_ns);
     int32_t p = s->m->thread_process[thread];
+    if (thread == last.thread && start >= last.stretch.start && start < last.stretch.end) {
+      last.until = end > last.until ? end : last.until;
+      continue;
+    }
     if (p < 0 || longest[p] != NAI_NO_ROW || start >= first_work[p] ||
         !strstr(nai_get_str(t, i, OVERHEAD_EVENTS_name), "Resource Management"))
       continue;
-    struct nai_interval stretch = between_calls(s->m, (uint32_t)thread, start);
-    if (stretch.end - stretch.start < MIN_CONTEXT_NS)
-      continue;
-    out->unrecorded_ns = stretch.end - stretch.start;
-    NAI_TRY(add_place(s, stretch.start, stretch.end, err));
+    NAI_TRY(add_attached(out, s, &last, err));
+    last = (struct attached){thread, between_calls(s->m, (uint32_t)thread, start), end};
   }
-  return NAI_OK;
+  return add_attached(out, s, &last, err);
 }
 
 /* Creation of the context is billed to some call before the first work. */

@@ -13,9 +13,9 @@ static enum nai_layer layer_of_call(const struct nai_model *m, uint32_t call) {
       [NAI_API_ORDERING] = NAI_LAYER_OTHER,        [NAI_API_POLL] = NAI_LAYER_OTHER,
       [NAI_API_ALLOCATION] = NAI_LAYER_ALLOCATION, [NAI_API_MODULE] = NAI_LAYER_MODULE};
   enum nai_api_class class = m->api_class[nai_val_text(&m->apis.name, call)];
-  if (class == NAI_API_BLOCKING_COPY)
-    return nai_model_api_blocks(m, call) ? NAI_LAYER_WAIT : NAI_LAYER_OTHER;
-  return layers[class];
+  if (nai_model_api_blocks(m, call))
+    return NAI_LAYER_WAIT;
+  return class == NAI_API_BLOCKING_COPY ? NAI_LAYER_OTHER : layers[class];
 }
 
 /* The mark before the calls from `place`, which is a multiple of NAI_CALLS_PER_MARK from the thread's first call. */
