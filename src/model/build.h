@@ -23,6 +23,10 @@ extern const struct nai_part_def nai_part_names, nai_part_launches, nai_part_ran
     nai_part_cpu, nai_part_steps, nai_part_active, nai_part_comm, nai_part_memory, nai_part_sampled,
     nai_part_dependencies;
 
+/* calls/free_waits.c: free_waits, of calls that come back as soon as the GPU is done with what was launched before
+ * them. One that frees for long behind that does not count. Needs kernel_api, memop_api and graph_api. */
+NAI_MUST_CHECK int nai_find_waiting_frees(struct nai_model *model, struct nai_err *err);
+
 /* A thread's part of the NVTX tree: parents are numbers in it. */
 struct nai_thread_nodes {
   struct nai_nvtx_node *v;

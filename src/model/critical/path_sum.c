@@ -1,9 +1,8 @@
 #include "model/critical/path_sum.h"
 
-#include "model/calls/call_class.h"
-
 #include "base/buf.h"
 #include "base/sort.h"
+#include "model/calls/call_class.h"
 #include "model/cpu/cpu.h"
 #include "model/idle/gap_names.h"
 #include "table/stats.h"
