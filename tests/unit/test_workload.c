@@ -243,6 +243,27 @@ TEST(test_patterns_of_the_user_come_first) {
   unlink(path);
 }
 
+/* TensorRT has kernels of its own that are made as those of cuDNN and cuBLAS are. */
+TEST(test_kernels_of_tensorrt) {
+  static const struct {
+    const char *kernel, *runtime;
+  } names[] = {{"sm80_xmma_fprop_implicit_gemm_f16f16_f16f16_f16_nhwckrsc_nhwc_tilesize128x128x32_execute_kernel_trt",
+                NULL},
+               {"sm80_xmma_gemm_f16f16_f16f32_f32_tn_n_tilesize64x64x64_execute_kernel_trt", NULL},
+               {"sm80_xmma_fprop_implicit_gemm_bf16bf16_bf16f32_f32_nhwckrsc_nhwc_tilesize128x128x32", "cudnn"},
+               {"sm80_xmma_gemm_f16f16_f16f32_f32_tn_n_tilesize64x64x64", "cublas"}};
+  struct nai_workload_patterns *p;
+  ok(nai_workload_patterns_load(&p, NULL, err));
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    const int value = nai_workload_match(p, NAI_ASPECT_RUNTIME, NAI_SIGN_KERNELS, false, names[i].kernel);
+    if (names[i].runtime)
+      assert_string_equal(nai_workload_value(p, NAI_ASPECT_RUNTIME, value), names[i].runtime);
+    else
+      assert_int_equal(value, -1);
+  }
+  nai_workload_patterns_free(p);
+}
+
 /* What a product multiplies, whatever it adds up in; of other kernels what they compute with. */
 TEST(test_precisions) {
 #define CUTLASS(type)                                                                                                  \
