@@ -157,7 +157,7 @@ class Facts(unittest.TestCase):
         first = ask(artifacts("training"), 'what is "forward"')["facts"][0]
         self.assertEqual([v["value"] for v in first["values"] if v["column"] == "range_name"], ["forward"])
         count, = Truth(trace("training")).db.execute("select count(*) from NVTX_EVENTS left join StringIds on id = textId where coalesce(text, value) = 'forward'").fetchone()
-        self.assertIn(f" {count} NVTX ranges of forward,", ask(artifacts("training"), 'how long is "forward"')["answer"][0]["text"])
+        self.assertIn(f" {count} NVTX ranges (CPU time) of forward,", ask(artifacts("training"), 'how long is "forward"')["answer"][0]["text"])
 
     def test_what_is_not_answered_is_said_first(self):
         first = ask(artifacts("training"), "which layer is the flumpest")["answer"][0]["text"]
@@ -416,7 +416,7 @@ class Answers(unittest.TestCase):
         self.assertTrue(any(text.startswith("60 CUDA calls of cudaFree,") for text in said), said)
 
     def test_a_name_in_mixed_case_is_part_of_a_range(self):
-        self.assertIn(" NVTX ranges of ExecutionContext::execute,", self.said("tensorrt-like", "p95 of the ExecutionContext range"))
+        self.assertIn(" NVTX ranges (CPU time) of ExecutionContext::execute,", self.said("tensorrt-like", "p95 of the ExecutionContext range"))
 
     def test_two_names_are_two_answers(self):
         two = self.said("host-bound", "ratio of step_a to step_b")
@@ -740,7 +740,7 @@ class Numbers(unittest.TestCase):
                         "FROM NVTX_EVENTS WHERE end IS NOT NULL ORDER BY end DESC LIMIT 1" for text, ns in ((900001, 3001000), (900002, 7001000))))
         for level, time in ((1, "3.00 ms"), (12, "7.00 ms")):
             said = ask(support.artifacts(path), f"how long is Coarse Level {level}")["answer"]
-            self.assertTrue(said[0]["text"].startswith(f"{time} total: 1 NVTX range of Coarse Level {level},"), said)
+            self.assertTrue(said[0]["text"].startswith(f"{time} total: 1 NVTX range (CPU time) of Coarse Level {level},"), said)
 
     def test_time_in_mpi(self):
         truth, calls = Truth(trace("mpi-ranks")), {}

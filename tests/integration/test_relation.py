@@ -215,6 +215,18 @@ class Relations(unittest.TestCase):
         self.check(export, f"how much of {name} is covered by copies", 100 * covered(kernels, export.copies) / length(kernels))
         self.assertTrue(copies)
 
+    def test_what_ends_a_name(self):
+        """Kernels that have the word somewhere in their name are not what is called by it; GPU time is that of what was launched there."""
+        export = Export("tensorrt-like")
+        execute = of(export.ranges, "ExecutionContext::execute")
+        launched = inside([e for e in export.kernels + export.copies + export.memsets if e.call], execute)
+        self.assertTrue(execute and launched)
+        intents, said = export.said("total gpu time of one execute")
+        self.assertAlmostEqual(next(numbers(said))[0], sum(ns(launched)), delta=next(numbers(said))[1], msg=said)
+        export = Export("copy-bound")
+        copies, kernels = sum(ns(export.copies + export.memsets)), sum(ns(export.kernels))
+        self.check(export, "percent of gpu time in kernels", 100 * kernels / (copies + kernels))
+
     def test_migrations(self):
         export = Export("evidence")
         rows = export.db.execute("select copyKind, bytes, end - start from CUPTI_ACTIVITY_KIND_MEMCPY where copyKind in (11, 12)").fetchall()
@@ -224,6 +236,9 @@ class Relations(unittest.TestCase):
         self.assertTrue(said.startswith(f"{rate[11]:.1f} GB/s is the rate: {len(to_gpu)} "), said)
         said = self.check(export, "are the h2d migrations faster than the d2h migrations", begins="Yes: " if rate[11] > rate[12] else "No: ")
         self.assertIn(f"{max(rate.values()):.1f} GB/s against {min(rate.values()):.1f} GB/s", said)
+        down = [row[1] for row in to_host]
+        said = self.check(export, "avg size of d2h migrations")
+        self.assertTrue(said.startswith(f"{statistics.mean(down) / 1024:.1f} KiB is the average size: {len(down)} Device-to-Host migrations, "), said)
         said = self.check(export, "how big is a typical migration")
         self.assertIn(f"{len(rows)} migrations, ", said)
 

@@ -16,7 +16,7 @@ static const struct {
              {"ns nanosecond nanoseconds", NAI_NUMBER_TIME, 1},
              {"us \xc2\xb5s \xce\xbcs usec microsecond microseconds", NAI_NUMBER_TIME, 1e3},
              {"ms msec millisecond milliseconds", NAI_NUMBER_TIME, 1e6},
-             {"s sec second seconds", NAI_NUMBER_TIME, 1e9},
+             {"s sec secs second seconds", NAI_NUMBER_TIME, 1e9},
              {"min minute minutes", NAI_NUMBER_TIME, 60e9},
              {"h hour hours", NAI_NUMBER_TIME, 3600e9},
              {"B byte bytes", NAI_NUMBER_BYTES, 1},

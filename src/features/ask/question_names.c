@@ -80,9 +80,9 @@ static const struct {
     {"cause", "select 1", "cause_meaning('%s') is not null", "0"},
 };
 enum { KINDS = sizeof named / sizeof *named, OF_WORDS = 2 };
-/* How a word is to be found in a name: anywhere, as all of it, as a word ("line" is no part of aten::linear), or
- * anywhere in a kernel's. */
-enum how { PART, WHOLE, WORD, INSIDE };
+/* How a word is to be found in a name: anywhere, as all of it, as a word ("line" is no part of aten::linear), anywhere
+ * in a kernel's, or as its last word ("execute" of ExecutionContext::execute). */
+enum how { PART, WHOLE, WORD, INSIDE, LAST };
 
 static bool is_plain(const char *word) { return !strpbrk(word, "'*?["); }
 static bool is_ascii(const char *word) {
@@ -94,6 +94,8 @@ static bool is_ascii(const char *word) {
 static const char *condition(size_t kind, enum how how) {
   if (how == WORD && kind < OF_WORDS)
     return "name regexp '(^|[^a-z0-9])%s([^a-z0-9]|$)'";
+  if (how == LAST)
+    return kind < OF_WORDS ? "name regexp '(^|[^a-z0-9])%s$'" : "0";
   if (how == INSIDE)
     return kind ? "0" : "instr(name, '%s')";
   return how == WHOLE ? named[kind].whole : named[kind].part;
@@ -101,7 +103,9 @@ static const char *condition(size_t kind, enum how how) {
 
 static void put_counts(struct nai_buf *sql, const char *word, enum how how) {
   for (size_t k = 0; k < KINDS; k++) {
-    const char *text = is_plain(word) ? condition(k, how == WORD && !is_ascii(word) ? PART : how) : "0", *at;
+    const char *text =
+                   is_plain(word) ? condition(k, (how == WORD || how == LAST) && !is_ascii(word) ? PART : how) : "0",
+               *at;
     nai_buf_printf(sql, ", (select count(*) from (%s) where ", named[k].names);
     for (; (at = strstr(text, "%s")); text = at + 2) {
       nai_buf_put(sql, text, (size_t)(at - text));
@@ -117,6 +121,10 @@ static int find_name(const char **word, const char **kind, const struct nai_aski
   NAI_SCOPED(nai_buf) sql = {0};
   NAI_SCOPED(nai_query_rows) found = {0};
   *word = NULL;
+  if (count && (how == WORD || how == INSIDE)) /* what it ends is called by it */
+    NAI_TRY(find_name(word, kind, asking, words, count, LAST, err));
+  if (*word)
+    return NAI_OK;
   for (size_t i = 0; i < count; i++) {
     nai_buf_printf(&sql, "%sselect %zu", i ? " union all " : "", i);
     put_counts(&sql, words[i], how);

@@ -120,6 +120,7 @@ struct nai_relation {
     bool end;                    /* its end, not its begin */
   } from, to;
   struct nai_thing_filter filter;
+  bool sizes;          /* the statistic is of these, not of durations */
   const char *without; /* a name that is left out, between line breaks; or NULL */
   double times;        /* of an outlier */
   bool yes_no, less;   /* less: which one has least */

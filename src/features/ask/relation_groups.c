@@ -7,19 +7,20 @@
 /* --- numbers of one thing ----------------------------------------------------------------------------------------- */
 
 int nai_say_numbers(struct nai_answering *a, struct nai_err *err) {
-  const enum nai_statistic statistic = a->r->statistic;
+  const bool sizes = a->r->sizes;
+  const enum nai_statistic asked = a->r->statistic,
+                           statistic = asked == NAI_STATISTIC_BYTES ? NAI_STATISTIC_MEDIAN : asked;
   const struct nai_thing_filter *filter = &a->r->filter;
-  const bool limited = filter->least_ns >= 0 || filter->most_ns >= 0, sizes = statistic == NAI_STATISTIC_BYTES;
+  const bool limited = filter->least_ns >= 0 || filter->most_ns >= 0;
   struct nai_buf *out = &a->said;
   struct nai_thing_numbers n;
-  NAI_TRY(nai_numbers_of(&n, &a->events[0], a->r->statistic == NAI_STATISTIC_BYTES, NULL, NULL, nai_answering_arena(a),
-                         err));
+  NAI_TRY(nai_numbers_of(&n, &a->events[0], sizes, NULL, NULL, nai_answering_arena(a), err));
   if (limited && a->r->yes_no) {
     nai_buf_puts(out, n.stats.count ? "Yes: " : "No: ");
   } else if (statistic > NAI_STATISTIC_COUNT && n.stats.count) {
-    nai_put_number(out, sizes ? n.stats.p50 : nai_number_of(&n, statistic), statistic);
-    nai_buf_printf(out, statistic == NAI_STATISTIC_TOTAL ? " %s: " : " is the %s: ",
-                   sizes ? "median size" : nai_statistic_name(statistic));
+    nai_put_number(out, nai_number_of(&n, statistic), sizes ? NAI_STATISTIC_BYTES : statistic);
+    nai_buf_printf(out, statistic == NAI_STATISTIC_TOTAL ? " %s%s: " : " is the %s%s: ", nai_statistic_name(statistic),
+                   sizes ? " size" : "");
   }
   nai_put_count(out, &a->r->things[0], n.stats.count);
   if (limited)
@@ -30,21 +31,9 @@ int nai_say_numbers(struct nai_answering *a, struct nai_err *err) {
     nai_buf_puts(out, " inside ");
     nai_put_thing(out, &a->r->things[1], false);
   }
-  nai_put_spread(out, &n, statistic);
+  nai_put_spread(out, &n, sizes ? NAI_STATISTIC_BYTES : statistic);
   nai_put_begin_of_longest(out, &n);
   return NAI_OK;
-}
-
-/* Of the first thing what begins, or was launched, in the second. */
-int nai_say_inside(struct nai_answering *a, struct nai_err *err) {
-  struct nai_thing_events *events = &a->events[0];
-  uint32_t *inside, kept = 0;
-  NAI_TRY(nai_things_place(&inside, events, &a->events[1], nai_answering_arena(a), err));
-  for (uint32_t i = 0; i < events->count; i++)
-    if (inside[i] != UINT32_MAX)
-      events->at[kept++] = events->at[i];
-  events->count = kept;
-  return nai_say_numbers(a, err);
 }
 
 /* --- groups of one thing ------------------------------------------------------------------------------------------ */
@@ -230,6 +219,36 @@ int nai_say_ranking(struct nai_answering *a, struct nai_err *err) {
   }
   a->none = !out->len;
   return NAI_OK;
+}
+
+/* Which of them take most time. */
+static int put_names(struct nai_answering *a, struct nai_err *err) {
+  enum { SHOWN = 3 };
+  const struct by_number by = {NAI_STATISTIC_TOTAL, false, false};
+  struct group *groups;
+  uint32_t count, *of;
+  NAI_TRY(make_groups(&groups, &count, &of, a, NAI_GROUP_NONE, err));
+  if (count > 1)
+    qsort_r(groups, count, sizeof *groups, by_rank, (void *)&by);
+  for (uint32_t g = 0; g < count && g < SHOWN && count > 1; g++) {
+    nai_buf_printf(&a->said, "%s%s ",
+                   g ? ", " : "; most time: ", nai_strings_get(&a->events[0].names, (uint32_t)groups[g].key[0]));
+    nai_put_number(&a->said, rank_of(&groups[g], &by), by.statistic);
+  }
+  return NAI_OK;
+}
+
+/* Of the first thing what begins, or was launched, in the second. */
+int nai_say_inside(struct nai_answering *a, struct nai_err *err) {
+  struct nai_thing_events *events = &a->events[0];
+  uint32_t *inside, kept = 0;
+  NAI_TRY(nai_things_place(&inside, events, &a->events[1], nai_answering_arena(a), err));
+  for (uint32_t i = 0; i < events->count; i++)
+    if (inside[i] != UINT32_MAX)
+      events->at[kept++] = events->at[i];
+  events->count = kept;
+  NAI_TRY(nai_say_numbers(a, err));
+  return put_names(a, err);
 }
 
 /* --- outliers ----------------------------------------------------------------------------------------------------- */

@@ -128,8 +128,8 @@ bool nai_relation_is_likely(const struct nai_question *q) {
   static const enum says related[] = {SAYS_SHARE,   SAYS_RATIO,  SAYS_OR,    SAYS_SLOWER,  SAYS_FASTER,
                                       SAYS_PER,     SAYS_FROM,   SAYS_FIRST, SAYS_NEXT,    SAYS_OVER,
                                       SAYS_OUTLIER, SAYS_SPREAD, SAYS_GAP,   SAYS_LATENCY, SAYS_CONSECUTIVE,
-                                      SAYS_WITHOUT, SAYS_REST,   SAYS_AFTER, SAYS_WHILE,   SAYS_COVERED,
-                                      SAYS_LAST,    SAYS_RATE,   SAYS_BYTES};
+                                      SAYS_WITHOUT, SAYS_REST,   SAYS_AFTER, SAYS_TIME,    SAYS_WHILE,
+                                      SAYS_COVERED, SAYS_LAST,   SAYS_RATE,  SAYS_BYTES};
   for (size_t i = 0; i < q->count; i++)
     for (size_t s = 0; s < sizeof related / sizeof *related; s++)
       if (nai_word_is_of(vocabulary[related[s]], q->words[i].text))
@@ -327,7 +327,9 @@ static void read_share(struct nai_relation *out, const struct reading *r) {
     of |= strcmp(r->q->words[at].text, "of") == 0;
   for (at = out->things[0].behind; at < out->things[1].first; at++)
     in |= nai_word_is_of("in of inside within", r->q->words[at].text);
-  if (of && !(in && !is_said(r, SAYS_TIME, out->things[0].behind, out->things[1].first)))
+  const bool spent = is_said(r, SAYS_TIME, out->things[0].behind, out->things[1].first);
+  const bool all = out->things[0].kind == NAI_THING_OPERATIONS && nai_thing_is_on_gpu(&out->things[1]);
+  if (of && (all || spent || !in))
     swap_things(out);
 }
 
@@ -436,7 +438,7 @@ static enum nai_relation_kind of_two(struct nai_relation *out, const struct read
     out->count = 1;
     return out->things[0].name_count > 1 ? NAI_RELATION_RANKING : NAI_RELATION_NONE;
   }
-  if (r->says[SAYS_WITHOUT] || (r->says[SAYS_REST] && !compares(r)))
+  if (r->says[SAYS_WITHOUT] || (r->says[SAYS_REST] && !compares(r) && !r->says[SAYS_OR]))
     return NAI_RELATION_NONE;
   out->without = r->says[SAYS_REST] ? out->things[0].names : NULL;
   if (r->says[SAYS_AFTER])
@@ -505,7 +507,7 @@ static const uint64_t taken_up[] = {
     [NAI_RELATION_OUTLIERS] = OF(OUTLIER) | OF(MORE) | OF(SLOWER) | OF(OR),
     [NAI_RELATION_LAST] = OF(LAST) | OF(END) | OF(BEGIN),
     [NAI_RELATION_COVER] = OF(WHILE) | OF(COVERED) | OF(BUSY) | OF(GAP) | OF(SHARE) | OF(FROM) | OF(FIRST) | OF(LAST),
-    [NAI_RELATION_LATENCY] = OF(LATENCY) | OF(FROM) | OF(OR) | OF(BEGIN) | OF(END)};
+    [NAI_RELATION_LATENCY] = OF(LATENCY) | OF(FROM) | OF(OR) | OF(BEGIN) | OF(END) | OF(LAUNCH)};
 
 /* Whether a relation takes up all that is said. */
 static bool takes_up(const struct nai_relation *of, const struct reading *r) {
@@ -534,6 +536,9 @@ static bool has_bytes(const struct nai_thing *thing) {
 static bool is_meant(const struct nai_relation *of, const struct reading *r) {
   const bool limited = of->filter.least_ns >= 0 || of->filter.most_ns >= 0;
   const bool groups = of->kind == NAI_RELATION_GROUPS || of->kind == NAI_RELATION_RANKING;
+  const bool one = of->kind == NAI_RELATION_NUMBERS || of->kind == NAI_RELATION_INSIDE;
+  if (of->sizes && of->statistic != NAI_STATISTIC_BYTES && !one)
+    return false;
   const bool rate = of->statistic == NAI_STATISTIC_RATE && !has_bytes(&of->things[0]);
   return !rate && !(limited && of->kind != NAI_RELATION_NUMBERS) && !(groups && of->statistic == NAI_STATISTIC_P95) &&
          !(of->kind == NAI_RELATION_COMPARE && of->yes_no && !compares(r));
@@ -559,6 +564,7 @@ int nai_relation_read(struct nai_relation *out, const struct nai_asking *asking,
   if (sized && !out->statistic && /* of copies it is a matter of rates */
       (r.says[SAYS_FASTER] || r.says[SAYS_SLOWER]))
     out->statistic = NAI_STATISTIC_RATE;
+  out->sizes = r.says[SAYS_BYTES] && has_bytes(&out->things[0]);
   const enum says slow = out->statistic == NAI_STATISTIC_RATE ? SAYS_SLOWER : SAYS_FASTER;
   out->less = r.says[SAYS_FEWER] || r.says[SAYS_SHORTEST] || r.says[slow];
   out->yes_no = q->count && nai_word_is_of("is are was were does do did has have any", q->words[0].text) && !q->either;
@@ -566,6 +572,8 @@ int nai_relation_read(struct nai_relation *out, const struct nai_asking *asking,
     out->compares |= nai_word_is_of("compare compared comparison", q->words[i].text);
   out->why = r.says[SAYS_WHY];
   out->kind = kind_of(out, &r);
+  if (out->kind == NAI_RELATION_COMPARE && out->why && out->statistic == NAI_STATISTIC_TOTAL)
+    out->statistic = NAI_STATISTIC_NONE; /* "why is X so slow compared to" */
   if (out->kind && (!takes_up(out, &r) || !is_meant(out, &r)))
     out->kind = NAI_RELATION_NONE;
   if (out->why && out->kind != NAI_RELATION_COMPARE && out->kind != NAI_RELATION_FIRST &&

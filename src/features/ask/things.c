@@ -41,7 +41,7 @@ static const struct {
     {"memory copies|memory copy|memcpys|memcpies|memcpy|copies|copy|copying|transfers|transfer", NAI_THING_COPIES, NULL,
      NULL, NULL},
     {"memsets|memset", NAI_THING_MEMSETS, NULL, NULL, NULL},
-    {"gpu work|gpu time|gpu operations|gpu activity|gpu ops|thing the gpu did|gpu did", NAI_THING_OPERATIONS, NULL,
+    {"gpu work|work|gpu time|gpu operations|gpu activity|gpu ops|thing the gpu did|gpu did", NAI_THING_OPERATIONS, NULL,
      NULL, NULL},
     {"kernel launch calls|does the launch|does a launch|kernel launches|launch calls|launches|launching kernels|launching",
      NAI_THING_LAUNCHES, NULL, NULL, NULL},
@@ -129,6 +129,18 @@ static bool is_named(const struct names *names, int64_t row, const char *words, 
   return strlen(parts) > 3 && strstr(names->parts[row], parts) != NULL;
 }
 
+/* The kind of what ends with the words: "execute" of ExecutionContext::execute, whatever kernels have it in their name;
+ * -1: nothing does. */
+static int64_t kind_of_last(const struct names *names, const char *parts) {
+  const size_t len = strlen(parts);
+  for (int64_t i = 0; i < names->rows->rows && len > 3; i++) {
+    const size_t whole = strlen(names->parts[i]);
+    if (whole >= len && strcmp(names->parts[i] + whole - len, parts) == 0)
+      return nai_query_cell_int(names->rows, i, 0);
+  }
+  return -1;
+}
+
 /* The things of one kind that have the name; of several kinds the first. */
 static int take_names(struct nai_thing *out, bool *found, const struct names *names, const char *words, bool whole,
                       struct nai_arena *arena, struct nai_err *err) {
@@ -138,16 +150,17 @@ static int take_names(struct nai_thing *out, bool *found, const struct names *na
   if (!whole && parts.len > 1 && parts.data[parts.len - 1] == 's') /* levels */
     parts.data[--parts.len] = '\0';
   out->name_count = 0;
+  kind = whole ? -1 : kind_of_last(names, nai_buf_str(&parts));
   for (int64_t i = 0; i < names->rows->rows; i++) {
     if ((kind >= 0 && nai_query_cell_int(names->rows, i, 0) != kind) ||
         !is_named(names, i, words, nai_buf_str(&parts), whole))
       continue;
-    first = kind < 0 ? i : first;
+    first = out->name_count ? first : i;
     kind = nai_query_cell_int(names->rows, i, 0);
     nai_buf_printf(&list, "%s%s\n", list.len ? "" : "\n", nai_query_cell_text(names->rows, i, 1));
     out->name_count++;
   }
-  *found = kind >= 0;
+  *found = out->name_count > 0;
   NAI_TRY(nai_buf_check(&parts, err));
   NAI_TRY(nai_buf_check(&list, err));
   if (!*found)
