@@ -65,6 +65,7 @@ struct nai_question {
   size_t time_count;         /* "the 5 ms gap", "between 0.2 and 0.3 s" */
   bool either;               /* "bf16 or fp32" */
   bool from_start, from_end; /* of the capture: "the first 100 ms", "the last 2 s" */
+  bool to_end;               /* "after 60.3 s" */
   int64_t part;              /* 2, "the first half": the stretch is that part of the capture */
   struct nai_question_choice choices[NAI_QUESTION_MAX_CHOICES];
   size_t choice_count;

@@ -70,10 +70,13 @@ static void take_time(struct nai_question *q, double ns) {
     q->time_ns[q->time_count++] = (int64_t)ns;
 }
 
-/* "at 60.3 s": a stretch that begins there. */
+/* "at 60.3 s": a stretch that begins there; "after 60.3 s": to the end of the capture. */
 static void take_point(struct nai_question *q, const char *text, const char *number) {
   enum { LENGTH_NS = 1000000 };
-  if (stands_before(text, number, "at ") && q->time_count == 1)
+  if (q->time_count != 1)
+    return;
+  q->to_end = stands_before(text, number, "after ");
+  if (q->to_end || stands_before(text, number, "at "))
     q->time_ns[q->time_count++] = q->time_ns[0] + LENGTH_NS;
 }
 

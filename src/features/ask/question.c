@@ -179,7 +179,7 @@ static int place_window(const struct nai_asking *asking, struct nai_question *q,
     to = (end - start) / q->part;
   int64_t base = q->from_end ? end - to : q->from_start || to <= start ? start : 0;
   q->time_ns[0] = q->from_end && from + base < start ? start : from + base;
-  q->time_ns[1] = q->from_start && to + base > end ? end : to + base;
+  q->time_ns[1] = (q->from_start && to + base > end) || (q->to_end && from + base < end) ? end : to + base;
   return NAI_OK;
 }
 
