@@ -178,9 +178,11 @@ static int add_operations(struct nai_stats_groups *groups, struct nai_stats_sour
   const int64_t *start = events.at[NAI_STATS_OP_START], *end = events.at[NAI_STATS_OP_END],
                 *bytes = events.at[NAI_STATS_OP_BYTES];
   for (uint32_t i = 0; i < events.count; i++) {
-    const int64_t size = bytes ? bytes[i] : end[i] - start[i], text = events.at[NAI_STATS_OP_NAME][i];
-    if (text != NAI_NO_STRING && nai_stats_has_times(start[i], end[i]))
-      NAI_TRY(nai_stats_groups_add(groups, &text, size == NAI_STATS_NULL ? 0 : size, err));
+    const int64_t text = events.at[NAI_STATS_OP_NAME][i];
+    if (text == NAI_NO_STRING || !nai_stats_has_times(start[i], end[i]))
+      continue;
+    const int64_t size = bytes ? bytes[i] : end[i] - start[i];
+    NAI_TRY(nai_stats_groups_add(groups, &text, size == NAI_STATS_NULL ? 0 : size, err));
   }
   return NAI_OK;
 }
