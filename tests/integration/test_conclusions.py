@@ -819,6 +819,12 @@ class WhatExpertsAskFirst(unittest.TestCase):
         self.assertEqual(said.findings["host-before-work"]["saving_ns"], 60_000_000)
         self.assertNotIn("CUDA initialization", said.verdict)
 
+    def test_the_profiler_is_no_part_of_the_setup(self):
+        """What its initialization takes before the first CUDA call nobody can save."""
+        for said in each(generated("cpu-work"), real("mig_a30"), sibling("triangular_solves", "nsys_report__report_level")):
+            host = sum(int(row["duration_ns"]) for row in said.rows("capture_time") if (row["phase"], row["part"]) == ("before_cuda", "host"))
+            self.assertEqual(said.findings["host-set-up-dominates"]["saving_ns"], host)
+
     def test_a_call_that_frees_waits(self):
         """cudaFree comes back when the work that was launched before it is done, and is a wait like any other; cudaFreeAsync is none."""
         def freed(name, function):
