@@ -324,11 +324,15 @@ static inline uint32_t nai_model_op_api(const struct nai_model *m, const struct 
 uint32_t nai_model_op_from(const struct nai_model *model, const struct nai_gpu *gpu, int64_t t);
 /* The same, where operations before number `first` start earlier, and few others do. */
 uint32_t nai_model_op_behind(const struct nai_model *model, const struct nai_gpu *gpu, uint32_t first, int64_t t);
+/* Whether the call frees memory, and waited for the GPU. */
+static inline bool nai_model_free_waits(const struct nai_model *m, uint32_t api) {
+  return m->free_waits && m->free_waits[api];
+}
 /* Whether the call waits for the GPU: a synchronisation function, a blocking copy that owns a copy, or one that frees
  * memory and came back when the work launched before it was done. */
 static inline bool nai_model_api_blocks(const struct nai_model *m, uint32_t api) {
   enum nai_api_class c = m->api_class[nai_val_text(&m->apis.name, api)];
-  return c == NAI_API_BLOCKING || (m->free_waits && m->free_waits[api]) ||
+  return c == NAI_API_BLOCKING || nai_model_free_waits(m, api) ||
          (c == NAI_API_BLOCKING_COPY && (!m->memops.n || m->api_owns[api] & (1 << NAI_OP_COPY | 1 << NAI_OP_SET)));
 }
 const char *nai_model_api_name(const struct nai_model *model, uint32_t api);

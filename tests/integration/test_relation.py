@@ -204,6 +204,13 @@ class Relations(unittest.TestCase):
             said = self.check(export, f"gpu utilization while {event.name} runs")
             self.assertEqual([float(share) for share in re.findall(r"GPU \d+: ([\d.]+) %", said)], [round(share, 1 if share < 99.95 else 0) for share in by_gpu])
         export = Export("host-bound")
+        name = export.ranges[0].name
+        ranges, work = of(export.ranges, name), export.kernels + export.copies + export.memsets
+        idle = 100 - 100 * covered(ranges, work) / length(ranges)
+        said = self.check(export, f"is the gpu idle while {name} runs", idle)
+        self.assertIn(" passes without work on the GPU: ", said)
+        intents, said = Export("nvtx-only").said("gpu utilization while backbone runs")
+        self.assertNotIn("relation", intents, said) # nothing of a GPU was recorded
         first, last = min(e.start for e in export.kernels), max(e.end for e in export.kernels)
         span = [export.kernels[0]._replace(start=first, end=last)]
         work = export.kernels + export.copies + export.memsets

@@ -102,10 +102,10 @@ static const char *condition(size_t kind, enum how how) {
 }
 
 static void put_counts(struct nai_buf *sql, const char *word, enum how how) {
+  if ((how == WORD || how == LAST) && !is_ascii(word))
+    how = PART;
   for (size_t k = 0; k < KINDS; k++) {
-    const char *text =
-                   is_plain(word) ? condition(k, (how == WORD || how == LAST) && !is_ascii(word) ? PART : how) : "0",
-               *at;
+    const char *text = is_plain(word) ? condition(k, how) : "0", *at;
     nai_buf_printf(sql, ", (select count(*) from (%s) where ", named[k].names);
     for (; (at = strstr(text, "%s")); text = at + 2) {
       nai_buf_put(sql, text, (size_t)(at - text));

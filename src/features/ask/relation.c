@@ -29,19 +29,25 @@ static int leave_out(struct nai_answering *a, const char *names, struct nai_err 
   return nai_arena_check(arena, err);
 }
 
+/* Migrations are copies, too, where there are no others. */
+static int load(struct nai_thing_events *events, struct nai_thing *thing, const struct nai_answering *a,
+                struct nai_err *err) {
+  NAI_TRY(nai_things_load(events, thing, &a->r->filter, a->asking, err));
+  if (events->count || thing->kind != NAI_THING_COPIES)
+    return NAI_OK;
+  struct nai_thing migrations = *thing;
+  migrations.kind = NAI_THING_MIGRATIONS;
+  if (thing->direction)
+    migrations.direction = nai_arena_printf(a->asking->arena, "Unified %s", thing->direction);
+  NAI_TRY(nai_arena_check(a->asking->arena, err));
+  NAI_TRY(nai_things_load(events, &migrations, &a->r->filter, a->asking, err));
+  *thing = events->count ? migrations : *thing;
+  return NAI_OK;
+}
+
 static int answer(bool *answered, struct nai_answering *a, struct nai_err *err) {
-  for (size_t i = 0; i < a->r->count && i < 2; i++) {
-    struct nai_thing *thing = &a->r->things[i];
-    NAI_TRY(nai_things_load(&a->events[i], thing, &a->r->filter, a->asking, err));
-    if (a->events[i].count || thing->kind != NAI_THING_COPIES)
-      continue;
-    const struct nai_thing copies = *thing; /* migrations are copies, too, where there are no others */
-    thing->kind = NAI_THING_MIGRATIONS;
-    thing->direction = copies.direction ? nai_arena_printf(a->asking->arena, "Unified %s", copies.direction) : NULL;
-    NAI_TRY(nai_arena_check(a->asking->arena, err));
-    NAI_TRY(nai_things_load(&a->events[i], thing, &a->r->filter, a->asking, err));
-    *thing = a->events[i].count ? *thing : copies;
-  }
+  for (size_t i = 0; i < a->r->count && i < 2; i++)
+    NAI_TRY(load(&a->events[i], &a->r->things[i], a, err));
   if (a->r->count == 2 && a->r->without)
     NAI_TRY(leave_out(a, a->r->without, err));
   for (size_t i = 0; i < a->r->count && i < 2; i++) /* the trace has none */
@@ -71,11 +77,10 @@ static bool is_strong(const struct nai_relation *r) {
                (r->kind == NAI_RELATION_BETWEEN && r->to.edge == NAI_EDGE_LAST) || edges;
   for (size_t t = 0; t < r->count; t++)
     named |= r->things[t].names != NULL || r->things[t].kind == NAI_THING_MIGRATIONS;
-  if (r->things[0].kind == NAI_THING_MIGRATIONS && (r->sizes || r->statistic == NAI_STATISTIC_RATE))
-    return true;
-  if (r->kind == NAI_RELATION_SHARE && r->things[1].kind == NAI_THING_OPERATIONS)
-    return true;
-  if (r->kind == NAI_RELATION_INSIDE && r->things[0].kind == NAI_THING_OPERATIONS)
+  const bool moved = r->things[0].kind == NAI_THING_MIGRATIONS && (r->sizes || r->statistic == NAI_STATISTIC_RATE),
+             of_all = r->kind == NAI_RELATION_SHARE && r->things[1].kind == NAI_THING_OPERATIONS,
+             work_in = r->kind == NAI_RELATION_INSIDE && r->things[0].kind == NAI_THING_OPERATIONS;
+  if (moved || of_all || work_in)
     return true;
   return named && ((r->count == 2 && r->kind != NAI_RELATION_INSIDE) || r->kind >= NAI_RELATION_BETWEEN ||
                    r->statistic == NAI_STATISTIC_SPREAD);

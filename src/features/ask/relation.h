@@ -131,6 +131,7 @@ struct nai_relation {
   bool ratio, shares;  /* of two that are compared: one by the other, each of both */
   bool starts;         /* gaps are from one begin to the next */
   bool span;           /* what is covered lasts from the first one to the last */
+  bool idle;           /* the time in which no Y runs is asked for */
 };
 /* Whether some word says how things are related: others need not be looked for in the trace. */
 bool nai_relation_is_likely(const struct nai_question *question);

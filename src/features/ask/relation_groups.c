@@ -224,13 +224,14 @@ int nai_say_ranking(struct nai_answering *a, struct nai_err *err) {
 /* Which of them take most time. */
 static int put_names(struct nai_answering *a, struct nai_err *err) {
   enum { SHOWN = 3 };
-  const struct by_number by = {NAI_STATISTIC_TOTAL, false, false};
+  struct by_number by = {NAI_STATISTIC_TOTAL, false, false};
   struct group *groups;
   uint32_t count, *of;
   NAI_TRY(make_groups(&groups, &count, &of, a, NAI_GROUP_NONE, err));
-  if (count > 1)
-    qsort_r(groups, count, sizeof *groups, by_rank, (void *)&by);
-  for (uint32_t g = 0; g < count && g < SHOWN && count > 1; g++) {
+  if (count < 2)
+    return NAI_OK;
+  qsort_r(groups, count, sizeof *groups, by_rank, &by);
+  for (uint32_t g = 0; g < count && g < SHOWN; g++) {
     nai_buf_printf(&a->said, "%s%s ",
                    g ? ", " : "; most time: ", nai_strings_get(&a->events[0].names, (uint32_t)groups[g].key[0]));
     nai_put_number(&a->said, rank_of(&groups[g], &by), by.statistic);

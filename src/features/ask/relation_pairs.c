@@ -142,7 +142,8 @@ static int say_cover_of(struct nai_answering *a, int64_t gpu, bool more, struct 
   gather(&cover, &a->events[1], gpu, false, room + a->events[0].count);
   nai_intervals_intersect(&both, &whole, &cover);
   NAI_TRY(nai_memory_check(!whole.oom && !cover.oom && !both.oom, err));
-  const int64_t of = nai_intervals_total_ns(&whole), covered = nai_intervals_total_ns(&both);
+  const int64_t of = nai_intervals_total_ns(&whole), busy = nai_intervals_total_ns(&both),
+                covered = a->r->idle ? of - busy : busy;
   if (of <= 0)
     return NAI_OK;
   nai_buf_puts(out, out->len ? "; " : a->r->yes_no ? (covered ? "Yes: " : "No: ") : "");
@@ -153,7 +154,7 @@ static int say_cover_of(struct nai_answering *a, int64_t gpu, bool more, struct 
   nai_put_thing(out, &a->r->things[0], a->r->span);
   nai_buf_puts(out, a->r->span ? " to the last" : "");
   if (a->r->things[1].kind == NAI_THING_OPERATIONS) {
-    nai_buf_puts(out, " passes with work on the GPU: ");
+    nai_buf_printf(out, " passes %s work on the GPU: ", a->r->idle ? "without" : "with");
   } else {
     nai_buf_puts(out, " is covered by ");
     nai_put_thing(out, &a->r->things[1], false);
@@ -171,6 +172,9 @@ int nai_say_cover(struct nai_answering *a, struct nai_err *err) {
   const struct nai_thing_events *events = &a->events[of];
   struct nai_intervals gpus = {.arena = nai_answering_arena(a)};
   struct nai_interval *room;
+  a->none = a->r->things[1].kind == NAI_THING_OPERATIONS && !a->events[1].count; /* nothing of GPUs was recorded */
+  if (a->none)
+    return NAI_OK;
   NAI_TRY(NAI_NEW(room, nai_answering_arena(a), events->count, err));
   for (uint32_t i = 0; i < events->count; i++)
     room[i] = (struct nai_interval){events->at[i].gpu, events->at[i].gpu + 1};

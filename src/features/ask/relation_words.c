@@ -393,6 +393,8 @@ static enum nai_relation_kind of_time(struct nai_relation *out, const struct rea
     return NAI_RELATION_OUTLIERS;
   out->span = r->says[SAYS_FROM] && r->says[SAYS_FIRST] && r->says[SAYS_LAST] && r->says[SAYS_BUSY];
   if (out->span || is_while(out, r)) {
+    out->idle = !r->says[SAYS_BUSY];
+    out->yes_no = false; /* the share says it */
     out->things[1] = (struct nai_thing){.kind = NAI_THING_OPERATIONS};
     out->count = 2;
     return NAI_RELATION_COVER;

@@ -40,7 +40,7 @@ static int add_waits(struct call_end *c, struct nai_err *err) {
   uint32_t ops[DEP_MAX_AWAITED];
   enum dep_knowledge how;
   const uint32_t api = c->b->d->call_api[c->call];
-  if (!nai_model_api_blocks(c->b->m, api) || (c->b->m->free_waits && c->b->m->free_waits[api])) /* add_free has those */
+  if (!nai_model_api_blocks(c->b->m, api) || nai_model_free_waits(c->b->m, api)) /* add_free has those */
     return NAI_OK;
   q->waits++;
   q->waits_ns += c->end - c->start;
