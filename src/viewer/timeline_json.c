@@ -2,6 +2,7 @@
 #include "viewer/encoder.h"
 
 #include "base/fmt.h"
+#include "model/calls/call_class.h"
 #include "model/calls/stream_info.h"
 #include "table/json.h"
 #include "table/kernel_name.h"
@@ -31,24 +32,28 @@ static const char *const kind_names[] = {[NAI_LANE_API] = "api",
                                          [NAI_LANE_NVTX] = "nvtx",
                                          [NAI_LANE_NVTX_ASYNC] = "nvtx_async"};
 
-/* Names of kernels that could be fused with their neighbors, and of those that only change type or layout: as table
- * losses counts them, so that the page can mark them. */
-static int put_movers(struct nai_json *json, const struct nai_encoder *e, struct nai_err *err) {
-  static const char *const keys[] = {"fusable", "casts"};
-  const struct nai_kernel_classes *classes = e->m->classes;
-  for (int k = 0; k < 2; k++) {
+/* Whether table losses counts what has the name. */
+static bool is_counted(const struct nai_kernel_classes *classes, const struct nai_page_name *name, int as) {
+  enum { FUSABLE, CASTS, ALLOCATIONS };
+  if (as == ALLOCATIONS)
+    return !name->kernel && nai_call_kind_of(name->text) == NAI_CALL_ALLOCATION;
+  const enum nai_kernel_trait trait = name->kernel ? nai_kernel_classes_trait(classes, name->text) : NAI_TRAIT_RUNTIME;
+  return trait == NAI_TRAIT_CAST ||
+         (as == FUSABLE && trait == NAI_TRAIT_NONE && nai_kernel_classes_fusable(classes, name->category));
+}
+
+/* Names of kernels that could be fused with their neighbors, of those that only change type or layout, and of calls
+ * that allocate or release: as table losses counts them, so that the page can mark them. */
+static int put_counted(struct nai_json *json, const struct nai_encoder *e, struct nai_err *err) {
+  static const char *const keys[] = {"fusable", "casts", "allocations"};
+  for (int k = 0; k < 3; k++) {
     nai_json_put_array(json, keys[k], NAI_JSON_INLINE);
-    for (uint32_t i = 0; i < e->names.count; i++) {
-      const struct nai_page_name *name = &e->names.list[i];
-      enum nai_kernel_trait trait = name->kernel ? nai_kernel_classes_trait(classes, name->text) : NAI_TRAIT_RUNTIME;
-      bool moves = trait == NAI_TRAIT_CAST ||
-                   (k == 0 && trait == NAI_TRAIT_NONE && nai_kernel_classes_fusable(classes, name->category));
-      if (moves)
+    for (uint32_t i = 0; i < e->names.count; i++)
+      if (is_counted(e->m->classes, &e->names.list[i], k))
         nai_json_int(json, i);
-    }
     nai_json_end(json);
   }
-  return nai_kernel_classes_check(classes, err);
+  return nai_kernel_classes_check(e->m->classes, err);
 }
 
 static int put_names(struct nai_json *json, const struct nai_encoder *e, struct nai_err *err) {
@@ -78,7 +83,7 @@ static int put_names(struct nai_json *json, const struct nai_encoder *e, struct 
   for (uint32_t i = 0; i < n->count; i++)
     nai_json_int(json, n->list[i].category);
   nai_json_end(json);
-  NAI_TRY(put_movers(json, e, err));
+  NAI_TRY(put_counted(json, e, err));
   if (!e->items.aggregated)
     return NAI_OK;
   nai_json_put_array(json, "name_count", NAI_JSON_INLINE);

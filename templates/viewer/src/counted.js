@@ -36,6 +36,56 @@ function ofName(model, table, row) {
   };
 }
 
+/** Whether the call waits for a copy that starts then, or the thread's next call does, which does nothing else. @param {Model} model @param {number} call @param {number} start */
+function isWaitedFor(model, call, start) {
+  const { events } = model;
+  const lane = model.laneOf(call);
+  if ((events.aux[call] & 3) === BLOCKS && model.end(call) > start) return true;
+  let next = model.lowerBound(lane, model.end(call));
+  if (next === call) next++;
+  return next < lane.first + lane.count && events.aux[next] === BLOCKS && !model.timeline.allocations?.includes(events.name[next]);
+}
+
+/** Stretches of the GPU's active time, in order. @param {Model} model @param {Cell} gpu @returns {[number, number][]}  ns after the origin */
+function activeSpans(model, gpu) {
+  return records(model.table('active_spans'))
+    .filter((span) => span.kind === 'active' && span.device_id === gpu)
+    .map((span) => [model.clock.relative(Number(span.start_ns)), model.clock.relative(Number(span.end_ns))]);
+}
+
+/** Whether a time is in one of them. @param {[number, number][]} spans @param {number} at */
+const isIn = (spans, at) => spans.some(([from, to]) => from <= at && at < to);
+
+/** Where so much of the active time is over. @param {[number, number][]} spans @param {number} part */
+function timeOf(spans, part) {
+  let left = part * spans.reduce((sum, [from, to]) => sum + to - from, 0);
+  for (const [from, to] of spans) {
+    if (left < to - from) return from + left;
+    left -= to - from;
+  }
+  return Infinity;
+}
+
+const WARM_UP = 0.2;
+
+/** Calls of the GPU's processes that allocate or release in its active time, behind the warm-up and each function's first. @param {Model} model @param {Cell} gpu @param {[number, number][]} spans */
+function allocationsOf(model, gpu, spans) {
+  const { name, start } = model.events;
+  const begin = timeOf(spans, WARM_UP);
+  const processes = new Set(model.lanes.filter((lane) => model.isGpuLane(lane) && lane.gpu === gpu).map(({ pid }) => pid));
+  const [names, seen, found] = [new Set(model.timeline.allocations), new Set(), new Set()];
+  for (const { kind, pid, first, count } of model.lanes) {
+    if (kind !== 'api' || !processes.has(pid)) continue;
+    for (let call = first; call < first + count; call++) {
+      const key = `${pid} ${name[call]}`;
+      if (!names.has(name[call])) continue;
+      if (seen.has(key) && start[call] >= begin && isIn(spans, start[call])) found.add(call);
+      seen.add(key);
+    }
+  }
+  return found;
+}
+
 /** What table losses counts on a GPU: what could be fused stands two or more in a row on a stream. @param {Model} model @param {Record<string, Cell>} loss */
 function ofLoss(model, { what, device_id: gpu }) {
   const { events, timeline } = model;
@@ -48,11 +98,17 @@ function ofLoss(model, { what, device_id: gpu }) {
       return what === 'casts' || [event - 1, event + 1].some((at) => at >= first && at < first + count && names.has(events.name[at]));
     };
   }
+  const spans = activeSpans(model, gpu);
   if (what === 'tiny_copies')
     return (/** @type {number} */ event) => {
-      const launch = own(event, 'copy') && model.nameOf(event).includes('Host') && events.aux[event] <= MAX_TINY_BYTES ? model.launchOf(event) : -1;
-      return launch >= 0 && (events.aux[launch] & 3) === BLOCKS;
+      const isTiny = own(event, 'copy') && model.nameOf(event).includes('Host') && events.aux[event] <= MAX_TINY_BYTES;
+      const launch = isTiny && isIn(spans, events.start[event]) ? model.launchOf(event) : -1;
+      return launch >= 0 && isWaitedFor(model, launch, events.start[event]);
     };
+  if (what === 'allocation') {
+    const calls = allocationsOf(model, gpu, spans);
+    return (/** @type {number} */ event) => calls.has(event);
+  }
   if (what !== 'underfilled' && what !== 'small_blocks') return null;
   const few = what === 'underfilled' ? (/** @type {Cell} */ fill) => fill === 'underfilled' : (/** @type {Cell} */ _, /** @type {Cell} */ threads) => Number(threads) < 32;
   const shapes = new Set(
@@ -63,8 +119,27 @@ function ofLoss(model, { what, device_id: gpu }) {
   return (/** @type {number} */ event) => own(event, 'kernel') && shapes.has([model.nameOf(event), ...shapeOf(model, event)].join());
 }
 
+/** @param {Model} model */
+const allKernels = (model) => (/** @type {number} */ event) => model.laneOf(event).kind === 'kernel';
+
+/** Kernels of a GPU in its active time. @param {Model} model @param {Record<string, Cell>} of */
+function activeKernels(model, { device_id: gpu }) {
+  const spans = activeSpans(model, gpu);
+  return (/** @type {number} */ event) => {
+    const { kind, gpu: own } = model.laneOf(event);
+    return kind === 'kernel' && own === gpu && isIn(spans, model.events.start[event]);
+  };
+}
+
 const SHORTEST_NS = 4000;
 const SAME = ['next_op', 'launch_api', 'nvtx_range'];
+
+/** Rows of gpu_idle_gaps in which a thread did what a row of gap_activity says. @param {Model} model @param {Record<string, Cell>} of */
+function gapsOfThread(model, of) {
+  const same = of.scope === 'gap' ? ['device_id', 'start_ns'] : ['device_id', 'cause', 'pid', 'tid', ...SAME];
+  const gaps = records(model.table('gpu_idle_gaps')).map((gap) => ({ ...gap, start_ns: gap.gap_start_ns }));
+  return new Set(gaps.filter((/** @type {Record<string, Cell>} */ gap) => same.every((column) => gap[column] === of[column])).map(({ row }) => row));
+}
 
 /** Rows of gpu_idle_gaps that a pattern of gaps counts, or a cause: gaps within active spans of which a part has it. @param {Model} model @param {Record<string, Cell>} of */
 function gapsOf(model, of) {
@@ -86,7 +161,10 @@ export function countedOf(model, text) {
   const [, name, row] = /^(\w+)\s+(\d+)$/u.exec(text.trim()) ?? [];
   const table = model.table(name ?? '');
   if (!table?.rows[Number(row)]) return null;
-  if (name === 'idle_patterns' || name === 'idle_causes') return { test: () => false, gaps: gapsOf(model, recordOf(table, Number(row))) };
-  const test = name === 'losses' ? ofLoss(model, recordOf(table, Number(row))) : ofName(model, table, Number(row));
+  const cells = recordOf(table, Number(row));
+  if (name === 'idle_patterns' || name === 'idle_causes') return { test: () => false, gaps: gapsOf(model, cells) };
+  if (name === 'gap_activity') return { test: () => false, gaps: gapsOfThread(model, cells) };
+  const own = { losses: ofLoss, gpu_active: activeKernels, run_info: allKernels }[name];
+  const test = own ? own(model, cells) : ofName(model, table, Number(row));
   return test && { test, gaps: null };
 }

@@ -135,6 +135,7 @@
  * @property {number[]} name_category
  * @property {number[]} [fusable]  names of kernels that could be fused with their neighbors
  * @property {number[]} [casts]  those that only change type or layout
+ * @property {number[]} [allocations]  names of calls that allocate or release memory
  * @property {number[]} [name_count]  events per name, of an aggregated timeline
  * @property {number} [names_left_out]  names that are not listed
  * @property {Part} [mix]  categories inside aggregates of kernels

@@ -51,6 +51,9 @@ test('gaps of a pattern are those with its cause before its operation, in active
   const evidence = (text) => ({ text, table: 'idle_patterns', row: 0, start_ns: 10, end_ns: 9010 });
   showEvidence(view, evidence('1 gaps before k'));
   assert.deepEqual([search.text, search.events, [...search.forFrame().gaps]], ['counted:idle_patterns 0', 1, [0]]);
+  search.set('', false, false);
+  showEvidence(view, evidence('1 gap before k'));
+  assert.equal(search.text, 'counted:idle_patterns 0', 'one');
   showEvidence(view, evidence('2 gaps before k'));
   assert.equal(search.text, '', 'another number than the text says marks nothing');
 });
@@ -64,4 +67,65 @@ test('time under a range leads to what the range launched', () => {
   showEvidence(view, { text: `1 ms under ${range}`, table: 'range_losses', row: 0, name: 'host_code', device_id: 0 });
   assert.equal(search.text, `path:${range}`);
   assert.ok(search.events > 0);
+});
+
+test('kernels in active time, all kernels, and the gaps of one thread', () => {
+  const { model } = planModel();
+  const kernels = [...Array(model.count).keys()].filter((event) => model.laneOf(event).kind === 'kernel');
+  const gpu = model.laneOf(kernels[0]).gpu;
+  const absolute = (time) => time + Number(model.timeline.origin_ns);
+  const columns = 'device_id:device gap_start_ns gap_end_ns cause next_op launch_api nvtx_range pid tid other_causes';
+  const gap = (start, cause, tid) => [gpu, start, start + 9, cause, 'k', 'launch', null, 1, tid, null];
+  Object.assign(model.report.tables, {
+    active_spans: table('device_id:device kind start_ns end_ns', [gpu, 'active', absolute(1e6), absolute(9e6)], [gpu, 'pause', absolute(9e6), absolute(9e9)]),
+    gpu_active: table('device_id:device', [gpu]),
+    run_info: table('kernel_count', [kernels.length]),
+    gpu_idle_gaps: table(columns, gap(10, 'a', 5), gap(30, 'a', 5), gap(50, 'a', 6), gap(70, 'b', 5)),
+    gap_activity: table('scope device_id:device cause next_op launch_api nvtx_range pid tid start_ns', ['pattern', gpu, 'a', 'k', 'launch', null, 1, 5, 10], ['gap', gpu, 'b', 'k', 'launch', null, 1, 5, 70]),
+  });
+  const marked = (text) => [...Array(model.count).keys()].filter(countedOf(model, text).test);
+  const inside = kernels.filter((event) => model.laneOf(event).gpu === gpu && model.events.start[event] >= 1e6 && model.events.start[event] < 9e6);
+  assert.ok(inside.length > 0 && inside.length < kernels.length);
+  assert.deepEqual(marked('gpu_active 0'), inside);
+  assert.deepEqual(marked('run_info 0'), kernels);
+  assert.deepEqual([...countedOf(model, 'gap_activity 0').gaps], [0, 1]);
+  assert.deepEqual([...countedOf(model, 'gap_activity 1').gaps], [3]);
+});
+
+test('calls that allocate count behind the warm-up and the first of a function, small copies where a call waits', () => {
+  const { model } = planModel();
+  const { events, timeline } = model;
+  const copies = [...Array(model.count).keys()].filter((event) => model.laneOf(event).kind === 'copy' && model.launchOf(event) >= 0);
+  const gpu = model.laneOf(copies[0]).gpu;
+  const absolute = (time) => time + Number(timeline.origin_ns);
+  const end = Math.max(...copies.map((event) => model.end(event))) * 2;
+  Object.assign(model.report.tables, {
+    active_spans: table('device_id:device kind start_ns end_ns', [gpu, 'active', absolute(0), absolute(end)]),
+    losses: table('device_id:device what:name', [gpu, 'allocation'], [gpu, 'tiny_copies']),
+  });
+  const marked = (text) => [...Array(model.count).keys()].filter(countedOf(model, text).test);
+  const calls = [...Array(model.count).keys()].filter((event) => model.laneOf(event).kind === 'api');
+  const pids = new Set(model.lanes.filter((lane) => model.isGpuLane(lane) && lane.gpu === gpu).map(({ pid }) => pid));
+  const name = events.name[calls.find((call) => pids.has(model.laneOf(call).pid))];
+  timeline.allocations = [name];
+  const of = calls.filter((call) => events.name[call] === name && pids.has(model.laneOf(call).pid));
+  const expected = of.filter((call) => events.start[call] >= end / 5 && of.some((other) => other < call && model.laneOf(other).pid === model.laneOf(call).pid));
+  assert.ok(expected.length > 0 && expected.length < of.length - 1);
+  assert.deepEqual(marked('losses 0'), expected);
+
+  model.names[events.name[copies[0]]] = 'Host-to-Device';
+  const own = copies.filter((event) => model.laneOf(event).gpu === gpu && events.name[event] === events.name[copies[0]]);
+  own.forEach((event) => (events.aux[event] = 64));
+  const launches = own.map((event) => model.launchOf(event));
+  const none = (call) => (events.aux[call] &= 4);
+  calls.forEach(none);
+  assert.deepEqual(marked('losses 1'), [], 'no call waits');
+  events.aux[launches[0]] |= 1;
+  const reaches = model.end(launches[0]) > events.start[own[0]];
+  assert.deepEqual(marked('losses 1'), reaches ? [own[0]] : [], 'its own call, where it lasts until the copy starts');
+  calls.forEach(none);
+  events.aux[launches[0] + 1] = 1;
+  assert.deepEqual(marked('losses 1'), [own[0]], 'the next call of its thread');
+  events.aux[launches[0] + 1] = 5;
+  assert.deepEqual(marked('losses 1'), [], 'which does nothing else');
 });
