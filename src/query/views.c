@@ -61,6 +61,12 @@ const char *const nai_query_views[][3] = {
      "FROM nvtx_projection_events e LEFT JOIN nvtx_nodes n ON n.rowid = e.node "
      "LEFT JOIN nvtx_events r ON r.rowid = e.range LEFT JOIN threads t ON t.rowid = r.thread",
      "One NVTX range with work on GPUs, with the names around it and the number of its step"},
+    {"v_samples",
+     "SELECT e.rowid AS sample, e.time_ns, t.process, e.thread, t.pid, t.tid, t.thread_name, e.cpu, "
+     "nullif(f.symbol, '') AS function, f.module "
+     "FROM sample_events e LEFT JOIN threads t ON t.rowid = e.thread "
+     "LEFT JOIN callchain_frames f ON f.callchain_id = e.callchain_id AND f.kind = 0 AND f.depth = 0",
+     "One sample of a CPU, with its thread and the innermost function"},
     {"v_ops",
      "SELECT 'kernel' AS op_type, e.rowid AS op_row, e.start_ns, e.end_ns, e.device_id, e.process, e.context_id, "
      "e.stream_id, "
@@ -79,6 +85,8 @@ const struct nai_query_view_column nai_query_view_columns[] = {
     {"copy", "INTEGER", NAI_ID, "row of memop_events", "memop_events"},
     {"call", "INTEGER", NAI_ID, "row of api_events", "api_events"},
     {"range", "INTEGER", NAI_ID, "row of nvtx_events", "nvtx_events"},
+    {"sample", "INTEGER", NAI_ID, "row of sample_events", "sample_events"},
+    {"function", "TEXT", NAI_TEXT, "innermost function; NULL: not known", NULL},
     {"op_row", "INTEGER", NAI_ID, "row of kernel_events, memop_events or graph_events, by op_type", NULL},
     {"op_type", "TEXT", NAI_TEXT, "kernel, copy, set or graph", NULL},
     {"category", "TEXT", NAI_TEXT, "compute, communication or copy", NULL},

@@ -163,11 +163,11 @@ static const char *line_of(const struct nai_asking *asking, const struct nai_que
   return nai_answer_text(asking, &line);
 }
 
-/* "bf16 or fp32" asks which, not whether. */
+/* "bf16 or fp32" asks which, not whether; of a part of a question nobody knows what yes would mean. */
 static const char *without_verdict(const struct nai_asking *asking, const char *line) {
   static const char *const verdicts[] = {"Yes: ", "No: ", "Partly: "};
   for (size_t i = 0; i < sizeof verdicts / sizeof *verdicts; i++)
-    if (asking->question->either && strncmp(line, verdicts[i], strlen(verdicts[i])) == 0)
+    if ((asking->question->either || asking->partly) && strncmp(line, verdicts[i], strlen(verdicts[i])) == 0)
       line += strlen(verdicts[i]);
   return line;
 }

@@ -134,6 +134,7 @@ struct nai_asking {
   const char *others[NAI_ASKING_MAX_OTHERS]; /* further things of that kind */
   size_t other_count;
   const struct nai_question *question;
+  bool partly; /* only a part of the question was understood: no yes or no */
 };
 
 /* Runs a statement, with :gpu, :gpu_a and :gpu_b of a pair, :name and :named (its kind), :within, :question (letters

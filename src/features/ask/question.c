@@ -119,10 +119,10 @@ static int answer(struct nai_asking *asking, const struct nai_intent *intent, st
     return NAI_OK;
   }
   out->intent = intent->name;
-  NAI_TRY(nai_findings_add(asking, intent, known, err));
+  NAI_TRY(nai_findings_add(asking, intent, known && !asking->partly, err));
   NAI_TRY(nai_caveats_add(asking, err));
   say_list(asking, intent, "next", &out->next);
-  if (!out->said.count)
+  if (out->said.count == before)
     nai_answer_say(asking, &out->said, NULL, "Nothing recorded answers that.");
   return NAI_OK;
 }
@@ -219,7 +219,10 @@ static void say_left(const struct nai_asking *asking, bool matched) {
                      nai_arena_printf(asking->arena, "%s%s.", kinds[i].begin, nai_buf_str(&words)));
     asking->arena->oom |= words.oom;
   }
-  if (matched && !asking->answer->said.count)
+  if (asking->partly)
+    nai_answer_say(asking, &asking->answer->said, NULL,
+                   "What follows leaves these words out, and may be of more than was asked.");
+  else if (matched && !asking->answer->said.count)
     nai_answer_say(asking, &asking->answer->said, NULL,
                    "Each word is known, but no answer is about all of them together.");
 }
@@ -261,46 +264,70 @@ static int applies(bool *out, const struct nai_asking *asking, const struct nai_
   return NAI_OK;
 }
 
-/* Whether an intent takes up each word of the question; one that says why there is no answer need not. */
-static int takes_all(bool *out, const struct nai_asking *asking, struct nai_question *q,
-                     const struct nai_intent *intent, struct nai_err *err) {
+/* How many words of the question an intent does not take up; one that says why there is no answer need not. */
+static size_t words_left(const struct nai_asking *asking, struct nai_question *q, const struct nai_intent *intent) {
   NAI_SCOPED(nai_buf) left = {0};
   nai_question_answered(q, asking->intents, intent);
-  *out =
-      (!q->within || nai_intent_takes(intent, ":within")) &&
-      (!has_facts(intent) || !(put_words(&left, asking, is_unknown) + put_words(&left, asking, nai_question_is_left)));
-  return *out ? applies(out, asking, intent, err) : NAI_OK;
+  size_t count = put_words(&left, asking, is_unknown) + put_words(&left, asking, nai_question_is_left);
+  return has_facts(intent) ? count : 0;
 }
 
-/* The first that takes up each word: of those that know what the question names, if it names something, and then the
- * one about such things; or NULL, and then the words that the first one leaves are left. */
-static int choose_of(const struct nai_intent **out, const struct nai_asking *asking, struct nai_question *q,
-                     const struct nai_intent *about, const struct nai_intent *const *matched, size_t matches,
-                     struct nai_err *err) {
-  const struct nai_intent *first = about;
-  bool range = about && strcmp(nai_intent_text(about->doc, about->node, "names"), "range") == 0, taken = false;
-  for (size_t i = 0; i < matches && !taken; i++) { /* what a range takes is all of it, but for what tells kinds */
-    const struct nai_intent *intent = matched[i];
-    if (about && has_facts(intent) && !(range ? nai_intent_takes(intent, ":named") : knows_name(intent)))
-      continue; /* what no trace tells, none tells of what is named */
-    NAI_TRY(takes_all(&taken, asking, q, *out = intent, err));
-    first = first ? first : intent;
-  }
-  if (about && !taken)
-    NAI_TRY(takes_all(&taken, asking, q, *out = about, err));
-  if (taken)
-    return NAI_OK;
-  *out = NULL;
-  if (first)
-    nai_question_answered(q, asking->intents, first);
+/* The intent that leaves fewest words, and how many those are. */
+struct nearest {
+  const struct nai_intent *intent;
+  size_t left;
+};
+
+static int consider(struct nearest *best, const struct nai_asking *asking, struct nai_question *q,
+                    const struct nai_intent *intent, struct nai_err *err) {
+  const size_t left = words_left(asking, q, intent);
+  bool fits = (!best->intent || left < best->left) && (!q->within || nai_intent_takes(intent, ":within"));
+  if (fits)
+    NAI_TRY(applies(&fits, asking, intent, err));
+  if (fits)
+    *best = (struct nearest){intent, left};
   return NAI_OK;
 }
 
-/* What the question is about; NULL: it was not understood, or has a word that no answer takes up. *nothing: it names
- * what is not there. *related: it was answered by a relation of things. */
+/* The first that leaves fewest words: of those that know what the question names, if it names something, and then the
+ * one about such things. */
+static int choose_of(struct nearest *best, const struct nai_asking *asking, struct nai_question *q,
+                     const struct nai_intent *about, const struct nai_intent *const *matched, size_t matches,
+                     struct nai_err *err) {
+  bool range = about && strcmp(nai_intent_text(about->doc, about->node, "names"), "range") == 0;
+  *best = (struct nearest){0};
+  for (size_t i = 0; i < matches && !(best->intent && !best->left); i++) { /* what a range takes is all of it, but for what tells kinds */
+    const struct nai_intent *intent = matched[i];
+    if (about && has_facts(intent) && !(range ? nai_intent_takes(intent, ":named") : knows_name(intent)))
+      continue; /* what no trace tells, none tells of what is named */
+    NAI_TRY(consider(best, asking, q, intent, err));
+  }
+  if (about)
+    NAI_TRY(consider(best, asking, q, about, err));
+  if (best->intent)
+    nai_question_answered(q, asking->intents, best->intent);
+  return NAI_OK;
+}
+
+/* Whether a part of the question can be answered: what it names, or more than is left. `guessed`: a part of a name. */
+static bool is_worth(const struct nai_asking *asking, struct nai_question *q, const struct nearest *best, bool named,
+                     bool guessed) {
+  enum { MOST_LEFT = 3, MOST_BESIDE_GUESS = 1 };
+  size_t taken = 0;
+  if (!best->intent || !has_facts(best->intent))
+    return false;
+  for (size_t i = 0; i < q->count; i++)
+    taken += (q->words[i].answered && !q->words[i].ignored) || q->words[i].names || is_named(asking, q->words[i].text);
+  return guessed ? best->left <= MOST_BESIDE_GUESS : taken > best->left || (named && best->left <= MOST_LEFT);
+}
+
+/* What the question is about, or most of it (`partly`); NULL: it was not understood. *nothing: it names what is not
+ * there. *related: it was answered by a relation of things. */
 static int choose(const struct nai_intent **chosen, bool *related, bool *nothing, struct nai_asking *asking,
                   struct nai_question *q, struct nai_err *err) {
   const struct nai_intent *matched[NAI_QUESTION_MAX_MATCHES], *about;
+  struct nearest best;
+  bool guessed = false;
   *chosen = NULL;
   *related = false;
   NAI_TRY(nai_names_correct_spelling(asking, q, err));
@@ -315,18 +342,24 @@ static int choose(const struct nai_intent **chosen, bool *related, bool *nothing
   if (*related)
     return NAI_OK;
   size_t matches = nai_question_match(matched, q, asking->intents, !about);
-  NAI_TRY(choose_of(chosen, asking, q, about, matched, matches, err));
-  if (!*chosen && !about) {
+  NAI_TRY(choose_of(&best, asking, q, about, matched, matches, err));
+  if ((!best.intent || best.left) && !about) {
     NAI_TRY(nai_names_choose_by_rest(&about, asking, q, err));
+    guessed = about != NULL;
     if (about) {
       q->named = nai_intent_text(about->doc, about->node, "names");
       matches = nai_question_match(matched, q, asking->intents, false);
-      NAI_TRY(choose_of(chosen, asking, q, about, matched, matches, err));
+      NAI_TRY(choose_of(&best, asking, q, about, matched, matches, err));
     }
   }
-  if (!*chosen)
+  if (!best.intent || best.left)
     NAI_TRY(nai_relation_answer(related, asking, false, err));
-  if (!*chosen && !*related)
+  if (*related)
+    return NAI_OK;
+  asking->partly = best.left && is_worth(asking, q, &best, about, guessed);
+  if (best.intent && (!best.left || asking->partly))
+    *chosen = best.intent;
+  if (!*chosen || asking->partly)
     say_left(asking, matches > 0);
   return NAI_OK;
 }
