@@ -785,6 +785,34 @@ class Numbers(unittest.TestCase):
             self.assertIn(f"; {count} kernels", said)
             self.assertAlmostEqual(first_number(said)[0], 100 * busy / (b - a), delta=0.06)
 
+    def test_a_window_before_gpu_work(self):
+        """Where something else is recorded, it is a time of the session."""
+        start = min(row[1] for row in Truth(trace("cpu-work")).operations())
+        shift = "update {} set start = start + 2000000000, end = end + 2000000000"
+        place = support.artifacts(edited("cpu-work", *(shift.format(f"CUPTI_ACTIVITY_KIND_{table}") for table in ("KERNEL", "RUNTIME"))))
+        answer = ask(place, f"what happens between {(start + 5e6) / 1e9:.9f} and {(start + 9e6) / 1e9:.9f} s")
+        self.assertIn(f"from {(start + 5e6) / 1e9:.6f} s to {(start + 9e6) / 1e9:.6f} s", answer["answer"][0]["text"])
+
+    def test_threads_on_cpus(self):
+        truth, place = Truth(trace("cpu-work")), artifacts("cpu-work")
+        switches = truth.one("select count(*) from SCHED_EVENTS where isSchedIn = 0")
+        cpus = truth.db.execute("select cpu, count(*) from SCHED_EVENTS where isSchedIn = 1 group by 1 order by 2 desc, 1").fetchall()
+        said = ask(place, "how many context switches does the main thread have")["answer"][0]["text"]
+        self.assertIn(f"stopped running {switches} times", said)
+        self.assertIn(", ".join(f"{cpu} ({count})" for cpu, count in cpus), ask(place, "which cpu cores did it run on")["answer"][0]["text"])
+
+    def test_functions_of_samples(self):
+        """Stacks of OS calls have the same numbers as those of samples."""
+        other = "insert into OSRT_CALLCHAINS select * from (select id, (select id from StringIds where value = '{}') as symbol, module, 0, 0, 0, 0, 0, 0, 0 from SAMPLING_CALLCHAINS group by id)"
+        name = Truth(trace("cpu-work")).one("select value from StringIds where id not in (select symbol from SAMPLING_CALLCHAINS) and length(value) > 3 limit 1")
+        place = support.artifacts(edited("cpu-work", other.format(name)))
+        truth = Truth(trace("cpu-work")).db.execute("select s.value, count(*) from COMPOSITE_EVENTS e join SAMPLING_CALLCHAINS c on c.id = e.id and c.stackDepth = 0 "
+                                                    "join StringIds s on s.id = c.symbol group by 1 order by 1").fetchall()
+        rows = json.loads(run("sql", place, "select function, count(*) from v_samples group by 1 order by 1", "--format", "json").stdout)["rows"]
+        self.assertEqual([tuple(row) for row in rows], truth)
+        for question in ("which function is hottest on the cpu", "what happens in the first 200 ms"):
+            self.assertNotIn(name, " ".join(s["text"] for s in ask(place, question)["answer"]), question)
+
     def test_the_machine(self):
         truth, place = Truth(trace("training")), artifacts("training")
         name, sms, memory = truth.db.execute("select name, smCount, totalMemory from TARGET_INFO_GPU").fetchone()

@@ -165,7 +165,20 @@ static size_t put_words(struct nai_buf *out, const struct nai_asking *asking,
   return count;
 }
 
-/* Of two points of time the first is put first. Those that lie before all work on a GPU count from its start. */
+/* When the first call, range or sample begins that is recorded; `otherwise` where there is none. */
+static int first_event(int64_t *out, const struct nai_asking *asking, int64_t otherwise, struct nai_err *err) {
+  static const char sql[] =
+      "select min(t) from (select (select start_ns from api_events limit 1) as t union all select (select start_ns "
+      "from osrt_events limit 1) union all select (select start_ns from nvtx_events limit 1) union all select (select "
+      "time_ns from sample_events limit 1))";
+  NAI_SCOPED(nai_query_rows) found = {0};
+  NAI_TRY(nai_facts_ask(&found, asking, sql, "events", err));
+  *out = found.rows && !nai_query_cell(&found, 0, 0)->null ? nai_query_cell_int(&found, 0, 0) : otherwise;
+  return NAI_OK;
+}
+
+/* Of two points of time the first is put first. Those that lie before all that is recorded count from the start of the
+ * work on GPUs. */
 static int place_window(const struct nai_asking *asking, struct nai_question *q, struct nai_err *err) {
   NAI_SCOPED(nai_query_rows) found = {0};
   if (q->time_count < 2)
@@ -177,7 +190,10 @@ static int place_window(const struct nai_asking *asking, struct nai_question *q,
           end = found.rows ? nai_query_cell_int(&found, 0, 1) : 0;
   if (q->part)
     to = (end - start) / q->part;
-  int64_t base = q->from_end ? end - to : q->from_start || to <= start ? start : 0;
+  int64_t first = start;
+  if (to <= start)
+    NAI_TRY(first_event(&first, asking, start, err));
+  int64_t base = q->from_end ? end - to : q->from_start || to <= first ? start : 0;
   q->time_ns[0] = q->from_end && from + base < start ? start : from + base;
   q->time_ns[1] = (q->from_start && to + base > end) || (q->to_end && from + base < end) ? end : to + base;
   return NAI_OK;
