@@ -785,6 +785,22 @@ class Numbers(unittest.TestCase):
             self.assertIn(f"; {count} kernels", said)
             self.assertAlmostEqual(first_number(said)[0], 100 * busy / (b - a), delta=0.06)
 
+    def test_a_window_around_something(self):
+        """Before, during and after one of them; of several it has to be said which."""
+        truth, place = Truth(trace("training")), artifacts("training")
+        kernels = truth.db.execute("select k.start, k.end from CUPTI_ACTIVITY_KIND_KERNEL k join StringIds s on s.id = k.shortName where s.value like 'nccl%'").fetchall()
+        first, last, longest = min(kernels), max(kernels, key=lambda k: k[1]), max(kernels, key=lambda k: k[1] - k[0])
+        copies = "select count(*) from CUPTI_ACTIVITY_KIND_MEMCPY where start >= ? and start < ?"
+        for question, begin, end in (("how many copies happen before the first nccl kernel", 0, first[0]), ("how many copies happen after the last nccl kernel", last[1], 1 << 62),
+                                     ("how many copies happen during the longest nccl kernel", *longest), ("how many copies are there until the first nccl kernel starts", 0, first[0])):
+            said = [s["text"] for s in ask(place, question)["answer"]]
+            self.assertRegex(said[0], r"^(Before|After|During|Until) the (first|last|longest) nccl kernel( starts)?: from \d+\.\d{6} s to \d+\.\d{6} s\.$")
+            if begin:
+                self.assertIn(f"from {begin // 1000 / 1e6:.6f} s", said[0])
+            count, = truth.db.execute(copies, (begin, end)).fetchone()
+            self.assertRegex(said[1], f"^{count} cop", question)
+        self.assertIn('"before"', ask(place, "gaps before nccl kernels")["answer"][0]["text"])
+
     def test_a_window_before_gpu_work(self):
         """Where something else is recorded, it is a time of the session."""
         start = min(row[1] for row in Truth(trace("cpu-work")).operations())

@@ -66,6 +66,7 @@ struct nai_question {
   bool either;               /* "bf16 or fp32" */
   bool from_start, from_end; /* of the capture: "the first 100 ms", "the last 2 s" */
   bool to_end;               /* "after 60.3 s" */
+  bool around;               /* the stretch is that before, after or during something */
   int64_t part;              /* 2, "the first half": the stretch is that part of the capture */
   struct nai_question_choice choices[NAI_QUESTION_MAX_CHOICES];
   size_t choice_count;
@@ -169,6 +170,16 @@ NAI_MUST_CHECK int nai_findings_add(const struct nai_asking *asking, const struc
                                     struct nai_err *err);
 /* Adds findings about the capture as a whole to what the run cannot tell. */
 NAI_MUST_CHECK int nai_caveats_add(const struct nai_asking *asking, struct nai_err *err);
+
+/* --- window.c -------------------------------------------------------------------------------------------------- */
+
+/* Of two points of time the first is put first. Those that lie before all that is recorded count from the start of the
+ * work on GPUs. */
+NAI_MUST_CHECK int nai_window_place(const struct nai_asking *asking, struct nai_question *q, struct nai_err *err);
+/* "before the first cuda call", "during the longest X", "after X is done": takes these words out of the question and
+ * makes them its stretch of time. *said: they are these; NULL: there are none. */
+NAI_MUST_CHECK int nai_window_around(const char **said, const struct nai_asking *asking, struct nai_question *q,
+                                     struct nai_err *err);
 
 /* --- question_names.c ------------------------------------------------------------------------------------------ */
 

@@ -1,6 +1,8 @@
 /* Answering: the parts of an answer in their order. */
 #include "features/ask/relation.h"
 
+#include "base/fmt.h"
+
 #include <strings.h>
 
 /* Of an intent's facts; the rest is for findings and what they stand on. */
@@ -165,40 +167,6 @@ static size_t put_words(struct nai_buf *out, const struct nai_asking *asking,
   return count;
 }
 
-/* When the first call, range or sample begins that is recorded; `otherwise` where there is none. */
-static int first_event(int64_t *out, const struct nai_asking *asking, int64_t otherwise, struct nai_err *err) {
-  static const char sql[] =
-      "select min(t) from (select (select start_ns from api_events limit 1) as t union all select (select start_ns "
-      "from osrt_events limit 1) union all select (select start_ns from nvtx_events limit 1) union all select (select "
-      "time_ns from sample_events limit 1))";
-  NAI_SCOPED(nai_query_rows) found = {0};
-  NAI_TRY(nai_facts_ask(&found, asking, sql, "events", err));
-  *out = found.rows && !nai_query_cell(&found, 0, 0)->null ? nai_query_cell_int(&found, 0, 0) : otherwise;
-  return NAI_OK;
-}
-
-/* Of two points of time the first is put first. Those that lie before all that is recorded count from the start of the
- * work on GPUs. */
-static int place_window(const struct nai_asking *asking, struct nai_question *q, struct nai_err *err) {
-  NAI_SCOPED(nai_query_rows) found = {0};
-  if (q->time_count < 2)
-    return NAI_OK;
-  int64_t from = q->time_ns[0] < q->time_ns[1] ? q->time_ns[0] : q->time_ns[1];
-  int64_t to = q->time_ns[0] + q->time_ns[1] - from;
-  NAI_TRY(nai_facts_ask(&found, asking, "select window_start_ns, window_end_ns from run_info", "run_info", err));
-  int64_t start = found.rows ? nai_query_cell_int(&found, 0, 0) : 0,
-          end = found.rows ? nai_query_cell_int(&found, 0, 1) : 0;
-  if (q->part)
-    to = (end - start) / q->part;
-  int64_t first = start;
-  if (to <= start)
-    NAI_TRY(first_event(&first, asking, start, err));
-  int64_t base = q->from_end ? end - to : q->from_start || to <= first ? start : 0;
-  q->time_ns[0] = q->from_end && from + base < start ? start : from + base;
-  q->time_ns[1] = (q->from_start && to + base > end) || (q->to_end && from + base < end) ? end : to + base;
-  return NAI_OK;
-}
-
 /* "kernels", "moved": another form of the word needs no notice. */
 static bool is_inflected(const struct nai_question_word *word) {
   const char *typed = word->typed, *meant = word->meant;
@@ -297,7 +265,8 @@ struct nearest {
 static int consider(struct nearest *best, const struct nai_asking *asking, struct nai_question *q,
                     const struct nai_intent *intent, struct nai_err *err) {
   const size_t left = words_left(asking, q, intent);
-  bool fits = (!best->intent || left < best->left) && (!q->within || nai_intent_takes(intent, ":within"));
+  bool fits = (!best->intent || left < best->left) && (!q->within || nai_intent_takes(intent, ":within")) &&
+              (!q->around || nai_intent_takes(intent, ":from"));
   if (fits)
     NAI_TRY(applies(&fits, asking, intent, err));
   if (fits)
@@ -312,7 +281,8 @@ static int choose_of(struct nearest *best, const struct nai_asking *asking, stru
                      struct nai_err *err) {
   bool range = about && strcmp(nai_intent_text(about->doc, about->node, "names"), "range") == 0;
   *best = (struct nearest){0};
-  for (size_t i = 0; i < matches && !(best->intent && !best->left); i++) { /* what a range takes is all of it, but for what tells kinds */
+  for (size_t i = 0; i < matches && !(best->intent && !best->left);
+       i++) { /* what a range takes is all of it, but for what tells kinds */
     const struct nai_intent *intent = matched[i];
     if (about && has_facts(intent) && !(range ? nai_intent_takes(intent, ":named") : knows_name(intent)))
       continue; /* what no trace tells, none tells of what is named */
@@ -325,58 +295,105 @@ static int choose_of(struct nearest *best, const struct nai_asking *asking, stru
   return NAI_OK;
 }
 
-/* Whether a part of the question can be answered: what it names, or more than is left. `guessed`: a part of a name. */
-static bool is_worth(const struct nai_asking *asking, struct nai_question *q, const struct nearest *best, bool named,
-                     bool guessed) {
-  enum { MOST_LEFT = 3, MOST_BESIDE_GUESS = 1 };
-  size_t taken = 0;
-  if (!best->intent || !has_facts(best->intent))
-    return false;
-  for (size_t i = 0; i < q->count; i++)
-    taken += (q->words[i].answered && !q->words[i].ignored) || q->words[i].names || is_named(asking, q->words[i].text);
-  return guessed ? best->left <= MOST_BESIDE_GUESS : taken > best->left || (named && best->left <= MOST_LEFT);
-}
-
-/* What the question is about, or most of it (`partly`); NULL: it was not understood. *nothing: it names what is not
- * there. *related: it was answered by a relation of things. */
-static int choose(const struct nai_intent **chosen, bool *related, bool *nothing, struct nai_asking *asking,
-                  struct nai_question *q, struct nai_err *err) {
-  const struct nai_intent *matched[NAI_QUESTION_MAX_MATCHES], *about;
+/* What is found of a question. */
+struct choice {
   struct nearest best;
-  bool guessed = false;
-  *chosen = NULL;
-  *related = false;
+  size_t matches;
+  bool named, guessed; /* it names something; by a part of a name */
+  bool nothing;        /* it names what is not there */
+  bool related;        /* it was answered by a relation of things */
+};
+
+static bool is_whole(const struct choice *c) { return c->nothing || c->related || (c->best.intent && !c->best.left); }
+
+static int find(struct choice *c, struct nai_asking *asking, struct nai_question *q, struct nai_err *err) {
+  const struct nai_intent *matched[NAI_QUESTION_MAX_MATCHES], *about;
+  *c = (struct choice){0};
   NAI_TRY(nai_names_correct_spelling(asking, q, err));
   NAI_TRY(nai_names_choose(&about, asking, q, err));
   q->named = about ? nai_intent_text(about->doc, about->node, "names") : NULL;
   nai_question_choose_values(q, asking->intents);
-  NAI_TRY(nai_names_say_unknown(nothing, asking, q, err));
-  *nothing &= !about;
-  if (*nothing)
+  NAI_TRY(nai_names_say_unknown(&c->nothing, asking, q, err));
+  c->nothing &= !about;
+  if (c->nothing)
     return NAI_OK; /* that is all there is to say */
-  NAI_TRY(nai_relation_answer(related, asking, true, err));
-  if (*related)
+  NAI_TRY(nai_relation_answer(&c->related, asking, true, err));
+  if (c->related)
     return NAI_OK;
-  size_t matches = nai_question_match(matched, q, asking->intents, !about);
-  NAI_TRY(choose_of(&best, asking, q, about, matched, matches, err));
-  if ((!best.intent || best.left) && !about) {
+  c->matches = nai_question_match(matched, q, asking->intents, !about);
+  NAI_TRY(choose_of(&c->best, asking, q, about, matched, c->matches, err));
+  if (!is_whole(c) && !about) {
     NAI_TRY(nai_names_choose_by_rest(&about, asking, q, err));
-    guessed = about != NULL;
+    c->guessed = about != NULL;
     if (about) {
       q->named = nai_intent_text(about->doc, about->node, "names");
-      matches = nai_question_match(matched, q, asking->intents, false);
-      NAI_TRY(choose_of(&best, asking, q, about, matched, matches, err));
+      c->matches = nai_question_match(matched, q, asking->intents, false);
+      NAI_TRY(choose_of(&c->best, asking, q, about, matched, c->matches, err));
     }
   }
-  if (!best.intent || best.left)
-    NAI_TRY(nai_relation_answer(related, asking, false, err));
-  if (*related)
+  c->named = about != NULL;
+  if (!is_whole(c))
+    NAI_TRY(nai_relation_answer(&c->related, asking, false, err));
+  return NAI_OK;
+}
+
+/* The same with "before the first X" as a stretch of time, if that takes up the rest. */
+static int find_around(struct choice *c, struct nai_asking *asking, struct nai_question *q, struct nai_err *err) {
+  const struct nai_asking asked = *asking;
+  struct nai_question *whole;
+  struct choice rest;
+  NAI_SCOPED(nai_buf) line = {0};
+  const char *said;
+  NAI_TRY(NAI_NEW(whole, asking->arena, 1, err));
+  *whole = *q;
+  NAI_TRY(nai_window_around(&said, asking, q, err));
+  if (!said)
     return NAI_OK;
-  asking->partly = best.left && is_worth(asking, q, &best, about, guessed);
-  if (best.intent && (!best.left || asking->partly))
-    *chosen = best.intent;
+  asking->name = "";
+  asking->other_count = 0;
+  NAI_TRY(check_gpus(asking, q, err));
+  NAI_TRY(find(&rest, asking, q, err));
+  if (!is_whole(&rest) || rest.nothing) {
+    *asking = asked;
+    *q = *whole;
+    return NAI_OK;
+  }
+  nai_buf_printf(&line, "%c%s: from ", toupper((unsigned char)*said), said + 1);
+  nai_fmt_scaled(&line, q->time_ns[0] / 1000, 6);
+  nai_buf_puts(&line, " s to ");
+  nai_fmt_scaled(&line, q->time_ns[1] / 1000, 6);
+  nai_buf_puts(&line, " s.");
+  nai_answer_say(asking, &asking->answer->said, NULL, nai_answer_text(asking, &line));
+  *c = rest;
+  return NAI_OK;
+}
+
+/* Whether a part of the question can be answered: what it names, or more than is left. */
+static bool is_worth(const struct nai_asking *asking, const struct nai_question *q, const struct choice *c) {
+  enum { MOST_LEFT = 3, MOST_BESIDE_GUESS = 1 };
+  size_t taken = 0;
+  if (!c->best.intent || !has_facts(c->best.intent))
+    return false;
+  for (size_t i = 0; i < q->count; i++)
+    taken += (q->words[i].answered && !q->words[i].ignored) || q->words[i].names || is_named(asking, q->words[i].text);
+  return c->guessed ? c->best.left <= MOST_BESIDE_GUESS
+                    : taken > c->best.left || (c->named && c->best.left <= MOST_LEFT);
+}
+
+/* What the question is about, or most of it (`partly`); NULL: it was not understood. */
+static int choose(const struct nai_intent **chosen, struct choice *c, struct nai_asking *asking, struct nai_question *q,
+                  struct nai_err *err) {
+  *chosen = NULL;
+  NAI_TRY(find(c, asking, q, err));
+  if (!is_whole(c))
+    NAI_TRY(find_around(c, asking, q, err));
+  if (c->nothing || c->related)
+    return NAI_OK;
+  asking->partly = c->best.left && is_worth(asking, q, c);
+  if (is_whole(c) || asking->partly)
+    *chosen = c->best.intent;
   if (!*chosen || asking->partly)
-    say_left(asking, matches > 0);
+    say_left(asking, c->matches > 0);
   return NAI_OK;
 }
 
@@ -386,20 +403,20 @@ int nai_question_ask(struct nai_answer *out, const struct nai_intents *intents, 
       .answer = out, .arena = arena, .intents = intents, .run = run, .source = source, .name = ""};
   const struct nai_intent *chosen;
   struct nai_question *q;
-  bool nothing, related;
+  struct choice choice;
   *out = (struct nai_answer){0};
   NAI_TRY(NAI_NEW(q, arena, 1, err));
   nai_question_read(q, intents, question);
   asking.question = q;
   NAI_TRY(check_gpus(&asking, q, err));
-  NAI_TRY(place_window(&asking, q, err));
-  NAI_TRY(choose(&chosen, &related, &nothing, &asking, q, err));
+  NAI_TRY(nai_window_place(&asking, q, err));
+  NAI_TRY(choose(&chosen, &choice, &asking, q, err));
   if (chosen)
     NAI_TRY(answer(&asking, chosen, err));
-  if (related)
+  if (choice.related)
     NAI_TRY(nai_caveats_add(&asking, err));
   say_corrections(&asking);
-  if (!out->intent && !nothing)
+  if (!out->intent && !choice.nothing)
     say_examples(&asking);
   return nai_arena_check(arena, err);
 }
