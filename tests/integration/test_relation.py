@@ -260,6 +260,7 @@ class Relations(unittest.TestCase):
         self.check(export, "how many streams run kernels and are they balanced", len(streams), min(streams.values()), max(streams.values()))
         ends = {pid: max(e.end for e in export.kernels + export.copies if e.pid == pid) for pid in by_pid}
         self.check(export, "which process finishes its gpu work last", begins=f"process {max(ends, key=ends.get)} ends last, at ")
+        self.check(export, "which process finishes its gpu work first", begins=f"process {min(ends, key=ends.get)} ends first, at ")
         totals = collections.Counter()
         for event in export.kernels:
             totals[event.name] += event.end - event.start

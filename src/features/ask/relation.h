@@ -108,6 +108,7 @@ enum nai_relation_kind {
   NAI_RELATION_COVER     /* the time of X in which some Y runs */
 };
 enum nai_relation_group { NAI_GROUP_NONE, NAI_GROUP_GPU, NAI_GROUP_PROCESS, NAI_GROUP_STREAM, NAI_GROUP_THREAD };
+enum nai_moment { NAI_MOMENT_NONE, NAI_MOMENT_BEGIN, NAI_MOMENT_END };
 enum nai_relation_edge { NAI_EDGE_ANY, NAI_EDGE_FIRST, NAI_EDGE_LAST };
 struct nai_relation {
   enum nai_relation_kind kind;
@@ -120,18 +121,18 @@ struct nai_relation {
     bool end;                    /* its end, not its begin */
   } from, to;
   struct nai_thing_filter filter;
-  bool sizes;          /* the statistic is of these, not of durations */
-  const char *without; /* a name that is left out, between line breaks; or NULL */
-  double times;        /* of an outlier */
-  bool yes_no, less;   /* less: which one has least */
-  bool ends_last;      /* of groups: which one ends last */
-  bool balanced;       /* of groups: how far they are apart */
-  bool why;            /* the answer says how long, not why */
-  bool compares;       /* it says so */
-  bool ratio, shares;  /* of two that are compared: one by the other, each of both */
-  bool starts;         /* gaps are from one begin to the next */
-  bool span;           /* what is covered lasts from the first one to the last */
-  bool idle;           /* the time in which no Y runs is asked for */
+  bool sizes;             /* the statistic is of these, not of durations */
+  const char *without;    /* a name that is left out, between line breaks; or NULL */
+  double times;           /* of an outlier */
+  bool yes_no, less;      /* less: which one has least */
+  enum nai_moment moment; /* of groups: which one begins or ends last, or first (`less`) */
+  bool balanced;          /* of groups: how far they are apart */
+  bool why;               /* the answer says how long, not why */
+  bool compares;          /* it says so */
+  bool ratio, shares;     /* of two that are compared: one by the other, each of both */
+  bool starts;            /* gaps are from one begin to the next */
+  bool span;              /* what is covered lasts from the first one to the last */
+  bool idle;              /* the time in which no Y runs is asked for */
 };
 /* Whether some word says how things are related: others need not be looked for in the trace. */
 bool nai_relation_is_likely(const struct nai_question *question);

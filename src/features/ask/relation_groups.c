@@ -42,7 +42,7 @@ int nai_say_numbers(struct nai_answering *a, struct nai_err *err) {
 struct group {
   int64_t key[2];
   struct nai_thing_numbers numbers;
-  int64_t last; /* end */
+  int64_t at; /* when the first begins or the last ends, as is asked */
 };
 static const char *const nouns[] = {[NAI_GROUP_NONE] = "names",
                                     [NAI_GROUP_GPU] = "GPUs",
@@ -78,7 +78,10 @@ static int make_groups(struct group **out, uint32_t *count, uint32_t **of, const
     NAI_TRY(nai_memory_check(g != NAI_NO_STRING, err));
     NAI_TRY(NAI_ROOM(groups, capacity, g, nai_answering_arena(a), err));
     memcpy(groups[g].key, key, sizeof key);
-    groups[g].last = e->end > groups[g].last ? e->end : groups[g].last;
+    if (a->r->moment == NAI_MOMENT_END)
+      groups[g].at = e->end > groups[g].at ? e->end : groups[g].at;
+    else if (!groups[g].numbers.ns)
+      groups[g].at = e->start; /* events are in this order */
     groups[g].numbers.bytes += e->bytes;
     groups[g].numbers.ns += e->end - e->start;
     values[i] = e->end - e->start;
@@ -109,11 +112,12 @@ static void put_group(struct nai_buf *out, const struct nai_answering *a, const 
 
 struct by_number {
   enum nai_statistic statistic;
-  bool less, last;
+  bool less;
+  enum nai_moment moment;
 };
 
 static double rank_of(const struct group *g, const struct by_number *by) {
-  return by->last ? (double)g->last : nai_number_of(&g->numbers, by->statistic);
+  return by->moment ? (double)g->at : nai_number_of(&g->numbers, by->statistic);
 }
 
 static int by_rank(const void *left, const void *right, void *ctx) {
@@ -125,8 +129,8 @@ static int by_rank(const void *left, const void *right, void *ctx) {
 }
 
 static void put_rank(struct nai_buf *out, const struct group *g, const struct by_number *by) {
-  if (by->last)
-    nai_put_moment(out, g->last);
+  if (by->moment)
+    nai_put_moment(out, g->at);
   else
     nai_put_number(out, rank_of(g, by), by->statistic);
 }
@@ -143,15 +147,15 @@ static void put_leader(struct nai_buf *out, const struct nai_answering *a, const
     nai_buf_puts(out, ": ");
   }
   put_group(out, a, &groups[0]);
-  nai_buf_puts(out, by->last     ? " ends last, at "
-                    : count == 1 ? " has all: "
-                    : by->less   ? " has least: "
-                                 : " has most: ");
+  if (by->moment)
+    nai_buf_printf(out, " %s %s, at ", by->moment == NAI_MOMENT_END ? "ends" : "begins", by->less ? "first" : "last");
+  else
+    nai_buf_puts(out, count == 1 ? " has all: " : by->less ? " has least: " : " has most: ");
   put_rank(out, &groups[0], by);
-  if (by->statistic > NAI_STATISTIC_TOTAL && by->statistic != NAI_STATISTIC_BYTES && !by->last)
+  if (by->statistic > NAI_STATISTIC_TOTAL && by->statistic != NAI_STATISTIC_BYTES && !by->moment)
     nai_buf_printf(out, " (%s)", nai_statistic_name(by->statistic));
   const double first = rank_of(&groups[0], by), second = count == 2 ? rank_of(&groups[1], by) : 0;
-  if (first > 0 && second > 0 && !by->last) {
+  if (first > 0 && second > 0 && !by->moment) {
     nai_buf_puts(out, by->less ? ", less by " : ", more by ");
     nai_put_number(out, fabs(first - second), by->statistic);
     nai_buf_puts(out, " (");
@@ -162,7 +166,7 @@ static void put_leader(struct nai_buf *out, const struct nai_answering *a, const
 
 int nai_say_groups(struct nai_answering *a, struct nai_err *err) {
   enum { SHOWN = 16 };
-  struct by_number by = {a->r->statistic ? a->r->statistic : NAI_STATISTIC_TOTAL, a->r->less, a->r->ends_last};
+  struct by_number by = {a->r->statistic ? a->r->statistic : NAI_STATISTIC_TOTAL, a->r->less, a->r->moment};
   struct nai_buf *out = &a->said;
   struct group *groups;
   uint32_t count, *of;

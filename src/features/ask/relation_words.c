@@ -60,7 +60,7 @@ enum says {
 static const char nothing[] =
     "actually account accounts accounted for by that warm warmup launched distribution run runs used use inside within "
     "in of on spends wait waits waiting overhead pipeline whole across called execution far both thing things happens happened did "
-    "behind running";
+    "behind running single individual";
 static const char *const vocabulary[SAYS] = {
     [SAYS_AVERAGE] = "average mean averages",
     [SAYS_MEDIAN] = "median typical typically p50 usual usually",
@@ -422,11 +422,14 @@ static enum nai_relation_kind of_one(struct nai_relation *out, const struct read
   if (over_time)
     return over_time;
   if (out->group) {
-    out->ends_last = r->says[SAYS_LAST] && r->says[SAYS_END];
+    const bool edge = r->says[SAYS_FIRST] || r->says[SAYS_LAST], moment = r->says[SAYS_BEGIN] || r->says[SAYS_END];
+    if (edge && moment) { /* "which process finishes first" */
+      out->moment = r->says[SAYS_END] ? NAI_MOMENT_END : NAI_MOMENT_BEGIN;
+      out->less = r->says[SAYS_FIRST];
+    }
     out->balanced = r->says[SAYS_BALANCED];
     const bool names = thing->first && r->at[thing->first - 1][SAYS_WHICH]; /* "which OS call": not by thread */
-    return names || r->says[SAYS_LAST] != r->says[SAYS_END] || (out->yes_no && !out->balanced) ? NAI_RELATION_NONE
-                                                                                               : NAI_RELATION_GROUPS;
+    return names || edge != moment || (out->yes_no && !out->balanced) ? NAI_RELATION_NONE : NAI_RELATION_GROUPS;
   }
   if (many && (r->says[SAYS_LONGEST] || r->says[SAYS_SHORTEST] || r->says[SAYS_WHICH]))
     return NAI_RELATION_RANKING;
@@ -496,7 +499,7 @@ static enum nai_relation_kind kind_of(struct nai_relation *out, const struct rea
 _Static_assert(SAYS <= 64, "a bit for each");
 static const uint64_t taken_up[] = {
     [NAI_RELATION_GROUPS] = OF(MORE) | OF(FEWER) | OF(PER) | OF(GPU) | OF(PROCESS) | OF(STREAM) | OF(THREAD) |
-                            OF(BALANCED) | OF(LAST) | OF(END) | OF(OR),
+                            OF(BALANCED) | OF(FIRST) | OF(LAST) | OF(BEGIN) | OF(END) | OF(OR),
     [NAI_RELATION_RANKING] = OF(WITHOUT) | OF(MORE) | OF(FEWER),
     [NAI_RELATION_COMPARE] = OF(OR) | OF(SLOWER) | OF(FASTER) | OF(MORE) | OF(FEWER) | OF(RATIO) | OF(REST) | OF(FROM),
     [NAI_RELATION_SHARE] = OF(SHARE),

@@ -93,6 +93,9 @@ static bool read_around(struct around *out, const struct nai_question *q, const 
       out->thing = &things[t];
   if (!out->thing)
     return false;
+  for (size_t i = 0; i < out->first; i++) /* "from the start until": a length */
+    if (nai_word_is_of("from between", q->words[i].text))
+      return false;
   for (size_t i = out->first + 1; i < out->thing->first; i++) {
     const char *word = q->words[i].text;
     out->of_first |= nai_word_is_of(first_words, word);
