@@ -190,6 +190,24 @@ static bool is_unknown(const struct nai_question_word *w) {
   return nai_question_is_strange(w) || name;
 }
 
+static bool is_out(const struct nai_question_word *word) { return is_unknown(word) || nai_question_is_left(word); }
+
+/* Says which words an answer to a part of the question leaves out. */
+static void say_left_out(const struct nai_asking *asking) {
+  NAI_SCOPED(nai_buf) words = {0};
+  put_words(&words, asking, is_out);
+  nai_answer_say(
+      asking, &asking->answer->said, NULL,
+      nai_arena_printf(asking->arena,
+                       "No answer accounts for %s: what follows leaves that out, and may be of more than was "
+                       "asked.",
+                       nai_buf_str(&words)));
+  nai_answer_say(asking, &asking->answer->limits, NULL,
+                 nai_arena_printf(asking->arena, "What is asked with %s: the facts leave that out.",
+                                  nai_buf_str(&words)));
+  asking->arena->oom |= words.oom;
+}
+
 /* Says which words no answer takes up; `matched`: some word says what the question is about. */
 static void say_left(const struct nai_asking *asking, bool matched) {
   static const struct {
@@ -203,10 +221,7 @@ static void say_left(const struct nai_asking *asking, bool matched) {
                      nai_arena_printf(asking->arena, "%s%s.", kinds[i].begin, nai_buf_str(&words)));
     asking->arena->oom |= words.oom;
   }
-  if (asking->partly)
-    nai_answer_say(asking, &asking->answer->said, NULL,
-                   "What follows leaves these words out, and may be of more than was asked.");
-  else if (matched && !asking->answer->said.count)
+  if (matched && !asking->answer->said.count)
     nai_answer_say(asking, &asking->answer->said, NULL,
                    "Each word is known, but no answer is about all of them together.");
 }
@@ -392,7 +407,9 @@ static int choose(const struct nai_intent **chosen, struct choice *c, struct nai
   asking->partly = c->best.left && is_worth(asking, q, c);
   if (is_whole(c) || asking->partly)
     *chosen = c->best.intent;
-  if (!*chosen || asking->partly)
+  if (asking->partly)
+    say_left_out(asking);
+  else if (!*chosen)
     say_left(asking, c->matches > 0);
   return NAI_OK;
 }
