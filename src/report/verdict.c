@@ -46,7 +46,7 @@ static void put_what(struct nai_buf *out, const struct nai_report *report) {
 /* --- words ---------------------------------------------------------------------------------------- */
 
 /* More than this nobody reads at a glance. */
-enum { MAX_WORDS = 46 };
+enum { MAX_WORDS = 45 };
 
 /* What is being written, and whether it may still grow. */
 struct verdict {

@@ -10,7 +10,9 @@
   C(T, libraries, LABEL, "libraries that ran, with commas between")                                                   \
   C(T, harness, LABEL, "what runs tests or benchmarks; empty: none is known")                                         \
   C(T, launcher, LABEL, "what started it; empty: none is known")                                                      \
-  C(T, role, LABEL, "training, inference, serving, test, benchmark, ... or unknown")                                  \
+  C(T, role, LABEL,                                                                                                   \
+    "training, forward (of a training, no backward pass of which is captured), inference, serving, test, benchmark, " \
+    "... or unknown")                                                                                                 \
   C(T, confidence, PCT, "of the engine, else of the framework")                                                       \
   C(T, evidence, LABEL, "up to three signs, with semicolons between")
 NAI_TABLE(WORKLOAD, workload, "Workload", "What a process is, or the run as a whole",

@@ -47,6 +47,12 @@ _Static_assert(sizeof gpu_texts / sizeof *gpu_texts == NAI_GPU_TEXTS, "a row has
 enum { ID, ORDINAL, FIRST_NUMBER, FIRST_TEXT = FIRST_NUMBER + NAI_GPU_NUMBERS, GPU_CELLS = FIRST_TEXT + NAI_GPU_TEXTS };
 _Static_assert((int)GPU_CELLS <= (int)NAI_SMALL_COLUMNS, "a row of TARGET_INFO_GPU is read at once");
 
+/* Of 2021 some have the size of the memory in MiB. */
+static int64_t scaled(int number, int64_t value) {
+  const bool mib = gpu_numbers[number].column == GPUS_memory_bytes && value < 1 << 20;
+  return value * (mib ? 1 << 20 : gpu_numbers[number].older_scale);
+}
+
 /* Exports write 0 for what they do not know; what was there from the beginning is left as it is. */
 static bool is_number(int number, int64_t value) {
   int column = gpu_numbers[number].column;
@@ -63,7 +69,7 @@ static int on_gpu(void *ctx, const struct nai_cell *cells, struct nai_err *err) 
   *facts = (struct nai_gpu_row){.id = nai_small_int(&cells[ID], -1), .ordinal = nai_small_int(&cells[ORDINAL], -1)};
   for (int i = 0; i < NAI_GPU_NUMBERS; i++) {
     int64_t value = nai_small_int(&cells[FIRST_NUMBER + i], NAI_NULL_I64);
-    facts->numbers[i] = is_number(i, value) ? value * (gpus->older ? gpu_numbers[i].older_scale : 1) : NAI_NULL_I64;
+    facts->numbers[i] = !is_number(i, value) ? NAI_NULL_I64 : gpus->older ? scaled(i, value) : value;
   }
   for (int i = 0; i < NAI_GPU_TEXTS; i++) {
     size_t max = gpu_texts[i].column == GPUS_gpu_name ? 200 : 64;

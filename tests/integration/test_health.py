@@ -56,7 +56,7 @@ FRAMEWORKS = {
 # Table workload as read by hand (SQL over the exports): language, framework, engine, launcher, role.
 PROGRAMS = {
     "cuda_small": ("Python", "PyTorch", "", "", "unknown"),
-    "fsdp_2gpu": ("Python", "FSDP with PyTorch", "", "torchrun", "training"),  # threads pt_elastic
+    "fsdp_2gpu": ("Python", "FSDP with PyTorch", "", "torchrun", "forward"),  # threads pt_elastic
     "jetson_orin": ("C++", "CUDA", "jetson-utils", "", "video processing"),
     "line_fitting": ("C++", "CUDA", "", "", "benchmark"),
     "openacc_2021": ("unknown", "OpenACC", "", "", "unknown"),

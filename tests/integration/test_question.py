@@ -481,8 +481,8 @@ class Honesty(unittest.TestCase):
             said = [s["text"] for s in answer["answer"]]
             for word in words:
                 self.assertIn(f'"{word}"', said[0], question)
-            self.assertEqual(bool(answer["facts"]), LEFT_OUT in said[0], said)
-            self.assertEqual(bool(answer["facts"]), any("the facts leave that out" in s["text"] for s in answer["cannot_tell"]), question)
+            self.assertTrue(not answer["facts"] or LEFT_OUT in said[0], said)
+            self.assertEqual(LEFT_OUT in said[0], any("the facts leave that out" in s["text"] for s in answer["cannot_tell"]), question)
             self.assertNotRegex(" ".join(said), "(Yes|No|Partly): ", question)
         self.assertEqual([s["text"] for s in ask(artifacts("host-bound"), "can the tiny memcpys be frobnicated")["answer"]], [f'No answer accounts for "frobnicated": {LEFT_OUT}', "Nothing recorded answers that."])
 
@@ -529,7 +529,7 @@ class Honesty(unittest.TestCase):
 
     def test_a_name_that_is_not_there_is_all_that_is_said(self):
         answer = ask(artifacts("host-bound"), "how many cudaMalloc3D calls are there")
-        self.assertEqual([s["text"] for s in answer["answer"]], ['Nothing in the trace is called "cudaMalloc3D": no kernel, NVTX range or CUDA call.'])
+        self.assertEqual([s["text"] for s in answer["answer"]], ['Nothing in the trace is called "cudaMalloc3D": no kernel, NVTX range, CUDA call or thread.'])
 
     def test_spelling_is_forgiven(self):
         place = artifacts("host-bound")
@@ -801,6 +801,52 @@ class Numbers(unittest.TestCase):
             count, = truth.db.execute(copies, (begin, end)).fetchone()
             self.assertRegex(said[1], f"^{count} cop", question)
         self.assertIn('"before"', ask(place, "gaps before nccl kernels")["answer"][0]["text"])
+
+    def test_a_window_between_two(self):
+        """Of exactly two: "between the two kernels"."""
+        place = support.artifacts(edited("host-bound", "delete from CUPTI_ACTIVITY_KIND_KERNEL where rowid not in (select rowid from CUPTI_ACTIVITY_KIND_KERNEL order by start limit 2)"))
+        (_, end), (start, _) = Truth(trace("host-bound")).db.execute("select start, end from CUPTI_ACTIVITY_KIND_KERNEL order by start limit 2").fetchall()
+        self.assertEqual(ask(place, "what happens between the two kernels")["answer"][0]["text"], f"Between the two kernels: from {end // 1000 / 1e6:.6f} s to {start // 1000 / 1e6:.6f} s.")
+        self.assertNotIn("from", ask(artifacts("host-bound"), "what happens between the two kernels")["answer"][0]["text"])
+
+    def test_times_apart_are_no_window(self):
+        for question in ("500 mb go up in 56 ms but come back in 271 ms, why", "what are the other 3 3090s doing"):
+            self.assertNotRegex(" ".join(s["text"] for s in ask(artifacts("training"), question)["answer"]), r"from \d|busy", question)
+
+    def test_the_first_time_of_the_cpu(self):
+        """... is that of what is recorded, not of the work on GPUs."""
+        truth, place = Truth(trace("cpu-work")), artifacts("cpu-work")
+        first = min(truth.one(f"select min(start) from {table}") for table in ("CUPTI_ACTIVITY_KIND_RUNTIME", "COMPOSITE_EVENTS"))
+        self.assertIn(f"from {first // 1000 / 1e6:.6f} s", ask(place, "what is the cpu doing in the first 100 ms")["answer"][0]["text"])
+        self.assertNotIn(f"from {first // 1000 / 1e6:.6f} s", ask(place, "what does the gpu do in the first 100 ms")["answer"][0]["text"])
+
+    def test_threads_by_name(self):
+        truth, place = Truth(trace("training")), artifacts("training")
+        name, tid, = truth.db.execute("select s.value, t.globalTid & 0xFFFFFF from ThreadNames t join StringIds s on s.id = t.nameId "
+                                      "where t.globalTid in (select globalTid from CUPTI_ACTIVITY_KIND_RUNTIME) order by length(s.value) desc limit 1").fetchone()
+        most, count = truth.db.execute("select s.value, count(*) from CUPTI_ACTIVITY_KIND_RUNTIME r join StringIds s on s.id = r.nameId where r.globalTid in (select t.globalTid from ThreadNames t "
+                                       "join StringIds n on n.id = t.nameId where n.value = ?) group by r.globalTid, 1 order by sum(end - start) desc limit 1", (name,)).fetchone()
+        said = " ".join(f["text"] for f in ask(place, f'what is thread "{name}" doing')["facts"])
+        self.assertIn(f"{most.partition('_v')[0]} {count} (", said)
+        self.assertIn(f"thread {tid} {name}", said)
+
+    def test_a_total_is_no_limit_of_one(self):
+        truth = Truth(trace("training"))
+        count, total, longest = truth.db.execute("select count(*), sum(end - start), max(end - start) from CUPTI_ACTIVITY_KIND_RUNTIME r join StringIds s on s.id = r.nameId where s.value glob 'cudaLaunchKernel_v*' or s.value = 'cudaLaunchKernel'").fetchone()
+        said = ask(artifacts("training"), f"how many cudaLaunchKernel calls take over {longest / 1e6 + 1:.0f} ms")["answer"][0]["text"]
+        self.assertRegex(said, rf"^0 CUDA calls .*; of any length {count}, ")
+        for number, value in zip(re.findall(r"([\d.]+) (ms|µs|s)\b", said.partition("of any length")[2]), (total, longest), strict=False):
+            self.assertAlmostEqual(float(number[0]) * {"ms": 1e6, "µs": 1e3, "s": 1e9}[number[1]], value, delta=value / 100)
+
+    def test_memory_of_a_gpu_in_mebibytes(self):
+        """As some exports of 2021 have it."""
+        source = edited(trace("training", "--schema", "2019"), "update TARGET_INFO_CUDA_GPU set globalMemorySize = 32510")
+        self.assertIn("31.7 GiB", ask(support.artifacts(source), "which GPU is this")["answer"][0]["text"])
+
+    def test_local_memory_of_a_kernel(self):
+        truth = Truth(trace("shapes"))
+        name, local = truth.db.execute("select s.value, k.localMemoryPerThread from CUPTI_ACTIVITY_KIND_KERNEL k join StringIds s on s.id = k.shortName order by 2 desc limit 1").fetchone()
+        self.assertIn(f"uses {local} B of local memory", " ".join(s["text"] for s in ask(artifacts("shapes"), f"does {name} spill to local memory")["answer"]))
 
     def test_a_window_before_gpu_work(self):
         """Where something else is recorded, it is a time of the session."""

@@ -90,6 +90,11 @@ def numbers(text):
         yield float(number.replace(",", "")) * UNITS[unit], 0.51 * 10 ** -digits * UNITS[unit] + 1e-9
 
 
+def whether(one, other):
+    """What says that the one is more: two per cent are hardly so."""
+    return "No: " if one <= other else "Hardly: " if one < 1.02 * other else "Yes: "
+
+
 class Relations(unittest.TestCase):
     def check(self, export, question, *expected, begins=""):
         """The first numbers of the answer, which are not parts of the words before them."""
@@ -108,8 +113,8 @@ class Relations(unittest.TestCase):
         slow, fast = ("step_a", "step_b") if a > b else ("step_b", "step_a")
         self.check(export, "step_a vs step_b, which one is slower", max(a, b), min(a, b), max(a, b) / min(a, b), begins=f"{slow} is slower: average ")
         self.check(export, "which is faster, step_a or step_b, and by how much", min(a, b), max(a, b), max(a, b) / min(a, b), begins=f"{fast} is faster: average ")
-        self.check(export, "is step_a slower than step_b", begins="Yes: " if a > b else "No: ")
-        self.check(export, "is step_a faster than step_b", begins="Yes: " if a < b else "No: ")
+        self.check(export, "is step_a slower than step_b", begins=whether(a, b))
+        self.check(export, "is step_a faster than step_b", begins=whether(b, a))
         launches, waits = (of(export.calls, name) for name in ("cudaLaunchKernel", "cudaStreamSynchronize"))
         self.check(export, "ratio of cudaLaunchKernel to cudaStreamSynchronize calls", len(launches) / len(waits))
         total = {"cudaLaunchKernel": sum(ns(launches)), "cudaStreamSynchronize": sum(ns(waits))}
@@ -241,7 +246,7 @@ class Relations(unittest.TestCase):
         rate = {kind: sum(row[1] for row in of) / sum(row[2] for row in of) for kind, of in ((11, to_gpu), (12, to_host))}
         said = self.check(export, "what bandwidth do the HtoD migrations reach")
         self.assertTrue(said.startswith(f"{rate[11]:.1f} GB/s is the rate: {len(to_gpu)} "), said)
-        said = self.check(export, "are the h2d migrations faster than the d2h migrations", begins="Yes: " if rate[11] > rate[12] else "No: ")
+        said = self.check(export, "are the h2d migrations faster than the d2h migrations", begins=whether(rate[11], rate[12]))
         self.assertIn(f"{max(rate.values()):.1f} GB/s against {min(rate.values()):.1f} GB/s", said)
         down = [row[1] for row in to_host]
         said = self.check(export, "avg size of d2h migrations")

@@ -84,7 +84,7 @@ case("others on the machine", {"engine": "", "framework": "CUDA", "language": "C
      others=["python3", "julia", "java", "VLLM::EngineCor", "sglang::router", "mpirun_old"], process="one_pass")
 case("a name that nobody recorded", {"language": "Python"}, process=None, main_thread="python3")
 # NVTX.
-case("FSDP, a capture of a forward pass", {"framework": "FSDP with PyTorch", "role": "training (forward)"},
+case("FSDP, a capture of a forward pass", {"framework": "FSDP with PyTorch", "role": "forward"},
      ranges=["FSDP::pre_forward", "FSDP::post_forward", "RegisterPostBackwardFunction", "aten::mm"], kernels=["void at::native::f<4>(int)"])
 case("FSDP2", {"framework": "FSDP with PyTorch", "role": "training"},
      ranges=["FSDP::pre_forward", "FSDP::post_backward", "aten::mm", "Optimizer.step#AdamW.step"], kernels=["void at::native::f<4>(int)"])

@@ -168,18 +168,33 @@ static void take_size(struct nai_question *q, const struct nai_number *from, con
   q->most_bytes = (int64_t)(least < to->value ? to->value : least);
 }
 
+/* Whether only "and", "to" or a dash stands between two numbers. */
+static bool are_joined(const struct nai_number *from, const struct nai_number *to) {
+  enum { MAX_JOIN = 7 }; /* " until " */
+  char between[MAX_JOIN + 1];
+  const char *begin = from->text + from->len;
+  if (!from->text || to->text - begin > MAX_JOIN)
+    return false;
+  begin += strspn(begin, " ");
+  snprintf(between, sizeof between, "%.*s", begin < to->text ? (int)(to->text - begin) : 0, begin);
+  between[strcspn(between, " ")] = '\0';
+  return *between && nai_word_is_of("and to until till und bis - \xe2\x80\x93", between);
+}
+
 /* Durations and points of time: "5 us", "between 0.2 and 0.3 s"; and the first number that is none of those. */
 void nai_question_read_numbers(struct nai_question *q, const char *text) {
-  enum { MAX_JOIN = 5, MAX_PLAIN = 1000000000 }; /* " and "; a process id */
+  enum { MAX_PLAIN = 1000000000 }; /* a process id */
   struct nai_number plain = {0}, last = {0}, number;
   const char *end = text + strlen(text);
+  bool apart = false; /* two times that are no stretch: "up in 56 ms but back in 271 ms" */
   q->number = q->other = q->least_ns = q->most_ns = q->least_bytes = q->most_bytes = INT64_MIN;
   for (const char *at = text; nai_number_next(&number, text, &at, end);) {
-    bool near = last.text && number.text - (last.text + last.len) <= MAX_JOIN, joined = near && plain.text;
+    bool near = are_joined(&last, &number), joined = near && plain.text;
     double written = strtod(number.text, NULL);
     bool limit =
         number.kind == NAI_NUMBER_BYTES || number.kind == NAI_NUMBER_TIME ? take_limit(q, text, &number) : false;
     if (number.kind == NAI_NUMBER_TIME && !limit) {
+      apart |= q->time_count && !near;
       if (joined && written > 0)
         take_time(q, plain.value * number.value / written);
       take_time(q, number.value);
@@ -196,6 +211,7 @@ void nai_question_read_numbers(struct nai_question *q, const char *text) {
     if (plain_or_share && place && number.value < MAX_PLAIN)
       *place = (int64_t)number.value;
   }
+  q->time_count = apart ? 0 : q->time_count;
   for (size_t i = 0, place; i < q->count && q->number == INT64_MIN; i++) /* one is mostly no number: "the slow one" */
     if ((place = nai_word_place("two three four five six seven eight nine ten", q->words[i].text,
                                 strlen(q->words[i].text))))

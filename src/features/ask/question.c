@@ -383,16 +383,20 @@ static int find_around(struct choice *c, struct nai_asking *asking, struct nai_q
   return NAI_OK;
 }
 
-/* Whether a part of the question can be answered: what it names, or more than is left. */
+/* Whether a part of the question can be answered: what it names, or more than is left. A word that nobody knows may
+ * change more than one that only limits. */
 static bool is_worth(const struct nai_asking *asking, const struct nai_question *q, const struct choice *c) {
-  enum { MOST_LEFT = 3, MOST_BESIDE_GUESS = 1 };
-  size_t taken = 0;
+  enum { MOST_LEFT = 3, MOST_BESIDE_GUESS = 1, UNKNOWN = 2 };
+  size_t taken = 0, left = 0;
   if (!c->best.intent || !has_facts(c->best.intent))
     return false;
-  for (size_t i = 0; i < q->count; i++)
-    taken += (q->words[i].answered && !q->words[i].ignored) || q->words[i].names || is_named(asking, q->words[i].text);
-  return c->guessed ? c->best.left <= MOST_BESIDE_GUESS
-                    : taken > c->best.left || (c->named && c->best.left <= MOST_LEFT);
+  for (size_t i = 0; i < q->count; i++) {
+    const struct nai_question_word *w = &q->words[i];
+    const bool named = w->names || is_named(asking, w->text);
+    taken += named || (w->answered && !w->ignored);
+    left += named ? 0 : is_unknown(w) ? UNKNOWN : nai_question_is_left(w);
+  }
+  return c->guessed ? c->best.left <= MOST_BESIDE_GUESS : taken >= left || (c->named && c->best.left <= MOST_LEFT);
 }
 
 /* What the question is about, or most of it (`partly`); NULL: it was not understood. */

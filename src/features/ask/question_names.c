@@ -77,6 +77,8 @@ static const struct {
     {"call", "select distinct lower(name) as name from api_events", "name = '%s' or name glob '%s_v[0-9]*'",
      "name = '%s' or name glob '%s_v[0-9]*'"},
     {"os_call", "select lower(function) as name from osrt_calls", "name = '%s'", "name = '%s'"},
+    {"thread", "select distinct lower(thread_name) as name from threads where thread_name is not null", "name = '%s'",
+     "name = '%s'"},
     {"cause", "select 1", "cause_meaning('%s') is not null", "0"},
 };
 enum { KINDS = sizeof named / sizeof *named, OF_WORDS = 2 };
@@ -154,10 +156,11 @@ int nai_names_say_unknown(bool *any, const struct nai_asking *asking, struct nai
     if (word)
       continue;
     q->words[i].names = *any = true;
-    nai_answer_say(asking, &asking->answer->said, NULL,
-                   nai_arena_printf(asking->arena,
-                                    "Nothing in the trace is called \"%s\": no kernel, NVTX range or CUDA call.",
-                                    q->words[i].typed));
+    nai_answer_say(
+        asking, &asking->answer->said, NULL,
+        nai_arena_printf(asking->arena,
+                         "Nothing in the trace is called \"%s\": no kernel, NVTX range, CUDA call or thread.",
+                         q->words[i].typed));
   }
   return NAI_OK;
 }

@@ -77,10 +77,11 @@ static bool is_strong(const struct nai_relation *r) {
                (r->kind == NAI_RELATION_BETWEEN && r->to.edge == NAI_EDGE_LAST) || edges;
   for (size_t t = 0; t < r->count; t++)
     named |= r->things[t].names != NULL || r->things[t].kind == NAI_THING_MIGRATIONS;
+  const bool ways = r->kind == NAI_RELATION_COMPARE && r->things[0].direction && r->things[1].direction;
   const bool moved = r->things[0].kind == NAI_THING_MIGRATIONS && (r->sizes || r->statistic == NAI_STATISTIC_RATE),
              of_all = r->kind == NAI_RELATION_SHARE && r->things[1].kind == NAI_THING_OPERATIONS,
              work_in = r->kind == NAI_RELATION_INSIDE && r->things[0].kind == NAI_THING_OPERATIONS;
-  if (moved || of_all || work_in)
+  if (ways || moved || of_all || work_in)
     return true;
   return named && ((r->count == 2 && r->kind != NAI_RELATION_INSIDE) || r->kind >= NAI_RELATION_BETWEEN ||
                    r->statistic == NAI_STATISTIC_SPREAD);

@@ -42,6 +42,11 @@ double nai_number_of(const struct nai_thing_numbers *n, enum nai_statistic stati
   return numbers[statistic];
 }
 
+void nai_put_whether_more(struct nai_buf *out, double one, double other) {
+  const double hardly = 1.02;
+  nai_buf_puts(out, one <= other ? "No: " : one < hardly * other ? "Hardly: " : "Yes: ");
+}
+
 const char *nai_statistic_name(enum nai_statistic statistic) {
   static const char *const names[] = {[NAI_STATISTIC_NONE] = "",
                                       [NAI_STATISTIC_COUNT] = "count",

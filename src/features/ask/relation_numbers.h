@@ -22,6 +22,8 @@ const char *nai_statistic_name(enum nai_statistic statistic);
 
 /* "1,051", "2.54 ms", "12 MiB", by what it is. */
 void nai_put_number(struct nai_buf *out, double number, enum nai_statistic statistic);
+/* "Yes: ", "No: "; "Hardly: " by less than 2 %. */
+void nai_put_whether_more(struct nai_buf *out, double one, double other);
 /* "1.820090 s" */
 void nai_put_moment(struct nai_buf *out, int64_t at);
 /* How many times the one is the other: "12.9". */

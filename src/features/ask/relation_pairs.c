@@ -22,7 +22,7 @@ static void put_verdict(struct nai_buf *out, const struct nai_relation *r, doubl
   const bool plain = by == NAI_STATISTIC_COUNT || by == NAI_STATISTIC_TOTAL || by == NAI_STATISTIC_BYTES;
   const int most = other > one, said = r->less && !plain ? !most : most;
   if (r->yes_no)
-    nai_buf_puts(out, (r->less ? one < other : one > other) ? "Yes: " : "No: ");
+    nai_put_whether_more(out, r->less ? other : one, r->less ? one : other);
   if (r->ratio) {
     nai_put_factor(out, one, other);
     nai_buf_puts(out, " to 1: ");

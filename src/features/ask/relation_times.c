@@ -174,7 +174,7 @@ int nai_say_first(struct nai_answering *a, struct nai_err *err) {
   const double ns = (double)(first->end - first->start);
   NAI_TRY(nai_numbers_of(&rest, events, false, is_after, &first->start, nai_answering_arena(a), err));
   if (a->r->yes_no && rest.stats.count)
-    nai_buf_puts(out, (a->r->less ? ns < rest.stats.mean : ns > rest.stats.mean) ? "Yes: " : "No: ");
+    nai_put_whether_more(out, a->r->less ? rest.stats.mean : ns, a->r->less ? ns : rest.stats.mean);
   nai_fmt_duration(out, ns);
   nai_buf_puts(out, " is the first of ");
   nai_put_thing(out, &a->r->things[0], false);

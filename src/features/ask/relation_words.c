@@ -94,7 +94,7 @@ static const char *const vocabulary[SAYS] = {
     [SAYS_LAST] = "last final",
     [SAYS_NEXT] = "next following subsequent",
     [SAYS_REST] = "rest others other remaining",
-    [SAYS_OVER] = "over getting gets become becomes drift drifts drifting trend degrade degrades",
+    [SAYS_OVER] = "over getting gets become becomes drift drifts drifting trend degrade degrades towards toward",
     [SAYS_OUTLIER] = "outlier outliers",
     [SAYS_WITHOUT] = "excluding except without besides excluded",
     [SAYS_WHICH] = "which what whats when",
@@ -421,6 +421,8 @@ static enum nai_relation_kind of_one(struct nai_relation *out, const struct read
   const enum nai_relation_kind over_time = of_time(out, r);
   if (over_time)
     return over_time;
+  if (out->group == NAI_GROUP_THREAD && r->says[SAYS_COUNT] && thing->names && thing->kind == NAI_THING_KERNELS)
+    return NAI_RELATION_NONE; /* "how many threads has a launch of X": those of its grid */
   if (out->group) {
     const bool edge = r->says[SAYS_FIRST] || r->says[SAYS_LAST], moment = r->says[SAYS_BEGIN] || r->says[SAYS_END];
     if (edge && moment) { /* "which process finishes first" */
@@ -508,7 +510,7 @@ static const uint64_t taken_up[] = {
         OF(FROM) | OF(AFTER) | OF(OR) | OF(BEGIN) | OF(END) | OF(FIRST) | OF(LAST) | OF(NEXT) | OF(GAP) | OF(REST),
     [NAI_RELATION_GAPS] = OF(GAP) | OF(FROM) | OF(OR) | OF(CONSECUTIVE) | OF(NEXT) | OF(BEGIN),
     [NAI_RELATION_FIRST] = OF(FIRST) | OF(REST) | OF(OR) | OF(SLOWER) | OF(FASTER),
-    [NAI_RELATION_TREND] = OF(OR) | OF(OVER) | OF(SLOWER) | OF(FASTER),
+    [NAI_RELATION_TREND] = OF(OR) | OF(OVER) | OF(SLOWER) | OF(FASTER) | OF(END),
     [NAI_RELATION_OUTLIERS] = OF(OUTLIER) | OF(MORE) | OF(SLOWER) | OF(OR),
     [NAI_RELATION_LAST] = OF(LAST) | OF(END) | OF(BEGIN),
     [NAI_RELATION_COVER] = OF(WHILE) | OF(COVERED) | OF(BUSY) | OF(GAP) | OF(SHARE) | OF(FROM) | OF(FIRST) | OF(LAST),

@@ -72,6 +72,36 @@ static void mark_choices(struct nai_question_marks *covered, const struct nai_qu
   }
 }
 
+/* Of a choice that its statements make they make one: words of the other values are none of theirs, unless these are
+ * told apart, too. "Why is the download slower than the upload" is not about one of them. */
+static void unmark_other_choices(struct nai_question_marks *covered, const struct nai_question *q,
+                                 const struct nai_intents *intents, const struct nai_intent *intent) {
+  char text[NAI_QUESTION_WORD];
+  for (size_t i = 0; i < q->choice_count; i++) {
+    const char *key = q->choices[i].key, *value = q->choices[i].value;
+    snprintf(text, sizeof text, ":%s", key);
+    if (!value || !nai_intent_takes(intent, text))
+      continue;
+    for (size_t d = 0; d < intents->doc_count; d++) {
+      const struct nai_yaml *doc = intents->docs[d];
+      const struct nai_yaml_node *choices = nai_yaml_get(doc, nai_yaml_root(doc), "choices"),
+                                 *of = choices ? nai_yaml_get(doc, choices, key) : NULL,
+                                 *node = of ? nai_yaml_first(doc, of) : NULL;
+      struct nai_question_marks own = {0};
+      nai_question_mark_term(&own, q, doc, value, false);
+      for (; node; node = nai_yaml_next(doc, node)) {
+        struct nai_question_marks other = {0};
+        snprintf(text, sizeof text, "'%s'", node->key);
+        if (strcmp(node->key, value) == 0 || nai_intent_takes(intent, text))
+          continue;
+        nai_question_mark_term(&other, q, doc, node->key, false);
+        for (size_t w = 0; w < q->count; w++)
+          covered->at[w] &= !other.at[w] || own.at[w];
+      }
+    }
+  }
+}
+
 /* Words that its statements look for in the question. */
 static void mark_looked_for(struct nai_question_marks *covered, const struct nai_question *q,
                             const struct nai_intent *intent) {
@@ -113,6 +143,7 @@ static void mark_numbers(struct nai_question_marks *covered, const struct nai_qu
 void nai_question_answered(struct nai_question *q, const struct nai_intents *intents, const struct nai_intent *intent) {
   struct nai_question_marks covered = {0};
   nai_question_score(&covered, q, intents, intent);
+  unmark_other_choices(&covered, q, intents, intent);
   mark_choices(&covered, q, intents, intent);
   mark_looked_for(&covered, q, intent);
   mark_numbers(&covered, q, intent);

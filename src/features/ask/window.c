@@ -27,6 +27,14 @@ static int session_end(int64_t *out, const struct nai_asking *asking, struct nai
   return NAI_OK;
 }
 
+/* The first second of a program is not that of its work on GPUs. */
+static bool is_of_host(const struct nai_question *q) {
+  bool host = false;
+  for (size_t i = 0; i < q->count; i++)
+    host |= nai_word_is_of("cpu host program process script application app python session", q->words[i].text);
+  return host;
+}
+
 int nai_window_place(const struct nai_asking *asking, struct nai_question *q, struct nai_err *err) {
   NAI_SCOPED(nai_query_rows) found = {0};
   if (q->time_count < 2)
@@ -38,10 +46,11 @@ int nai_window_place(const struct nai_asking *asking, struct nai_question *q, st
           end = found.rows ? nai_query_cell_int(&found, 0, 1) : 0;
   if (q->part)
     to = (end - start) / q->part;
+  const bool host = q->from_start && is_of_host(q);
   int64_t first = start;
-  if (to <= start)
+  if (to <= start || host)
     NAI_TRY(first_event(&first, asking, start, err));
-  int64_t base = q->from_end ? end - to : q->from_start || to <= first ? start : 0;
+  int64_t base = q->from_end ? end - to : host ? first : q->from_start || to <= first ? start : 0;
   if (q->to_end && from + base >= end)
     NAI_TRY(session_end(&end, asking, err));
   q->time_ns[0] = q->from_end && from + base < start ? start : from + base;
@@ -51,24 +60,28 @@ int nai_window_place(const struct nai_asking *asking, struct nai_question *q, st
 
 /* --- around what happens ------------------------------------------------------------------------------------------ */
 
-enum side { BEFORE, AFTER, DURING, SIDES };
+enum side { BEFORE, AFTER, DURING, BETWEEN, SIDES };
 static const char *const sides[SIDES] = {
-    [BEFORE] = "before until till", [AFTER] = "after behind", [DURING] = "while during"};
-static const char
-    first_words[] = "first",
-    last_words[] = "last final", longest_words[] = "longest slowest biggest",
-    between_words[] = "the a gpu launching our my",
-    behind_words[] =
-        "runs running run is was finished finishes finish done ends ended starts started begins called gets "
-        "launched takes being executes executing place happens begin start",
-    many_words[] = "every each any two three";
+    [BEFORE] = "before until till", [AFTER] = "after behind", [DURING] = "while during", [BETWEEN] = "between"};
+
+/* Which of several, words in front of it that say nothing, words behind it, and those of many, which are no stretch. */
+enum which { FIRST, LAST, LONGEST, TWO, FRONT, BEHIND, MANY, WHICH };
+static const char *const which_words[WHICH] = {
+    [FIRST] = "first",
+    [LAST] = "last final",
+    [LONGEST] = "longest slowest biggest",
+    [TWO] = "two both",
+    [FRONT] = "the a gpu launching our my",
+    [BEHIND] = "runs running run is was finished finishes finish done ends ended starts started begins called gets "
+               "launched takes being executes executing place happens begin start",
+    [MANY] = "every each any three"};
 
 static bool says_when(const char *word) {
-  bool says = nai_word_is_of(first_words, word) || nai_word_is_of(last_words, word) ||
-              nai_word_is_of(longest_words, word) || nai_word_is_of(behind_words, word) ||
-              nai_word_is_of(many_words, word);
+  bool says = false;
   for (int side = 0; side < SIDES; side++)
     says |= nai_word_is_of(sides[side], word);
+  for (int which = 0; which < WHICH; which++)
+    says |= which != FRONT && nai_word_is_of(which_words[which], word);
   return says;
 }
 
@@ -77,7 +90,7 @@ struct around {
   enum side side;
   size_t first, behind;
   const struct nai_thing *thing;
-  bool of_first, of_last, of_longest;
+  bool of[WHICH];
 };
 
 /* False: nothing of the kind is said, or of several things. */
@@ -94,31 +107,48 @@ static bool read_around(struct around *out, const struct nai_question *q, const 
   if (!out->thing)
     return false;
   for (size_t i = 0; i < out->first; i++) /* "from the start until": a length */
-    if (nai_word_is_of("from between", q->words[i].text))
+    if (nai_word_is_of("from", q->words[i].text))
       return false;
   for (size_t i = out->first + 1; i < out->thing->first; i++) {
     const char *word = q->words[i].text;
-    out->of_first |= nai_word_is_of(first_words, word);
-    out->of_last |= nai_word_is_of(last_words, word);
-    out->of_longest |= nai_word_is_of(longest_words, word);
-    if (nai_word_is_of(many_words, word) || (!says_when(word) && !nai_word_is_of(between_words, word)))
+    bool known = false;
+    for (int which = 0; which < WHICH; which++) {
+      const bool is = nai_word_is_of(which_words[which], word);
+      out->of[which] |= is;
+      known |= is;
+    }
+    if (!known || out->of[MANY])
       return false;
   }
   out->behind = out->thing->behind;
-  while (out->behind < q->count && nai_word_is_of(behind_words, q->words[out->behind].text))
+  while (out->behind < q->count && nai_word_is_of(which_words[BEHIND], q->words[out->behind].text))
     out->behind++;
   return true;
 }
 
-/* Which of the events is meant: of several the one that is said; NULL: none is. */
-static const struct nai_thing_event *choose_event(const struct around *around, const struct nai_thing_events *events) {
+/* Cuts the session down to what is meant; false: of several events it is not said which. */
+static bool cut_stretch(int64_t *from, int64_t *to, const struct around *around,
+                        const struct nai_thing_events *events) {
   const struct nai_thing_event *first = events->at, *last = events->at, *longest = events->at;
+  if (around->side == BETWEEN) { /* "the two kernels" */
+    *from = events->count == 2 ? first[0].end : *to;
+    *to = events->count == 2 ? first[1].start : *to;
+    return around->of[TWO] && *from < *to;
+  }
   for (uint32_t i = 0; i < events->count; i++) {
     const struct nai_thing_event *e = &events->at[i];
     last = e->end > last->end ? e : last;
     longest = e->end - e->start > longest->end - longest->start ? e : longest;
   }
-  return around->of_longest ? longest : around->of_last ? last : around->of_first || events->count == 1 ? first : NULL;
+  const struct nai_thing_event *one = around->of[LONGEST]                     ? longest
+                                    : around->of[LAST]                        ? last
+                                    : around->of[FIRST] || events->count == 1 ? first
+                                                                              : NULL;
+  if (!one)
+    return false;
+  *from = around->side == BEFORE ? *from : around->side == AFTER ? one->end : one->start;
+  *to = around->side == AFTER ? *to : around->side == BEFORE ? one->start : one->end;
+  return *from < *to;
 }
 
 /* The question without these words. */
@@ -153,14 +183,9 @@ int nai_window_around(const char **said, const struct nai_asking *asking, struct
   if (!read_around(&around, q, things, count))
     return NAI_OK;
   NAI_TRY(nai_things_load(&events, around.thing, &all, asking, err));
-  const struct nai_thing_event *event = choose_event(&around, &events);
-  if (!event)
-    return NAI_OK;
   NAI_TRY(first_event(&from, asking, 0, err));
   NAI_TRY(session_end(&to, asking, err));
-  from = around.side == BEFORE ? from : around.side == AFTER ? event->end : event->start;
-  to = around.side == AFTER ? to : around.side == BEFORE ? event->start : event->end;
-  if (from >= to)
+  if (!cut_stretch(&from, &to, &around, &events))
     return NAI_OK;
   *said = words_of(q, &around, asking->arena);
   nai_question_read(q, asking->intents, without(q, &around, asking->arena));
