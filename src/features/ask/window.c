@@ -65,16 +65,17 @@ static const char *const sides[SIDES] = {
     [BEFORE] = "before until till", [AFTER] = "after behind", [DURING] = "while during", [BETWEEN] = "between"};
 
 /* Which of several, words in front of it that say nothing, words behind it, and those of many, which are no stretch. */
+static const char behind[] =
+    "runs running run is was finished finishes done ends ended starts started begins called gets launched takes being "
+    "executes executing happens begin start";
 enum which { FIRST, LAST, LONGEST, TWO, FRONT, BEHIND, MANY, WHICH };
-static const char *const which_words[WHICH] = {
-    [FIRST] = "first",
-    [LAST] = "last final",
-    [LONGEST] = "longest slowest biggest",
-    [TWO] = "two both",
-    [FRONT] = "the a gpu launching our my",
-    [BEHIND] = "runs running run is was finished finishes finish done ends ended starts started begins called gets "
-               "launched takes being executes executing place happens begin start",
-    [MANY] = "every each any three"};
+static const char *const which_words[WHICH] = {[FIRST] = "first",
+                                               [LAST] = "last final",
+                                               [LONGEST] = "longest slowest biggest",
+                                               [TWO] = "two both",
+                                               [FRONT] = "the a gpu launching our my",
+                                               [BEHIND] = behind,
+                                               [MANY] = "every each any three"};
 
 static bool says_when(const char *word) {
   bool says = false;
