@@ -1,8 +1,11 @@
 /* What in the trace a question names. */
 #include "features/ask/internal.h"
 
-/* cudaMalloc, as opposed to "cudamalloc" in passing. */
-static bool is_call(const char *typed) { return strncmp(typed, "cuda", 4) == 0 && isupper((unsigned char)typed[4]); }
+/* cudaMalloc or cuMemAlloc, as opposed to "cudamalloc" in passing. */
+static bool is_call(const char *typed) {
+  const char *behind = typed + (strncmp(typed, "cuda", 4) == 0 ? 4 : 2);
+  return strncmp(typed, "cu", 2) == 0 && isupper((unsigned char)*behind);
+}
 
 /* Whether a word can only be a name: it is in quotes, or has what only names have. */
 static bool is_name(const struct nai_question_word *word) {

@@ -27,7 +27,7 @@ static int session_end(int64_t *out, const struct nai_asking *asking, struct nai
   return NAI_OK;
 }
 
-/* The first second of a program is not that of its work on GPUs. */
+/* The first second of a program is not that of its work on GPUs, and neither is a time that is longer than that. */
 static bool is_of_host(const struct nai_question *q) {
   bool host = false;
   for (size_t i = 0; i < q->count; i++)
@@ -46,7 +46,7 @@ int nai_window_place(const struct nai_asking *asking, struct nai_question *q, st
           end = found.rows ? nai_query_cell_int(&found, 0, 1) : 0;
   if (q->part)
     to = (end - start) / q->part;
-  const bool host = q->from_start && is_of_host(q);
+  const bool host = q->from_start && !q->part && (is_of_host(q) || to > end - start);
   int64_t first = start;
   if (to <= start || host)
     NAI_TRY(first_event(&first, asking, start, err));
