@@ -296,8 +296,8 @@ static int choose_of(struct nearest *best, const struct nai_asking *asking, stru
                      struct nai_err *err) {
   bool range = about && strcmp(nai_intent_text(about->doc, about->node, "names"), "range") == 0;
   *best = (struct nearest){0};
-  for (size_t i = 0; i < matches && !(best->intent && !best->left);
-       i++) { /* what a range takes is all of it, but for what tells kinds */
+  /* What a range takes is all of it, but for what tells kinds. */
+  for (size_t i = 0; i < matches && !(best->intent && !best->left); i++) {
     const struct nai_intent *intent = matched[i];
     if (about && has_facts(intent) && !(range ? nai_intent_takes(intent, ":named") : knows_name(intent)))
       continue; /* what no trace tells, none tells of what is named */

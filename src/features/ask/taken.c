@@ -42,62 +42,41 @@ bool nai_intent_takes(const struct nai_intent *intent, const char *parameter) {
   return nai_fact_has(intent, nai_yaml_get(intent->doc, intent->node, "facts"), parameter);
 }
 
-/* Values that its statements choose by; not one that they do not tell from none, where they do so of others. */
+/* Values that its statements choose by; not one that they do not tell from none, where they do so of others. Words of
+ * other values are none of theirs, unless they tell these: "why is the download slower than the upload" is not about
+ * one of them. */
 static void mark_choices(struct nai_question_marks *covered, const struct nai_question *q,
                          const struct nai_intents *intents, const struct nai_intent *intent) {
   enum { OF_CASES = 2 };
-  char parameter[NAI_QUESTION_WORD], literal[NAI_QUESTION_WORD], other[NAI_QUESTION_WORD];
+  char parameter[NAI_QUESTION_WORD], literal[NAI_QUESTION_WORD];
   for (size_t i = 0; i < q->choice_count; i++) {
     const char *key = q->choices[i].key, *value = q->choices[i].value;
     snprintf(parameter, sizeof parameter, ":%s", key);
     if (!value || !nai_intent_takes(intent, parameter))
       continue;
     snprintf(literal, sizeof literal, "'%s'", value);
-    for (size_t d = 0; d < intents->doc_count; d++) {
-      const struct nai_yaml *doc = intents->docs[d];
-      const struct nai_yaml_node *choices = nai_yaml_get(doc, nai_yaml_root(doc), "choices"),
-                                 *of = choices ? nai_yaml_get(doc, choices, key) : NULL,
-                                 *node = of ? nai_yaml_first(doc, of) : NULL;
-      bool told = nai_intent_takes(intent, literal);
-      int others = 0;
-      for (; node; node = nai_yaml_next(doc, node)) {
-        snprintf(other, sizeof other, "'%s'", node->key);
-        others += nai_intent_takes(intent, other);
-      }
-      struct nai_question_marks marks = {0};
-      nai_question_mark_term(&marks, q, doc, value, false);
-      for (size_t w = 0; w < q->count; w++)
-        covered->at[w] = marks.at[w] ? told || others < OF_CASES : covered->at[w];
-    }
-  }
-}
-
-/* Of a choice that its statements make they make one: words of the other values are none of theirs, unless these are
- * told apart, too. "Why is the download slower than the upload" is not about one of them. */
-static void unmark_other_choices(struct nai_question_marks *covered, const struct nai_question *q,
-                                 const struct nai_intents *intents, const struct nai_intent *intent) {
-  char text[NAI_QUESTION_WORD];
-  for (size_t i = 0; i < q->choice_count; i++) {
-    const char *key = q->choices[i].key, *value = q->choices[i].value;
-    snprintf(text, sizeof text, ":%s", key);
-    if (!value || !nai_intent_takes(intent, text))
-      continue;
+    const bool told = nai_intent_takes(intent, literal);
     for (size_t d = 0; d < intents->doc_count; d++) {
       const struct nai_yaml *doc = intents->docs[d];
       const struct nai_yaml_node *choices = nai_yaml_get(doc, nai_yaml_root(doc), "choices"),
                                  *of = choices ? nai_yaml_get(doc, choices, key) : NULL,
                                  *node = of ? nai_yaml_first(doc, of) : NULL;
       struct nai_question_marks own = {0};
+      int others = 0;
       nai_question_mark_term(&own, q, doc, value, false);
       for (; node; node = nai_yaml_next(doc, node)) {
         struct nai_question_marks other = {0};
-        snprintf(text, sizeof text, "'%s'", node->key);
-        if (strcmp(node->key, value) == 0 || nai_intent_takes(intent, text))
+        snprintf(literal, sizeof literal, "'%s'", node->key);
+        const bool is_told = nai_intent_takes(intent, literal);
+        others += is_told;
+        if (is_told || strcmp(node->key, value) == 0)
           continue;
         nai_question_mark_term(&other, q, doc, node->key, false);
         for (size_t w = 0; w < q->count; w++)
-          covered->at[w] &= !other.at[w] || own.at[w];
+          covered->at[w] &= !other.at[w];
       }
+      for (size_t w = 0; w < q->count; w++)
+        covered->at[w] = own.at[w] ? told || others < OF_CASES : covered->at[w];
     }
   }
 }
@@ -143,7 +122,6 @@ static void mark_numbers(struct nai_question_marks *covered, const struct nai_qu
 void nai_question_answered(struct nai_question *q, const struct nai_intents *intents, const struct nai_intent *intent) {
   struct nai_question_marks covered = {0};
   nai_question_score(&covered, q, intents, intent);
-  unmark_other_choices(&covered, q, intents, intent);
   mark_choices(&covered, q, intents, intent);
   mark_looked_for(&covered, q, intent);
   mark_numbers(&covered, q, intent);

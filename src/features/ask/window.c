@@ -171,7 +171,7 @@ static const char *words_of(const struct nai_question *q, const struct around *a
 }
 
 int nai_window_around(const char **said, const struct nai_asking *asking, struct nai_question *q, struct nai_err *err) {
-  static const struct nai_thing_filter all = {-1, -1, -1, -1, -1};
+  const struct nai_thing_filter filter = {asking->gpu == INT64_MIN ? -1 : asking->gpu, -1, -1, -1, -1};
   struct nai_thing things[NAI_RELATION_MAX_THINGS];
   struct nai_thing_events events;
   struct around around;
@@ -183,7 +183,7 @@ int nai_window_around(const char **said, const struct nai_asking *asking, struct
   NAI_TRY(nai_things_find(things, &count, asking, q, says_when, err));
   if (!read_around(&around, q, things, count))
     return NAI_OK;
-  NAI_TRY(nai_things_load(&events, around.thing, &all, asking, err));
+  NAI_TRY(nai_things_load(&events, around.thing, &filter, asking, err));
   NAI_TRY(first_event(&from, asking, 0, err));
   NAI_TRY(session_end(&to, asking, err));
   if (!cut_stretch(&from, &to, &around, &events))
