@@ -122,6 +122,12 @@ class Relations(unittest.TestCase):
         ranges = {name: statistics.mean(ns(of(export.ranges, name))) for name in ("data_loading", "train_step")}
         slow = max(ranges, key=ranges.get)
         self.check(export, "avg time of data_loading vs train_step", max(ranges.values()), min(ranges.values()), begins=f"{slow} is slower: average ")
+        export = Export("training")
+        one, other = (sum(ns(inside([e for e in export.kernels + export.copies + export.memsets if e.call], of(export.ranges, name)))) for name in ("aten::linear", "aten::gelu"))
+        self.assertTrue(one and other)
+        for question in ("aten::linear vs aten::gelu gpu time", "gpu time of aten::linear vs aten::gelu"):
+            self.check(export, question, max(one, other), min(one, other), begins=f"GPU work of aten::{'linear' if one > other else 'gelu'} takes more: ")
+        self.check(export, "does aten::linear take more gpu time than aten::gelu", max(one, other), begins=whether(one, other))
         export = Export("copy-bound")
         copies, kernels = sum(ns(export.copies)), sum(ns(export.kernels))
         self.check(export, "share of gpu time in copies vs kernels", 100 * copies / (copies + kernels), 100 * kernels / (copies + kernels))

@@ -45,6 +45,26 @@ static int load(struct nai_thing_events *events, struct nai_thing *thing, const 
   return NAI_OK;
 }
 
+/* In the place of ranges the operations that were launched inside them. */
+static int take_work(struct nai_answering *a, struct nai_err *err) {
+  const struct nai_thing all = {.kind = NAI_THING_OPERATIONS};
+  struct nai_thing_events work;
+  NAI_TRY(nai_things_load(&work, &all, &a->r->filter, a->asking, err));
+  for (int side = 0; side < 2; side++) {
+    struct nai_thing_events in = {.names = work.names};
+    uint32_t *inside;
+    NAI_TRY(nai_things_place(&inside, &work, &a->events[side], nai_answering_arena(a), err));
+    NAI_TRY(NAI_NEW(in.at, nai_answering_arena(a), work.count, err));
+    for (uint32_t i = 0; i < work.count; i++)
+      if (inside[i] != UINT32_MAX)
+        in.at[in.count++] = work.at[i];
+    a->events[side] = in;
+    a->r->things[side].kind = NAI_THING_OPERATIONS;
+    a->r->things[side].work = true;
+  }
+  return NAI_OK;
+}
+
 static int answer(bool *answered, struct nai_answering *a, struct nai_err *err) {
   for (size_t i = 0; i < a->r->count && i < 2; i++)
     NAI_TRY(load(&a->events[i], &a->r->things[i], a, err));
@@ -54,6 +74,8 @@ static int answer(bool *answered, struct nai_answering *a, struct nai_err *err) 
     if (!a->events[i].count && (a->r->things[i].kind == NAI_THING_STEPS ||
                                 a->r->things[i].kind == NAI_THING_MIGRATIONS || (i && a->r->kind == NAI_RELATION_PER)))
       return NAI_OK;
+  if (a->r->work)
+    NAI_TRY(take_work(a, err));
   NAI_TRY(sayers[a->r->kind](a, err));
   NAI_TRY(nai_buf_check(&a->said, err));
   if (a->none)

@@ -28,6 +28,7 @@ struct nai_thing {
   const char *category, *op, *direction; /* of kernels, of communication, of copies; NULL: any */
   const char *called;                    /* in answers: "memcpy_kernel", "kernels" */
   bool part;                             /* it is called by a part of its names */
+  bool work;                             /* what was launched on GPUs inside what is called so */
   size_t first, behind;                  /* its words */
 };
 /* Whether it runs on GPUs: its times are those there. */
@@ -130,6 +131,7 @@ struct nai_relation {
   bool why;               /* the answer says how long, not why */
   bool compares;          /* it says so */
   bool ratio, shares;     /* of two that are compared: one by the other, each of both */
+  bool work;              /* ... their work on GPUs */
   bool starts;            /* gaps are from one begin to the next */
   bool span;              /* what is covered lasts from the first one to the last */
   bool idle;              /* the time in which no Y runs is asked for */

@@ -106,6 +106,7 @@ static void put_which(struct nai_buf *out, const struct nai_thing *thing) {
 
 void nai_put_thing(struct nai_buf *out, const struct nai_thing *thing, bool one) {
   put_which(out, thing);
+  nai_buf_puts(out, thing->work ? "GPU work of " : "");
   if (thing->names)
     nai_buf_printf(out, thing->part ? "\"%s\"" : "%s", thing->called);
   else
@@ -118,7 +119,11 @@ void nai_put_count(struct nai_buf *out, const struct nai_thing *thing, int64_t c
   put_which(out, thing);
   nai_fmt_noun(out, count == 1, plural[thing->kind], strlen(plural[thing->kind]));
   if (thing->names)
-    nai_buf_printf(out, thing->part ? " with \"%s\" in their name" : " of %s", thing->called);
+    nai_buf_printf(out,
+                   thing->work   ? " inside \"%s\""
+                   : thing->part ? " with \"%s\" in their name"
+                                 : " of %s",
+                   thing->called);
 }
 
 void nai_put_spread(struct nai_buf *out, const struct nai_thing_numbers *n, enum nai_statistic asked) {

@@ -29,7 +29,9 @@ void nai_put_moment(struct nai_buf *out, int64_t at);
 /* How many times the one is the other: "12.9". */
 void nai_put_factor(struct nai_buf *out, double one, double other);
 /* Whether it is said of in the singular: of a name. */
-static inline bool nai_thing_is_one(const struct nai_thing *thing) { return thing->names && !thing->part; }
+static inline bool nai_thing_is_one(const struct nai_thing *thing) {
+  return thing->work || (thing->names && !thing->part);
+}
 /* "Host-to-Device copies", "naive_gemm"; `one`: "Host-to-Device copy" */
 void nai_put_thing(struct nai_buf *out, const struct nai_thing *thing, bool one);
 /* "1,051 kernels of naive_gemm", "1 copy" */

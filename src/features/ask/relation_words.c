@@ -358,7 +358,7 @@ static bool are_together(const struct nai_relation *of, const struct reading *r)
   static const enum says beside[] = {SAYS_OR,    SAYS_AND,  SAYS_SLOWER, SAYS_FASTER, SAYS_NOTHING, SAYS_REST,
                                      SAYS_SHARE, SAYS_MORE, SAYS_FEWER,  SAYS_TIME,   SAYS_HOST,    SAYS_ON_GPU};
   for (size_t i = first; i < behind; i++) {
-    bool is = r->q->words[i].ignored;
+    bool is = r->q->words[i].ignored || r->of_thing[i];
     for (size_t s = 0; s < sizeof beside / sizeof *beside; s++)
       is |= r->at[i][beside[s]];
     if (!is)
@@ -477,6 +477,20 @@ static enum nai_relation_kind of_two(struct nai_relation *out, const struct read
   return are_together(out, r) ? NAI_RELATION_COMPARE : compares(r) ? NAI_RELATION_NONE : read_inside(out, r);
 }
 
+/* "GPU time of X vs Y", "does X take more GPU time than Y", of ranges: their work there is compared. */
+static bool take_work(struct nai_relation *out) {
+  size_t work = 0;
+  while (work < out->count && out->things[work].kind != NAI_THING_OPERATIONS)
+    work++;
+  const size_t first = work == 0, second = work == 2 ? 1 : 2;
+  if (out->count != 3 || work == 3 || !is_around(&out->things[first]) || !is_around(&out->things[second]))
+    return false;
+  out->things[0] = out->things[first];
+  out->things[1] = out->things[second];
+  out->count = 2;
+  return out->work = true;
+}
+
 static enum nai_relation_kind kind_of(struct nai_relation *out, const struct reading *r) {
   bool on_gpu = false, on_host = false; /* the host's time of what runs on GPUs is another question */
   for (size_t t = 0; t < out->count; t++)
@@ -493,6 +507,8 @@ static enum nai_relation_kind kind_of(struct nai_relation *out, const struct rea
     out->count = 2;
     return are_together(out, r) ? NAI_RELATION_COMPARE : NAI_RELATION_NONE;
   }
+  if (take_work(out))
+    return are_together(out, r) ? NAI_RELATION_COMPARE : NAI_RELATION_NONE;
   return out->count == 1 ? of_one(out, r) : out->count == 2 ? of_two(out, r) : NAI_RELATION_NONE;
 }
 
