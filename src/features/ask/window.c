@@ -2,28 +2,23 @@
 #include "features/ask/numbers.h"
 #include "features/ask/relation.h"
 
-/* When the first call, range or sample begins that is recorded; `otherwise` where there is none. */
-static int first_event(int64_t *out, const struct nai_asking *asking, int64_t otherwise, struct nai_err *err) {
-  static const char sql[] =
-      "select min(t) from (select (select start_ns from api_events limit 1) as t union all select (select start_ns "
-      "from osrt_events limit 1) union all select (select start_ns from nvtx_events limit 1) union all select (select "
-      "time_ns from sample_events limit 1))";
+/* When the first call, range or sample begins that is recorded. */
+static const char first_event[] =
+    "select min(t) from (select (select start_ns from api_events limit 1) as t union all select (select start_ns from "
+    "osrt_events limit 1) union all select (select start_ns from nvtx_events limit 1) union all select (select time_ns "
+    "from sample_events limit 1))";
+/* When the last thing ends that is recorded, or the session. */
+static const char session_end[] =
+    "select max(t) from (select window_end_ns as t from run_info union all select duration_ns from capture union all "
+    "select (select end_ns from api_events order by rowid desc limit 1) union all select (select end_ns from osrt_events "
+    "order by rowid desc limit 1) union all select (select end_ns from nvtx_events order by rowid desc limit 1))";
+
+/* `otherwise`: where nothing is recorded. */
+static int find_time(int64_t *out, const struct nai_asking *asking, const char *sql, int64_t otherwise,
+                     struct nai_err *err) {
   NAI_SCOPED(nai_query_rows) found = {0};
   NAI_TRY(nai_facts_ask(&found, asking, sql, "events", err));
   *out = found.rows && !nai_query_cell(&found, 0, 0)->null ? nai_query_cell_int(&found, 0, 0) : otherwise;
-  return NAI_OK;
-}
-
-/* When the last thing ends that is recorded, or the session. */
-static int session_end(int64_t *out, const struct nai_asking *asking, struct nai_err *err) {
-  static const char sql[] =
-      "select max(t) from (select window_end_ns as t from run_info union all select duration_ns from capture union all "
-      "select (select end_ns from api_events order by rowid desc limit 1) union all select (select end_ns from "
-      "osrt_events order by rowid desc limit 1) union all select (select end_ns from nvtx_events order by rowid desc "
-      "limit 1))";
-  NAI_SCOPED(nai_query_rows) found = {0};
-  NAI_TRY(nai_facts_ask(&found, asking, sql, "events", err));
-  *out = found.rows ? nai_query_cell_int(&found, 0, 0) : 0;
   return NAI_OK;
 }
 
@@ -49,10 +44,10 @@ int nai_window_place(const struct nai_asking *asking, struct nai_question *q, st
   const bool host = q->from_start && !q->part && (is_of_host(q) || to > end - start);
   int64_t first = start;
   if (to <= start || host)
-    NAI_TRY(first_event(&first, asking, start, err));
+    NAI_TRY(find_time(&first, asking, first_event, start, err));
   int64_t base = q->from_end ? end - to : host ? first : q->from_start || to <= first ? start : 0;
   if (q->to_end && from + base >= end)
-    NAI_TRY(session_end(&end, asking, err));
+    NAI_TRY(find_time(&end, asking, session_end, end, err));
   q->time_ns[0] = q->from_end && from + base < start ? start : from + base;
   q->time_ns[1] = (q->from_start && to + base > end) || (q->to_end && from + base < end) ? end : to + base;
   return NAI_OK;
@@ -184,8 +179,8 @@ int nai_window_around(const char **said, const struct nai_asking *asking, struct
   if (!read_around(&around, q, things, count))
     return NAI_OK;
   NAI_TRY(nai_things_load(&events, around.thing, &filter, asking, err));
-  NAI_TRY(first_event(&from, asking, 0, err));
-  NAI_TRY(session_end(&to, asking, err));
+  NAI_TRY(find_time(&from, asking, first_event, 0, err));
+  NAI_TRY(find_time(&to, asking, session_end, 0, err));
   if (!cut_stretch(&from, &to, &around, &events))
     return NAI_OK;
   *said = words_of(q, &around, asking->arena);
