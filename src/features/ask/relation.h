@@ -1,6 +1,6 @@
 /* Relations: how a thing that a question names stands to another one, or to itself. Where no intent takes up each word,
  * a question is read by its parts: the things it names (things.c), and what it wants to know of them
- * (relation_words.c). Every word must be one of these or say little. Internal to src/features/ask. */
+ * (relation_words.c, relation_kind.c). Every word must be one of these or say little. Internal to src/features/ask. */
 #pragma once
 
 #include "features/ask/internal.h"
@@ -73,7 +73,7 @@ NAI_MUST_CHECK int nai_things_place(uint32_t **inside, const struct nai_thing_ev
                                     const struct nai_thing_events *around, struct nai_arena *arena,
                                     struct nai_err *err);
 
-/* --- relation_words.c: what is asked of them ---------------------------------------------------------------------- */
+/* --- relation_kind.c: what is asked of them ----------------------------------------------------------------------- */
 
 enum nai_statistic {
   NAI_STATISTIC_NONE,

@@ -1,0 +1,378 @@
+/* Which relation a question asks for. */
+#include "features/ask/numbers.h"
+#include "features/ask/relation_reading.h"
+
+/* What is asked for first. */
+static enum nai_statistic statistic_of(const struct nai_reading *r) {
+  static const struct {
+    enum nai_says says;
+    enum nai_statistic statistic;
+  } all[] = {{SAYS_P99, NAI_STATISTIC_P99},         {SAYS_P95, NAI_STATISTIC_P95},
+             {SAYS_P90, NAI_STATISTIC_P90},         {SAYS_SPREAD, NAI_STATISTIC_SPREAD},
+             {SAYS_MEDIAN, NAI_STATISTIC_MEDIAN},   {SAYS_AVERAGE, NAI_STATISTIC_AVERAGE},
+             {SAYS_LONGEST, NAI_STATISTIC_LONGEST}, {SAYS_SHORTEST, NAI_STATISTIC_SHORTEST},
+             {SAYS_TOTAL, NAI_STATISTIC_TOTAL},     {SAYS_BYTES, NAI_STATISTIC_BYTES},
+             {SAYS_RATE, NAI_STATISTIC_RATE}};
+  for (size_t word = 0; word < r->q->count; word++)
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+      if (r->at[word][all[i].says])
+        return all[i].statistic;
+  return r->says[SAYS_COUNT] || (r->says[SAYS_RATIO] && !r->says[SAYS_TIME]) ? NAI_STATISTIC_COUNT
+       : r->says[SAYS_TIME]                                                  ? NAI_STATISTIC_TOTAL
+                                                                             : NAI_STATISTIC_NONE;
+}
+
+static enum nai_relation_group group_of(const struct nai_reading *r) {
+  return r->says[SAYS_STREAM]  ? NAI_GROUP_STREAM
+       : r->says[SAYS_THREAD]  ? NAI_GROUP_THREAD
+       : r->says[SAYS_PROCESS] ? NAI_GROUP_PROCESS
+       : r->says[SAYS_GPU]     ? NAI_GROUP_GPU
+                               : NAI_GROUP_NONE;
+}
+
+static bool compares(const struct nai_reading *r) {
+  return r->says[SAYS_SLOWER] || r->says[SAYS_FASTER] || r->says[SAYS_MORE] || r->says[SAYS_FEWER];
+}
+
+static void swap_things(struct nai_relation *out) {
+  const struct nai_thing thing = out->things[0];
+  out->things[0] = out->things[1];
+  out->things[1] = thing;
+}
+
+/* "the end of the first X", "the start of the next X". */
+static void read_edge(struct nai_relation *out, const struct nai_reading *r, bool to, size_t first, size_t behind) {
+  const bool end = nai_is_said(r, SAYS_END, first, behind), begin = nai_is_said(r, SAYS_BEGIN, first, behind);
+  const enum nai_relation_edge edge = nai_is_said(r, SAYS_FIRST, first, behind) ? NAI_EDGE_FIRST
+                                    : nai_is_said(r, SAYS_LAST, first, behind)  ? NAI_EDGE_LAST
+                                                                                : NAI_EDGE_ANY;
+  if (to) {
+    out->to.edge = edge;
+    out->to.end = end;
+  } else {
+    out->from.edge = edge;
+    out->from.end = end || (!begin && edge == NAI_EDGE_ANY);
+  }
+}
+
+/* From one to the next: "between the end of X and the start of the next Y", "from the first X to the last one". */
+static enum nai_relation_kind read_between(struct nai_relation *out, const struct nai_reading *r) {
+  const struct nai_question *q = r->q;
+  size_t from = 0, middle = out->things[0].behind;
+  while (from < q->count && !nai_word_is_of("between from", q->words[from].text))
+    from++;
+  while (middle < q->count && !nai_word_is_of("and to until till", q->words[middle].text))
+    middle++;
+  if (from >= out->things[0].first || middle == q->count || (out->count == 2 && out->things[1].first < middle))
+    return NAI_RELATION_NONE;
+  if (out->count == 1) /* "the last one" */
+    out->things[1] = out->things[0];
+  out->count = 2;
+  read_edge(out, r, false, from, middle);
+  read_edge(out, r, true, middle, q->count);
+  const bool each = out->from.edge == NAI_EDGE_ANY && out->to.edge == NAI_EDGE_ANY;
+  const bool launch = out->things[0].kind == NAI_THING_CALLS && nai_thing_is_on_gpu(&out->things[1]) && each;
+  return launch || r->says[SAYS_LATENCY] ? NAI_RELATION_LATENCY : NAI_RELATION_BETWEEN;
+}
+
+/* "how long after X begins does the first Y start": the first one after each. */
+static enum nai_relation_kind read_after(struct nai_relation *out, const struct nai_reading *r) {
+  size_t middle = out->things[0].behind;
+  while (middle < out->things[1].first && !nai_word_is_of("does do did until", r->q->words[middle].text))
+    middle++;
+  if (!nai_is_said(r, SAYS_AFTER, 0, out->things[0].first) || middle == out->things[1].first)
+    return NAI_RELATION_NONE;
+  read_edge(out, r, false, 0, middle);
+  read_edge(out, r, true, middle, r->q->count);
+  out->to.edge = out->to.edge == NAI_EDGE_FIRST ? NAI_EDGE_ANY : out->to.edge;
+  return NAI_RELATION_BETWEEN;
+}
+
+/* The whole stands behind "of" and the word for a share: "how much of Y is X", "what percent of Y is spent in X"; but
+ * "share of X in Y". */
+static void read_share(struct nai_relation *out, const struct nai_reading *r) {
+  size_t at = 0;
+  bool of = false, in = false;
+  while (at < r->q->count && !r->at[at][SAYS_SHARE])
+    at++;
+  for (at++; at < out->things[0].first; at++)
+    of |= strcmp(r->q->words[at].text, "of") == 0;
+  for (at = out->things[0].behind; at < out->things[1].first; at++)
+    in |= nai_word_is_of("in of inside within", r->q->words[at].text);
+  const bool spent = nai_is_said(r, SAYS_TIME, out->things[0].behind, out->things[1].first);
+  const bool all = out->things[0].kind == NAI_THING_OPERATIONS && nai_thing_is_on_gpu(&out->things[1]);
+  if (of && (all || spent || !in))
+    swap_things(out);
+}
+
+static bool is_around(const struct nai_thing *thing) {
+  return thing->kind == NAI_THING_RANGES || thing->kind == NAI_THING_STEPS;
+}
+
+/* X in Y: around others are ranges, and calls of what was launched in them. */
+static enum nai_relation_kind read_inside(struct nai_relation *out, const struct nai_reading *r) {
+  const struct nai_thing *first = &out->things[0], *second = &out->things[1];
+  bool in = false;
+  for (size_t i = first->behind; i < second->first; i++)
+    in |= nai_word_is_of("in inside within during of by does", r->q->words[i].text);
+  const bool calls = second->kind == NAI_THING_CALLS && second->names &&
+                     (nai_thing_is_on_gpu(first) || first->kind == NAI_THING_OS_CALLS);
+  if ((is_around(first) == is_around(second) && !(is_around(first) ? in : calls)))
+    return NAI_RELATION_NONE;
+  if (is_around(first) && !is_around(second))
+    swap_things(out);
+  return NAI_RELATION_INSIDE;
+}
+
+/* "X and Y", "X vs Y": not "of X in Y". */
+static bool are_together(const struct nai_relation *of, const struct nai_reading *r) {
+  const size_t first = of->things[0].behind, behind = of->things[1].first;
+  static const enum nai_says beside[] = {SAYS_OR,    SAYS_AND,  SAYS_SLOWER, SAYS_FASTER, SAYS_NOTHING, SAYS_REST,
+                                         SAYS_SHARE, SAYS_MORE, SAYS_FEWER,  SAYS_TIME,   SAYS_HOST,    SAYS_ON_GPU};
+  for (size_t i = first; i < behind; i++) {
+    bool is = r->q->words[i].ignored || r->of_thing[i];
+    for (size_t s = 0; s < sizeof beside / sizeof *beside; s++)
+      is |= r->at[i][beside[s]];
+    if (!is)
+      return false;
+  }
+  return nai_is_said(r, SAYS_OR, first, behind) || nai_is_said(r, SAYS_AND, first, behind) ||
+         (r->says[SAYS_RATIO] && nai_is_said(r, SAYS_FROM, first, behind));
+}
+
+/* Whether a share is asked for: "how much of", and not "how much time". */
+static bool asks_share(const struct nai_reading *r) {
+  for (size_t i = 0; i < r->q->count; i++)
+    if (r->at[i][SAYS_SHARE] && (strcmp(r->q->words[i].text, "much") != 0 ||
+                                 (i + 1 < r->q->count && strcmp(r->q->words[i + 1].text, "of") == 0)))
+      return true;
+  return false;
+}
+
+/* "GPU utilization while X runs", and not "X while the GPU is idle". */
+static bool is_while(const struct nai_relation *of, const struct nai_reading *r) {
+  const size_t first = of->things[0].first;
+  size_t at = 0;
+  while (at < first && !r->at[at][SAYS_WHILE])
+    at++;
+  return at < first && (r->says[SAYS_BUSY] || r->says[SAYS_GAP]) && !nai_is_said(r, SAYS_BUSY, at, first) &&
+         !nai_is_said(r, SAYS_GAP, at, first);
+}
+
+/* What is asked of one thing over time. */
+static enum nai_relation_kind of_time(struct nai_relation *out, const struct nai_reading *r) {
+  if (r->says[SAYS_OUTLIER] || (out->times > 0 && compares(r) && r->says[SAYS_MEDIAN]))
+    return NAI_RELATION_OUTLIERS;
+  out->span = r->says[SAYS_FROM] && r->says[SAYS_FIRST] && r->says[SAYS_LAST] && r->says[SAYS_BUSY];
+  if (out->span || is_while(out, r)) {
+    out->idle = !r->says[SAYS_BUSY];
+    out->yes_no = false; /* the share says it */
+    out->things[1] = (struct nai_thing){.kind = NAI_THING_OPERATIONS};
+    out->count = 2;
+    return NAI_RELATION_COVER;
+  }
+  if (r->says[SAYS_GAP] || (r->says[SAYS_CONSECUTIVE] && r->says[SAYS_TIME])) {
+    out->starts = r->says[SAYS_BEGIN] && !r->says[SAYS_END];
+    return NAI_RELATION_GAPS;
+  }
+  if (r->says[SAYS_LATENCY])
+    return NAI_RELATION_LATENCY;
+  if (r->says[SAYS_FROM] && (r->says[SAYS_FIRST] || r->says[SAYS_NEXT]))
+    return read_between(out, r);
+  if (r->says[SAYS_OVER] && (r->says[SAYS_SLOWER] || r->says[SAYS_FASTER] || r->says[SAYS_TIME]))
+    return NAI_RELATION_TREND;
+  if (r->says[SAYS_FIRST] == r->says[SAYS_LAST] || out->group)
+    return NAI_RELATION_NONE;
+  return r->says[SAYS_FIRST] ? NAI_RELATION_FIRST : NAI_RELATION_LAST;
+}
+
+static enum nai_relation_kind of_one(struct nai_relation *out, const struct nai_reading *r) {
+  const struct nai_thing *thing = &out->things[0];
+  const bool many = thing->name_count > 1 || (!thing->names && thing->kind == NAI_THING_RANGES);
+  const bool limited = out->filter.least_ns >= 0 || out->filter.most_ns >= 0;
+  const enum nai_relation_kind over_time = of_time(out, r);
+  if (over_time)
+    return over_time;
+  if (out->group == NAI_GROUP_THREAD && r->says[SAYS_COUNT] && thing->names && thing->kind == NAI_THING_KERNELS)
+    return NAI_RELATION_NONE; /* "how many threads has a launch of X": those of its grid */
+  if (out->group) {
+    const bool edge = r->says[SAYS_FIRST] || r->says[SAYS_LAST], moment = r->says[SAYS_BEGIN] || r->says[SAYS_END];
+    if (edge && moment) { /* "which process finishes first" */
+      out->moment = r->says[SAYS_END] ? NAI_MOMENT_END : NAI_MOMENT_BEGIN;
+      out->less = r->says[SAYS_FIRST];
+    }
+    out->balanced = r->says[SAYS_BALANCED];
+    const bool names = thing->first && r->at[thing->first - 1][SAYS_WHICH]; /* "which OS call": not by thread */
+    return names || edge != moment || (out->yes_no && !out->balanced) ? NAI_RELATION_NONE : NAI_RELATION_GROUPS;
+  }
+  if (many && (r->says[SAYS_LONGEST] || r->says[SAYS_SHORTEST] || r->says[SAYS_WHICH]))
+    return NAI_RELATION_RANKING;
+  return limited || (out->statistic && !out->yes_no) ? NAI_RELATION_NUMBERS : NAI_RELATION_NONE;
+}
+
+static enum nai_relation_kind of_two(struct nai_relation *out, const struct nai_reading *r) {
+  const size_t between = out->things[0].behind, second = out->things[1].first;
+  if (nai_is_said(r, SAYS_WITHOUT, between, second) && out->things[1].names) {
+    out->without = out->things[1].names;
+    out->count = 1;
+    return out->things[0].name_count > 1 ? NAI_RELATION_RANKING : NAI_RELATION_NONE;
+  }
+  if (r->says[SAYS_WITHOUT] || (r->says[SAYS_REST] && !compares(r) && !r->says[SAYS_OR]))
+    return NAI_RELATION_NONE;
+  out->without = r->says[SAYS_REST] ? out->things[0].names : NULL;
+  if (r->says[SAYS_AFTER])
+    return read_after(out, r);
+  if (r->says[SAYS_COVERED])
+    return NAI_RELATION_COVER;
+  bool differs = r->says[SAYS_RATIO]; /* "the difference between X and Y" */
+  for (size_t i = 0; i < r->q->count; i++)
+    differs |= nai_word_is_of("difference differ compare compared comparison", r->q->words[i].text);
+  const enum nai_relation_kind from =
+      r->says[SAYS_FROM] && !r->says[SAYS_SHARE] && !differs ? read_between(out, r) : NAI_RELATION_NONE;
+  if (from)
+    return from;
+  if (nai_thing_is_plain(&out->things[0]) && nai_thing_is_plain(&out->things[1]) &&
+      out->things[0].kind == out->things[1].kind) { /* "how many streams run kernels, and how many kernels on each" */
+    out->count = 1;
+    return of_one(out, r);
+  }
+  if (r->says[SAYS_PER]) {
+    if (nai_is_said(r, SAYS_PER, 0, out->things[0].first) && !nai_is_said(r, SAYS_PER, between, second))
+      swap_things(out);
+    return NAI_RELATION_PER;
+  }
+  out->ratio = r->says[SAYS_RATIO];
+  if (asks_share(r) && !are_together(out, r) && !compares(r) && !out->ratio) {
+    read_share(out, r);
+    return NAI_RELATION_SHARE;
+  }
+  return are_together(out, r) ? NAI_RELATION_COMPARE : compares(r) ? NAI_RELATION_NONE : read_inside(out, r);
+}
+
+/* "GPU time of X vs Y", "does X take more GPU time than Y", of ranges: their work there is compared. */
+static bool take_work(struct nai_relation *out) {
+  size_t work = 0;
+  while (work < out->count && out->things[work].kind != NAI_THING_OPERATIONS)
+    work++;
+  const size_t first = work == 0, second = work == 2 ? 1 : 2;
+  if (out->count != 3 || work == 3 || !is_around(&out->things[first]) || !is_around(&out->things[second]))
+    return false;
+  out->things[0] = out->things[first];
+  out->things[1] = out->things[second];
+  out->count = 2;
+  return out->work = true;
+}
+
+static enum nai_relation_kind kind_of(struct nai_relation *out, const struct nai_reading *r) {
+  bool on_gpu = false, on_host = false; /* the host's time of what runs on GPUs is another question */
+  for (size_t t = 0; t < out->count; t++)
+    *(nai_thing_is_on_gpu(&out->things[t]) ? &on_gpu : &on_host) = true;
+  if (r->says[SAYS_HOST] && on_gpu && !on_host)
+    return NAI_RELATION_NONE;
+  const bool limited = out->filter.least_ns >= 0 || out->filter.most_ns >= 0;
+  if (limited && out->count > 1) /* of which one? */
+    return NAI_RELATION_NONE;
+  out->shares = out->count == 3 && out->things[0].kind == NAI_THING_OPERATIONS && r->says[SAYS_SHARE];
+  if (out->shares) { /* "share of GPU time in X vs Y" */
+    out->things[0] = out->things[1];
+    out->things[1] = out->things[2];
+    out->count = 2;
+    return are_together(out, r) ? NAI_RELATION_COMPARE : NAI_RELATION_NONE;
+  }
+  if (take_work(out))
+    return are_together(out, r) ? NAI_RELATION_COMPARE : NAI_RELATION_NONE;
+  return out->count == 1 ? of_one(out, r) : out->count == 2 ? of_two(out, r) : NAI_RELATION_NONE;
+}
+
+/* What each relation takes up beside the numbers that are asked of it. */
+#define OF(word) (UINT64_C(1) << SAYS_##word)
+_Static_assert(SAYS <= 64, "a bit for each");
+static const uint64_t taken_up[] = {
+    [NAI_RELATION_GROUPS] = OF(MORE) | OF(FEWER) | OF(PER) | OF(GPU) | OF(PROCESS) | OF(STREAM) | OF(THREAD) |
+                            OF(BALANCED) | OF(FIRST) | OF(LAST) | OF(BEGIN) | OF(END) | OF(OR),
+    [NAI_RELATION_RANKING] = OF(WITHOUT) | OF(MORE) | OF(FEWER),
+    [NAI_RELATION_COMPARE] = OF(OR) | OF(SLOWER) | OF(FASTER) | OF(MORE) | OF(FEWER) | OF(RATIO) | OF(REST) | OF(FROM),
+    [NAI_RELATION_SHARE] = OF(SHARE),
+    [NAI_RELATION_PER] = OF(PER),
+    [NAI_RELATION_BETWEEN] =
+        OF(FROM) | OF(AFTER) | OF(OR) | OF(BEGIN) | OF(END) | OF(FIRST) | OF(LAST) | OF(NEXT) | OF(GAP) | OF(REST),
+    [NAI_RELATION_GAPS] = OF(GAP) | OF(FROM) | OF(OR) | OF(CONSECUTIVE) | OF(NEXT) | OF(BEGIN),
+    [NAI_RELATION_FIRST] = OF(FIRST) | OF(REST) | OF(OR) | OF(SLOWER) | OF(FASTER),
+    [NAI_RELATION_TREND] = OF(OR) | OF(OVER) | OF(SLOWER) | OF(FASTER) | OF(END),
+    [NAI_RELATION_OUTLIERS] = OF(OUTLIER) | OF(MORE) | OF(SLOWER) | OF(OR),
+    [NAI_RELATION_LAST] = OF(LAST) | OF(END) | OF(BEGIN),
+    [NAI_RELATION_COVER] = OF(WHILE) | OF(COVERED) | OF(BUSY) | OF(GAP) | OF(SHARE) | OF(FROM) | OF(FIRST) | OF(LAST),
+    [NAI_RELATION_LATENCY] = OF(LATENCY) | OF(FROM) | OF(OR) | OF(BEGIN) | OF(END) | OF(LAUNCH)};
+
+/* Whether a relation takes up all that is said. */
+static bool takes_up(const struct nai_relation *of, const struct nai_reading *r) {
+  const bool limited = of->filter.least_ns >= 0 || of->filter.most_ns >= 0;
+  bool named = false, on_gpu = false;
+  for (size_t t = 0; t < of->count; t++) {
+    named |= of->things[t].names != NULL;
+    on_gpu |= nai_thing_is_on_gpu(&of->things[t]);
+  }
+  const uint64_t taken = taken_up[of->kind] | OF(AND) | (named ? OF(LAUNCH) : 0) | (on_gpu ? OF(ON_GPU) : 0) |
+                         OF(WHICH) | OF(WHY) | OF(HOST) |
+                         (limited ? OF(SLOWER) | OF(FASTER) | OF(OVER) | OF(MORE) | OF(FEWER) | OF(OR) : 0) |
+                         (of->shares || !asks_share(r) ? OF(SHARE) : 0);
+  for (int s = SAYS_SHARE; s < SAYS_NOTHING; s++)
+    if (r->says[s] && !(taken >> s & 1))
+      return false;
+  return true;
+}
+
+static bool has_bytes(const struct nai_thing *thing) {
+  return thing->kind == NAI_THING_COPIES || thing->kind == NAI_THING_MIGRATIONS;
+}
+
+/* Whether the answer would be about what is asked: a limit is one of the events themselves, yes or no need something
+ * to compare, and of groups there is no p95. */
+static bool is_meant(const struct nai_relation *of, const struct nai_reading *r) {
+  const bool limited = of->filter.least_ns >= 0 || of->filter.most_ns >= 0;
+  const bool groups = of->kind == NAI_RELATION_GROUPS || of->kind == NAI_RELATION_RANKING;
+  const bool one = of->kind == NAI_RELATION_NUMBERS || of->kind == NAI_RELATION_INSIDE;
+  if (of->sizes && of->statistic != NAI_STATISTIC_BYTES && !one)
+    return false;
+  const bool rate = of->statistic == NAI_STATISTIC_RATE && !has_bytes(&of->things[0]);
+  return !rate && !(limited && of->kind != NAI_RELATION_NUMBERS) && !(groups && of->statistic == NAI_STATISTIC_P95) &&
+         !(of->kind == NAI_RELATION_COMPARE && of->yes_no && !compares(r));
+}
+
+int nai_relation_read(struct nai_relation *out, const struct nai_asking *asking, const struct nai_question *q,
+                      struct nai_err *err) {
+  struct nai_reading r = {.q = q};
+  *out = (struct nai_relation){.filter = {.gpu = asking->gpu == INT64_MIN ? -1 : asking->gpu,
+                                          .stream = -1,
+                                          .pid = -1,
+                                          .least_ns = q->least_ns == INT64_MIN ? -1 : q->least_ns,
+                                          .most_ns = q->most_ns == INT64_MIN ? -1 : q->most_ns}};
+  NAI_TRY(nai_things_find(out->things, &out->count, asking, q, nai_says_something, err));
+  if (!out->count || q->time_count || q->gpu_count > 1 || !nai_take_words(out, &r))
+    return NAI_OK;
+  out->statistic = statistic_of(&r);
+  for (size_t t = 0; t < out->count && !out->statistic; t++) /* "GPU time" is asked for by its name */
+    if (out->things[t].kind == NAI_THING_OPERATIONS)
+      out->statistic = NAI_STATISTIC_TOTAL;
+  out->group = group_of(&r);
+  const bool sized = out->count == 2 && has_bytes(&out->things[0]) && has_bytes(&out->things[1]);
+  if (sized && !out->statistic && /* of copies it is a matter of rates */
+      (r.says[SAYS_FASTER] || r.says[SAYS_SLOWER]))
+    out->statistic = NAI_STATISTIC_RATE;
+  out->sizes = r.says[SAYS_BYTES] && has_bytes(&out->things[0]);
+  const enum nai_says slow = out->statistic == NAI_STATISTIC_RATE ? SAYS_SLOWER : SAYS_FASTER;
+  out->less = r.says[SAYS_FEWER] || r.says[SAYS_SHORTEST] || r.says[slow];
+  out->yes_no = q->count && nai_word_is_of("is are was were does do did has have any", q->words[0].text) && !q->either;
+  for (size_t i = 0; i < q->count; i++)
+    out->compares |= nai_word_is_of("compare compared comparison", q->words[i].text);
+  out->why = r.says[SAYS_WHY];
+  out->kind = kind_of(out, &r);
+  if (out->kind == NAI_RELATION_COMPARE && out->why && out->statistic == NAI_STATISTIC_TOTAL)
+    out->statistic = NAI_STATISTIC_NONE; /* "why is X so slow compared to" */
+  if (out->kind && (!takes_up(out, &r) || !is_meant(out, &r)))
+    out->kind = NAI_RELATION_NONE;
+  if (out->why && out->kind != NAI_RELATION_COMPARE && out->kind != NAI_RELATION_FIRST &&
+      out->kind != NAI_RELATION_TREND)
+    out->kind = NAI_RELATION_NONE;
+  return NAI_OK;
+}
