@@ -2,13 +2,14 @@
 """How things that a question names stand to each other: against every event of the export, one by one."""
 import collections
 import json
+import pathlib
 import re
 import sqlite3
 import statistics
 import unittest
 
 import support
-from support import artifacts, trace
+from support import artifacts, edited, trace
 
 Event = collections.namedtuple("Event", "name start end call tid pid gpu stream")
 UNITS = {"": 1, "ns": 1, "µs": 1e3, "ms": 1e6, "s": 1e9, "%": 1}
@@ -19,8 +20,9 @@ PYTORCH = re.compile(r"(, (seq|op_id|sizes|input_op_ids) = .*)+$")
 class Export:
     """All events of an export, in the order in which they begin."""
     def __init__(self, name):
-        self.run = artifacts(trace(name))
-        self.db = sqlite3.connect(f"file:{trace(name)}?mode=ro", uri=True)
+        path = name if isinstance(name, pathlib.Path) else trace(name)
+        self.run = artifacts(path)
+        self.db = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
         self.text = dict(self.db.execute("select id, value from StringIds"))
         self.tables = {row[0] for row in self.db.execute("select name from sqlite_master where type = 'table'")}
         runtime = self.rows("RUNTIME", "nameId, start, end, globalTid, correlationId")
@@ -186,6 +188,7 @@ class Relations(unittest.TestCase):
         half = (len(a) + 1) // 2
         early, late = statistics.mean(ns(a[:half])), statistics.mean(ns(a[half:]))
         change = 100 * (late - early) / early
+        self.check(export, "does step_a get slower towards the end", begins="Slower: " if change > 5 else "Faster: " if change < -5 else "No: ")
         said = self.check(export, "is step_a getting slower over time", begins="Slower: " if change > 5 else "Faster: " if change < -5 else "No: ")
         self.assertIn(f"{len(a)} kernels of step_a", said)
         self.check(export, "does step_a get slower or faster over the run", begins="Slower: " if change > 5 else "Faster: " if change < -5 else "No: ")
@@ -271,6 +274,11 @@ class Relations(unittest.TestCase):
         self.check(export, "how many streams run kernels and are they balanced", len(streams), min(streams.values()), max(streams.values()))
         ends = {pid: max(e.end for e in export.kernels + export.copies if e.pid == pid) for pid in by_pid}
         self.check(export, "which process finishes its gpu work last", begins=f"process {max(ends, key=ends.get)} ends last, at ")
+        for source in ("training", edited("training", "update CUPTI_ACTIVITY_KIND_KERNEL set end = start where rowid in (select rowid from CUPTI_ACTIVITY_KIND_KERNEL order by start limit 20)")):
+            some = Export(source)  # kernels of no length begin, too
+            begins = {pid: min(e.start for e in some.kernels if e.pid == pid) for pid in by_pid}
+            first = min(begins, key=begins.get)
+            self.check(some, "which process starts its kernels first", begins=f"process {first} begins first, at {begins[first] / 1e9:.6f}"[:-1])
         self.check(export, "which process finishes its gpu work first", begins=f"process {min(ends, key=ends.get)} ends first, at ")
         totals = collections.Counter()
         for event in export.kernels:

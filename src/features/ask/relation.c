@@ -51,13 +51,11 @@ static int take_work(struct nai_answering *a, struct nai_err *err) {
   struct nai_thing_events work;
   NAI_TRY(nai_things_load(&work, &all, &a->r->filter, a->asking, err));
   for (int side = 0; side < 2; side++) {
-    struct nai_thing_events in = {.names = work.names};
-    uint32_t *inside;
-    NAI_TRY(nai_things_place(&inside, &work, &a->events[side], nai_answering_arena(a), err));
+    struct nai_thing_events in = work;
     NAI_TRY(NAI_NEW(in.at, nai_answering_arena(a), work.count, err));
-    for (uint32_t i = 0; i < work.count; i++)
-      if (inside[i] != UINT32_MAX)
-        in.at[in.count++] = work.at[i];
+    if (work.count)
+      memcpy(in.at, work.at, work.count * sizeof *in.at);
+    NAI_TRY(nai_things_keep_inside(&in, &a->events[side], nai_answering_arena(a), err));
     a->events[side] = in;
     a->r->things[side].kind = NAI_THING_OPERATIONS;
     a->r->things[side].work = true;

@@ -72,6 +72,9 @@ NAI_MUST_CHECK int nai_things_load(struct nai_thing_events *out, const struct na
 NAI_MUST_CHECK int nai_things_place(uint32_t **inside, const struct nai_thing_events *events,
                                     const struct nai_thing_events *around, struct nai_arena *arena,
                                     struct nai_err *err);
+/* Keeps of them only those that are inside of one. */
+NAI_MUST_CHECK int nai_things_keep_inside(struct nai_thing_events *events, const struct nai_thing_events *around,
+                                          struct nai_arena *arena, struct nai_err *err);
 
 /* --- relation_kind.c: what is asked of them ----------------------------------------------------------------------- */
 

@@ -74,13 +74,13 @@ static int make_groups(struct group **out, uint32_t *count, uint32_t **of, const
   for (uint32_t i = 0; i < events->count; i++) {
     const struct nai_thing_event *e = &events->at[i];
     key_of(key, e, by);
-    const uint32_t g = (*of)[i] = nai_strings_add(&known, (const char *)key, sizeof key);
+    const uint32_t before = known.count, g = (*of)[i] = nai_strings_add(&known, (const char *)key, sizeof key);
     NAI_TRY(nai_memory_check(g != NAI_NO_STRING, err));
     NAI_TRY(NAI_ROOM(groups, capacity, g, nai_answering_arena(a), err));
     memcpy(groups[g].key, key, sizeof key);
     if (a->r->moment == NAI_MOMENT_END)
       groups[g].at = e->end > groups[g].at ? e->end : groups[g].at;
-    else if (!groups[g].numbers.ns)
+    else if (g == before)
       groups[g].at = e->start; /* events are in this order */
     groups[g].numbers.bytes += e->bytes;
     groups[g].numbers.ns += e->end - e->start;
@@ -245,13 +245,7 @@ static int put_names(struct nai_answering *a, struct nai_err *err) {
 
 /* Of the first thing what begins, or was launched, in the second. */
 int nai_say_inside(struct nai_answering *a, struct nai_err *err) {
-  struct nai_thing_events *events = &a->events[0];
-  uint32_t *inside, kept = 0;
-  NAI_TRY(nai_things_place(&inside, events, &a->events[1], nai_answering_arena(a), err));
-  for (uint32_t i = 0; i < events->count; i++)
-    if (inside[i] != UINT32_MAX)
-      events->at[kept++] = events->at[i];
-  events->count = kept;
+  NAI_TRY(nai_things_keep_inside(&a->events[0], &a->events[1], nai_answering_arena(a), err));
   NAI_TRY(nai_say_numbers(a, err));
   return put_names(a, err);
 }

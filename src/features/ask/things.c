@@ -442,3 +442,14 @@ int nai_things_place(uint32_t **inside, const struct nai_thing_events *events, c
   }
   return NAI_OK;
 }
+
+int nai_things_keep_inside(struct nai_thing_events *events, const struct nai_thing_events *around,
+                           struct nai_arena *arena, struct nai_err *err) {
+  uint32_t *inside, kept = 0;
+  NAI_TRY(nai_things_place(&inside, events, around, arena, err));
+  for (uint32_t i = 0; i < events->count; i++)
+    if (inside[i] != UINT32_MAX)
+      events->at[kept++] = events->at[i];
+  events->count = kept;
+  return NAI_OK;
+}
