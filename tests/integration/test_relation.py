@@ -172,6 +172,8 @@ class Relations(unittest.TestCase):
             lanes[event.gpu, event.stream].append(event)
         gaps = [after.start - before.end for lane in lanes.values() for before, after in zip(lane, lane[1:], strict=False)]
         self.check(export, "median gap between consecutive step_a kernels", statistics.median(gaps))
+        latencies = [e.start - e.call for e in export.kernels if e.call]
+        self.check(export, "how long does it take from the launch call till the kernel really starts", statistics.mean(latencies))
         latencies = [e.start - e.call for e in a if e.call]
         self.check(export, "avg latency of step_a", statistics.mean(latencies))
         first, launch = export.kernels[0], export.calls[0]
@@ -200,7 +202,7 @@ class Relations(unittest.TestCase):
     def test_the_last(self):
         export = Export("host-bound")
         last = max(of(export.kernels, "step_a"), key=lambda e: e.end)
-        said = self.check(export, "when was the last step_a", begins="step_a<float> is the last of step_a: from ")
+        said = self.check(export, "when was the last step_a", begins="The last step_a: from ")
         for moment in (last.start, last.end): # not rounded up: what is before it is not behind it
             self.assertIn(f"{moment // 1000 / 1e6:.6f} s", said)
         starts = collections.defaultdict(list)
@@ -208,6 +210,51 @@ class Relations(unittest.TestCase):
             starts[event.gpu, event.stream].append(event.start)
         apart = [after - before for lane in starts.values() for before, after in zip(lane, lane[1:], strict=False)]
         self.check(export, "how far apart are the starts of step_a on average", statistics.mean(apart))
+
+    def test_one_of_many_by_its_number(self):
+        export = Export("host-bound")
+        a = of(export.kernels, "step_a")
+        first, second, third = ns(a[:3])
+        for question in ("how long did the second step_a take", "duration of the 2nd step_a kernel"):
+            self.check(export, question, begins=f"The second step_a: from {a[1].start // 1000 / 1e6:.6f} s")
+        for question, one, other in (("is the second step_a slower than the first", second, first), ("was the first step_a slower than the third", first, third), ("is the third step_a faster than the first", first, third)):
+            self.check(export, question, begins=whether(one, other))
+        launches = of(export.calls, "cudaLaunchKernel")
+        said = self.check(export, "compare the first cudaLaunchKernel to the third cudaLaunchKernel")
+        for event in (launches[0], launches[2]):
+            self.assertIn(f" from {event.start // 1000 / 1e6:.6f} s", said)
+        said = self.check(export, "first and last kernel", begins="The first kernel is ")
+        self.assertIn(f"; the last kernel is {max(export.kernels, key=lambda e: e.end).name}", said)
+        intents, said = export.said("which is the second slowest kernel")
+        self.assertNotIn("relation", intents, said)
+        intents, said = export.said("how many step_a per second")
+        self.assertNotIn("The second", said)
+
+    def test_when_it_begins_for_each(self):
+        export = Export("training")
+        begins = collections.defaultdict(list)
+        for event in of(export.ranges, "aten::linear"):
+            begins[event.pid].append(event.start)
+        said = self.check(export, "when does aten::linear start on each rank", begins=f"process {min(begins, key=lambda pid: min(begins[pid]))} begins first, at ")
+        for pid, starts in begins.items():
+            self.assertIn(f"process {pid} {min(starts) // 1000 / 1e6:.6f} s", said)
+
+    def test_two_parts_of_one_name(self):
+        """"blocks.7 pre_forward" is what has both, and "blocks.8" behind it is pre_forward, too."""
+        names = [f"Module::{part} (blocks.{block}.wrapped)" for block in (7, 8) for part in ("pre_forward", "post_forward")]
+        cases = " ".join(f"when {i} then '{name}'" for i, name in enumerate(names))
+        export = Export(edited("host-bound", f"update NVTX_EVENTS set textId = null, text = case rowid % {len(names)} {cases} end where eventType in (59, 70)"))
+        seven, eight, other = (of(export.ranges, names[i]) for i in (0, 2, 1))
+        self.assertTrue(seven and eight and other)
+        for question in ("average time of blocks.7 pre_forward", "average time of pre_forward of blocks.7"):
+            self.check(export, question, statistics.mean(ns(seven)), len(seven))
+        for question, one, two in (("is pre_forward of blocks.7 slower than blocks.8", seven, eight), ("is blocks.7 pre_forward slower than post_forward", seven, other)):
+            self.check(export, question, begins=whether(statistics.mean(ns(one)), statistics.mean(ns(two))))
+        for question in ("why is blocks.7 pre_forward slow", "how many kernels are in pre_forward of blocks.7"):
+            _, said = export.said(question)
+            self.assertIn("pre_forward (blocks.7.wrapped)", said)
+        _, said = export.said("how long does blocks.7 take")
+        self.assertIn(f"{len(seven) + len(other)} NVTX ranges", said)
 
     def test_covered(self):
         export = Export("training")

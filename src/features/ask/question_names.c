@@ -1,5 +1,6 @@
 /* What in the trace a question names. */
 #include "features/ask/internal.h"
+#include "features/ask/numbers.h"
 
 /* cudaMalloc or cuMemAlloc, as opposed to "cudamalloc" in passing. */
 static bool is_call(const char *typed) {
@@ -82,6 +83,10 @@ static const struct {
     {"os_call", "select lower(function) as name from osrt_calls", "name = '%s'", "name = '%s'"},
     {"thread", "select distinct lower(thread_name) as name from threads where thread_name is not null", "name = '%s'",
      "name = '%s'"},
+    {"function", /* only where words ask for such: there are many frames */
+     "select distinct lower(substr(symbol, 1, instr(symbol || '(', '(') - 1)) as name from callchain_frames where "
+     "kind = 0 and :text regexp '\\b(cpu|samp|func|stack|call|prof|hot|thread|inside)'",
+     "name = '%s'", "name = '%s'"},
     {"cause", "select 1", "cause_meaning('%s') is not null", "0"},
 };
 enum { KINDS = sizeof named / sizeof *named, OF_WORDS = 2 };
@@ -250,6 +255,40 @@ static int find_others(struct nai_asking *asking, const char *kind, const char *
   return NAI_OK;
 }
 
+/* Whether two words stand beside each other: "blocks.7 pre_forward", "pre_forward of blocks.7". */
+static bool are_beside(const struct nai_question *q, const char *word, const char *other) {
+  size_t at = 0;
+  while (at < q->count && strcmp(q->words[at].text, word) != 0 && strcmp(q->words[at].text, other) != 0)
+    at++;
+  const char *next = at < q->count && strcmp(q->words[at].text, word) == 0 ? other : word;
+  for (at++; at < q->count && nai_word_is_of("of in the", q->words[at].text);)
+    at++;
+  return at < q->count && strcmp(q->words[at].text, next) == 0;
+}
+
+/* Parts of one name that stand together are that name. */
+static int join_parts(struct nai_asking *asking, struct nai_question *q, const char *kind, struct nai_err *err) {
+  NAI_SCOPED(nai_buf) sql = {0};
+  NAI_SCOPED(nai_query_rows) found = {0};
+  size_t k = 0;
+  while (k < OF_WORDS && strcmp(kind, named[k].kind) != 0)
+    k++;
+  if (k == OF_WORDS || asking->other_count != 1 || !is_plain(asking->name) || !is_plain(asking->others[0]) ||
+      !are_beside(q, asking->name, asking->others[0]))
+    return NAI_OK;
+  nai_buf_printf(&sql, "select distinct name from (%s) where instr(name, '%s') and instr(name, '%s') limit 2",
+                 named[k].names, asking->name, asking->others[0]);
+  NAI_TRY(nai_buf_check(&sql, err));
+  NAI_TRY(nai_facts_ask(&found, asking, nai_buf_str(&sql), "names", err));
+  if (found.rows != 1)
+    return NAI_OK;
+  take_name(q, asking->name);
+  take_name(q, asking->others[0]);
+  asking->name = nai_answer_copy(asking, nai_query_cell_text(&found, 0, 0));
+  asking->other_count = 0;
+  return NAI_OK;
+}
+
 int nai_names_choose(const struct nai_intent **about, struct nai_asking *asking, struct nai_question *q,
                      struct nai_err *err) {
   const struct nai_intent *matched[NAI_QUESTION_MAX_MATCHES];
@@ -280,7 +319,8 @@ int nai_names_choose(const struct nai_intent **about, struct nai_asking *asking,
   if (!word || !(*about = intent_of_names(asking->intents, kind)))
     return NAI_OK;
   asking->name = word;
-  return find_others(asking, kind, words, names, how, err);
+  NAI_TRY(find_others(asking, kind, words, names, how, err));
+  return how == PART ? join_parts(asking, q, kind, err) : NAI_OK;
 }
 
 int nai_names_choose_by_rest(const struct nai_intent **about, struct nai_asking *asking, const struct nai_question *q,

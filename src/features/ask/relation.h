@@ -28,6 +28,7 @@ struct nai_thing {
   const char *category, *op, *direction; /* of kernels, of communication, of copies; NULL: any */
   const char *called;                    /* in answers: "memcpy_kernel", "kernels" */
   bool part;                             /* it is called by a part of its names */
+  bool joined;                           /* ... by two of them: "pre_forward blocks.7" */
   bool work;                             /* what was launched on GPUs inside what is called so */
   size_t first, behind;                  /* its words */
 };
@@ -105,7 +106,7 @@ enum nai_relation_kind {
   NAI_RELATION_BETWEEN,  /* from X to the next Y */
   NAI_RELATION_GAPS,     /* from one X to the next X */
   NAI_RELATION_FIRST,    /* the first X, and the rest */
-  NAI_RELATION_LAST,     /* the last X */
+  NAI_RELATION_NTH,      /* the second X, the last one; of two which one takes longer */
   NAI_RELATION_TREND,    /* X early and late */
   NAI_RELATION_OUTLIERS, /* X that take much longer than its median */
   NAI_RELATION_LATENCY,  /* from the call to the start of what it launched */
@@ -126,6 +127,7 @@ struct nai_relation {
   } from, to;
   struct nai_thing_filter filter;
   bool sizes;             /* the statistic is of these, not of durations */
+  int nth[2];             /* from 1 on; -1: the last one; 0: none */
   const char *without;    /* a name that is left out, between line breaks; or NULL */
   double times;           /* of an outlier */
   bool yes_no, less;      /* less: which one has least */

@@ -30,6 +30,13 @@ static enum nai_relation_group group_of(const struct nai_reading *r) {
                                : NAI_GROUP_NONE;
 }
 
+static bool q_says(const struct nai_reading *r, const char *word) {
+  bool says = false;
+  for (size_t i = 0; i < r->q->count; i++)
+    says |= strcmp(r->q->words[i].text, word) == 0;
+  return says;
+}
+
 static bool compares(const struct nai_reading *r) {
   return r->says[SAYS_SLOWER] || r->says[SAYS_FASTER] || r->says[SAYS_MORE] || r->says[SAYS_FEWER];
 }
@@ -38,6 +45,19 @@ static void swap_things(struct nai_relation *out) {
   const struct nai_thing thing = out->things[0];
   out->things[0] = out->things[1];
   out->things[1] = thing;
+}
+
+/* Which ones of a thing are meant: "the second X", "the first and the last X"; false: that is not said. */
+static bool read_nth(struct nai_relation *out, const struct nai_reading *r) {
+  const bool both = r->says[SAYS_FIRST] && r->says[SAYS_LAST] && r->says[SAYS_AND];
+  size_t count = 0;
+  for (size_t i = 0; i < r->q->count && count < 2; i++)
+    if (r->at[i][SAYS_FIRST] || r->at[i][SAYS_NTH] || r->at[i][SAYS_LAST])
+      out->nth[count++] = r->at[i][SAYS_LAST] ? -1 : nai_ordinal_of(r->q->words[i].text);
+  if (out->statistic == NAI_STATISTIC_LONGEST || out->statistic == NAI_STATISTIC_SHORTEST ||
+      (r->says[SAYS_MORE] && !r->says[SAYS_OR]))
+    return false; /* "the second slowest" */
+  return r->says[SAYS_NTH] || both || (r->says[SAYS_LAST] && !r->says[SAYS_FIRST]);
 }
 
 /* "the end of the first X", "the start of the next X". */
@@ -71,7 +91,8 @@ static enum nai_relation_kind read_between(struct nai_relation *out, const struc
   read_edge(out, r, false, from, middle);
   read_edge(out, r, true, middle, q->count);
   const bool each = out->from.edge == NAI_EDGE_ANY && out->to.edge == NAI_EDGE_ANY;
-  const bool launch = out->things[0].kind == NAI_THING_CALLS && nai_thing_is_on_gpu(&out->things[1]) && each;
+  const bool call = out->things[0].kind == NAI_THING_CALLS || out->things[0].kind == NAI_THING_LAUNCHES;
+  const bool launch = call && nai_thing_is_on_gpu(&out->things[1]) && each;
   return launch || r->says[SAYS_LATENCY] ? NAI_RELATION_LATENCY : NAI_RELATION_BETWEEN;
 }
 
@@ -177,13 +198,16 @@ static enum nai_relation_kind of_time(struct nai_relation *out, const struct nai
   }
   if (r->says[SAYS_LATENCY])
     return NAI_RELATION_LATENCY;
-  if (r->says[SAYS_FROM] && (r->says[SAYS_FIRST] || r->says[SAYS_NEXT]))
+  if (r->says[SAYS_FROM] && (r->says[SAYS_FIRST] || r->says[SAYS_NEXT]) && !out->compares)
     return read_between(out, r);
   if (r->says[SAYS_OVER] && (r->says[SAYS_SLOWER] || r->says[SAYS_FASTER] || r->says[SAYS_TIME]))
     return NAI_RELATION_TREND;
-  if (r->says[SAYS_FIRST] == r->says[SAYS_LAST] || out->group)
+  if (out->group)
     return NAI_RELATION_NONE;
-  return r->says[SAYS_FIRST] ? NAI_RELATION_FIRST : NAI_RELATION_LAST;
+  out->compares |= compares(r) || r->says[SAYS_OR];
+  return read_nth(out, r)                           ? NAI_RELATION_NTH
+       : r->says[SAYS_FIRST] && !r->says[SAYS_LAST] ? NAI_RELATION_FIRST
+                                                    : NAI_RELATION_NONE;
 }
 
 static enum nai_relation_kind of_one(struct nai_relation *out, const struct nai_reading *r) {
@@ -197,13 +221,15 @@ static enum nai_relation_kind of_one(struct nai_relation *out, const struct nai_
     return NAI_RELATION_NONE; /* "how many threads has a launch of X": those of its grid */
   if (out->group) {
     const bool edge = r->says[SAYS_FIRST] || r->says[SAYS_LAST], moment = r->says[SAYS_BEGIN] || r->says[SAYS_END];
-    if (edge && moment) { /* "which process finishes first" */
+    const bool when = moment && q_says(r, "when");
+    if (moment && (edge || when)) { /* "which process finishes first", "when does X start on each rank" */
       out->moment = r->says[SAYS_END] ? NAI_MOMENT_END : NAI_MOMENT_BEGIN;
-      out->less = r->says[SAYS_FIRST];
+      out->less = r->says[SAYS_FIRST] || (when && !r->says[SAYS_LAST] && !r->says[SAYS_END]);
     }
     out->balanced = r->says[SAYS_BALANCED];
     const bool names = thing->first && r->at[thing->first - 1][SAYS_WHICH]; /* "which OS call": not by thread */
-    return names || edge != moment || (out->yes_no && !out->balanced) ? NAI_RELATION_NONE : NAI_RELATION_GROUPS;
+    return names || (edge != moment && !when) || (out->yes_no && !out->balanced) ? NAI_RELATION_NONE
+                                                                                 : NAI_RELATION_GROUPS;
   }
   if (many && (r->says[SAYS_LONGEST] || r->says[SAYS_SHORTEST] || r->says[SAYS_WHICH]))
     return NAI_RELATION_RANKING;
@@ -231,8 +257,11 @@ static enum nai_relation_kind of_two(struct nai_relation *out, const struct nai_
       r->says[SAYS_FROM] && !r->says[SAYS_SHARE] && !differs ? read_between(out, r) : NAI_RELATION_NONE;
   if (from)
     return from;
-  if (nai_thing_is_plain(&out->things[0]) && nai_thing_is_plain(&out->things[1]) &&
-      out->things[0].kind == out->things[1].kind) { /* "how many streams run kernels, and how many kernels on each" */
+  const bool again = r->says[SAYS_NTH] && strcmp(out->things[0].called, out->things[1].called) == 0;
+  if (out->things[0].kind == out->things[1].kind &&
+      (again ||
+       (nai_thing_is_plain(&out->things[0]) &&
+        nai_thing_is_plain(&out->things[1])))) { /* "how many streams run kernels, and how many kernels on each" */
     out->count = 1;
     return of_one(out, r);
   }
@@ -300,7 +329,8 @@ static const uint64_t taken_up[] = {
     [NAI_RELATION_FIRST] = OF(FIRST) | OF(REST) | OF(OR) | OF(SLOWER) | OF(FASTER),
     [NAI_RELATION_TREND] = OF(OR) | OF(OVER) | OF(SLOWER) | OF(FASTER) | OF(END),
     [NAI_RELATION_OUTLIERS] = OF(OUTLIER) | OF(MORE) | OF(SLOWER) | OF(OR),
-    [NAI_RELATION_LAST] = OF(LAST) | OF(END) | OF(BEGIN),
+    [NAI_RELATION_NTH] =
+        OF(LAST) | OF(END) | OF(BEGIN) | OF(FIRST) | OF(NTH) | OF(OR) | OF(SLOWER) | OF(FASTER) | OF(MORE) | OF(FROM),
     [NAI_RELATION_COVER] = OF(WHILE) | OF(COVERED) | OF(BUSY) | OF(GAP) | OF(SHARE) | OF(FROM) | OF(FIRST) | OF(LAST),
     [NAI_RELATION_LATENCY] = OF(LATENCY) | OF(FROM) | OF(OR) | OF(BEGIN) | OF(END) | OF(LAUNCH)};
 

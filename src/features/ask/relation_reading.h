@@ -32,6 +32,7 @@ enum nai_says {
   SAYS_END,
   SAYS_BEGIN,
   SAYS_FIRST,
+  SAYS_NTH,
   SAYS_LAST,
   SAYS_NEXT,
   SAYS_REST,
@@ -69,6 +70,8 @@ struct nai_reading {
 
 /* relation_words.c: whether a word says how things are related, or what of them is asked. */
 bool nai_says_something(const char *word);
+/* "second": 2; 0: no such number. */
+int nai_ordinal_of(const char *word);
 /* Reads all words but those of the things. False: one is not understood. */
 bool nai_take_words(struct nai_relation *out, struct nai_reading *reading);
 /* Whether something is said by a word from `first` on, before `behind`. */

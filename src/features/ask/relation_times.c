@@ -191,22 +191,59 @@ int nai_say_first(struct nai_answering *a, struct nai_err *err) {
   return NAI_OK;
 }
 
-int nai_say_last(struct nai_answering *a, struct nai_err *err) {
-  const struct nai_thing_event *last = edge_of(&a->events[0], NAI_EDGE_LAST, INT64_MIN);
+/* By begin; the last one ends last. */
+static const struct nai_thing_event *nth_of(const struct nai_thing_events *events, int nth) {
+  if (nth < 0)
+    return edge_of(events, NAI_EDGE_LAST, INT64_MIN);
+  return (uint32_t)nth <= events->count ? &events->at[nth - 1] : NULL;
+}
+
+static void put_nth(struct nai_buf *out, int nth) {
+  static const char *const names[] = {"last",  "first",   "second", "third", "fourth", "fifth",
+                                      "sixth", "seventh", "eighth", "ninth", "tenth"};
+  nai_buf_puts(out, names[nth < 0 ? 0 : nth]);
+}
+
+int nai_say_nth(struct nai_answering *a, struct nai_err *err) {
+  const struct nai_relation *r = a->r;
   struct nai_buf *out = &a->said;
+  const struct nai_thing_event *of[2] = {nth_of(&a->events[0], r->nth[0]), NULL};
+  double ns[2] = {0};
   (void)err;
-  if (!last) {
-    nai_put_count(out, &a->r->things[0], 0);
-    return NAI_OK;
+  if (r->nth[1])
+    of[1] = nth_of(&a->events[0], r->nth[1]);
+  for (int side = 0; side < 2 && of[side]; side++)
+    ns[side] = (double)(of[side]->end - of[side]->start);
+  const bool both = ns[0] > 0 && ns[1] > 0 && r->compares;
+  if (both && r->yes_no)
+    nai_put_whether_more(out, ns[r->less], ns[!r->less]);
+  for (int side = 0; side < 2 && of[side]; side++) {
+    const struct nai_thing_event *e = of[side];
+    nai_buf_puts(out, side ? "; the " : both && r->yes_no ? "the " : "The ");
+    put_nth(out, r->nth[side]);
+    nai_buf_putc(out, ' ');
+    nai_put_thing(out, &r->things[0], true);
+    if (!nai_thing_is_one(&r->things[0]))
+      nai_buf_printf(out, " is %s", nai_strings_get(&a->events[0].names, e->name));
+    nai_buf_puts(out, ": from ");
+    nai_put_moment(out, e->start);
+    nai_buf_puts(out, " to ");
+    nai_put_moment(out, e->end);
+    nai_buf_puts(out, ", ");
+    nai_fmt_duration(out, ns[side]);
   }
-  nai_buf_printf(out, "%s is the last of ", nai_strings_get(&a->events[0].names, last->name));
-  nai_put_thing(out, &a->r->things[0], false);
-  nai_buf_puts(out, ": from ");
-  nai_put_moment(out, last->start);
-  nai_buf_puts(out, " to ");
-  nai_put_moment(out, last->end);
-  nai_buf_puts(out, ", ");
-  nai_fmt_duration(out, (double)(last->end - last->start));
+  if (!of[0] || (r->nth[1] && !of[1])) {
+    nai_buf_puts(out, out->len ? "; there " : "There ");
+    nai_buf_puts(out, a->events[0].count == 1 ? "is " : "are ");
+    nai_put_count(out, &r->things[0], a->events[0].count);
+  }
+  if (!both || fmax(ns[0], ns[1]) < 1.005 * fmin(ns[0], ns[1]))
+    return NAI_OK;
+  nai_buf_puts(out, "; the ");
+  put_nth(out, r->nth[ns[1] > ns[0]]);
+  nai_buf_puts(out, " takes ");
+  nai_put_factor(out, fmax(ns[0], ns[1]), fmin(ns[0], ns[1]));
+  nai_buf_puts(out, " times as long");
   return NAI_OK;
 }
 

@@ -36,6 +36,7 @@ static const char *const vocabulary[SAYS] = {
     [SAYS_END] = "end ends finish finishes finished ended finishing",
     [SAYS_BEGIN] = "start starts starting started begin begins beginning",
     [SAYS_FIRST] = "first",
+    [SAYS_NTH] = "second third fourth fifth sixth seventh eighth ninth tenth 2nd 3rd 4th 5th 6th 7th 8th 9th 10th",
     [SAYS_LAST] = "last final",
     [SAYS_NEXT] = "next following subsequent",
     [SAYS_REST] = "rest others other remaining",
@@ -68,12 +69,22 @@ bool nai_says_something(const char *word) {
   return false;
 }
 
+int nai_ordinal_of(const char *word) {
+  static const char *const names[] = {"first", "second",  "third",  "fourth", "fifth",
+                                      "sixth", "seventh", "eighth", "ninth",  "tenth"};
+  const int digits = isdigit((unsigned char)*word) && nai_word_is_of(vocabulary[SAYS_NTH], word) ? atoi(word) : 0;
+  for (int i = 0; i < (int)(sizeof names / sizeof *names); i++)
+    if (strcmp(word, names[i]) == 0)
+      return i + 1;
+  return digits;
+}
+
 bool nai_relation_is_likely(const struct nai_question *q) {
   static const enum nai_says related[] = {SAYS_SHARE,   SAYS_RATIO,  SAYS_OR,    SAYS_SLOWER,  SAYS_FASTER,
                                           SAYS_PER,     SAYS_FROM,   SAYS_FIRST, SAYS_NEXT,    SAYS_OVER,
                                           SAYS_OUTLIER, SAYS_SPREAD, SAYS_GAP,   SAYS_LATENCY, SAYS_CONSECUTIVE,
                                           SAYS_WITHOUT, SAYS_REST,   SAYS_AFTER, SAYS_TIME,    SAYS_WHILE,
-                                          SAYS_COVERED, SAYS_LAST,   SAYS_RATE,  SAYS_BYTES};
+                                          SAYS_COVERED, SAYS_NTH,    SAYS_LAST,  SAYS_RATE,    SAYS_BYTES};
   for (size_t i = 0; i < q->count; i++)
     for (size_t s = 0; s < sizeof related / sizeof *related; s++)
       if (nai_word_is_of(vocabulary[related[s]], q->words[i].text))
@@ -122,8 +133,12 @@ static bool take_times(struct nai_relation *out, const char *word) {
 static bool is_group(const struct nai_reading *r, size_t i) {
   static const char before[] = "per each every which what by many across among between all both";
   const char *word = r->q->words[i].text;
+  size_t at = i; /* "many of the 7 GPUs" */
+  while (at && (nai_word_is_of("of the", r->q->words[at - 1].text) ||
+                (r->q->words[at - 1].ignored && isdigit((unsigned char)r->q->words[at - 1].text[0]))))
+    at--;
   const bool of_number = i + 1 < r->q->count && isdigit((unsigned char)r->q->words[i + 1].text[0]);
-  return !of_number && (strncmp(word, "rank", 4) == 0 || (i && nai_word_is_of(before, r->q->words[i - 1].text)));
+  return !of_number && (strncmp(word, "rank", 4) == 0 || (at && nai_word_is_of(before, r->q->words[at - 1].text)));
 }
 
 /* Words for GPUs, processes, streams and threads that mean no group, and "last" that is no place in an order. */
@@ -137,6 +152,8 @@ static void drop_places(struct nai_reading *r, const struct nai_relation *out) {
         r->at[i][SAYS_ON_GPU] = s == SAYS_GPU;
         r->at[i][SAYS_SOMEWHERE] = place && out->filter.stream < 0 && out->filter.pid < 0;
       }
+  for (size_t i = 0; i < q->count; i++) /* "per second", "in a second" */
+    r->at[i][SAYS_NTH] &= !(i && nai_word_is_of("per a one each every", q->words[i - 1].text));
   if (nai_is_said(r, SAYS_TIME, 0, q->count - 1)) /* "how long does it last" */
     r->at[q->count - 1][SAYS_LAST] = false;
 }

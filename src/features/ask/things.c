@@ -43,7 +43,7 @@ static const struct {
     {"memsets|memset", NAI_THING_MEMSETS, NULL, NULL, NULL},
     {"gpu work|work|gpu time|gpu operations|gpu activity|gpu ops|thing the gpu did|gpu did", NAI_THING_OPERATIONS, NULL,
      NULL, NULL},
-    {"kernel launch calls|does the launch|does a launch|kernel launches|launch calls|launches|launching kernels|launching",
+    {"kernel launch calls|kernel launch|does the launch|does a launch|kernel launches|launch calls|launch call|launches|launching kernels|launching",
      NAI_THING_LAUNCHES, NULL, NULL, NULL},
     {"synchronization calls|synchronizations|sync calls|syncs|waiting for sync|waiting for the gpu|synchronizing|"
      "synchronization|sync|synchronize",
@@ -121,39 +121,44 @@ static int read_names(struct names *out, const struct nai_query_rows *rows, stru
   return nai_arena_check(arena, err);
 }
 
-/* Whether the words are the name, or begin a word of it: "coarse level" of "Coarse Level 3". Those of one letter or
- * digit are parts of too much. */
-static bool is_named(const struct names *names, int64_t row, const char *words, const char *parts, bool whole) {
-  if (whole)
+/* How words name something: they are the name, end it, or begin a word of it: "coarse level" of "Coarse Level 3". */
+enum how { WHOLE, END, PART };
+
+static bool ends_with(const char *name, const char *end) {
+  const size_t all = strlen(name), len = strlen(end);
+  return all >= len && strcmp(name + all - len, end) == 0;
+}
+
+/* Words of one letter or digit are parts of too much. */
+static bool is_named(const struct names *names, int64_t row, const char *words, const char *parts, enum how how) {
+  if (how == WHOLE)
     return strcmp(names->whole[row] + (*names->whole[row] == ' '), words) == 0;
-  return strlen(parts) > 3 && strstr(names->parts[row], parts) != NULL;
+  return strlen(parts) > 3 &&
+         (how == END ? ends_with(names->parts[row], parts) : strstr(names->parts[row], parts) != NULL);
 }
 
 /* The kind of what ends with the words: "execute" of ExecutionContext::execute, whatever kernels have it in their name;
  * -1: nothing does. */
 static int64_t kind_of_last(const struct names *names, const char *parts) {
-  const size_t len = strlen(parts);
-  for (int64_t i = 0; i < names->rows->rows && len > 3; i++) {
-    const size_t whole = strlen(names->parts[i]);
-    if (whole >= len && strcmp(names->parts[i] + whole - len, parts) == 0)
+  for (int64_t i = 0; i < names->rows->rows; i++)
+    if (is_named(names, i, "", parts, END))
       return nai_query_cell_int(names->rows, i, 0);
-  }
   return -1;
 }
 
 /* The things of one kind that have the name; of several kinds the first. */
-static int take_names(struct nai_thing *out, bool *found, const struct names *names, const char *words, bool whole,
+static int take_names(struct nai_thing *out, bool *found, const struct names *names, const char *words, enum how how,
                       struct nai_arena *arena, struct nai_err *err) {
   NAI_SCOPED(nai_buf) parts = {0}, list = {0};
   int64_t kind = -1, first = 0;
   spread_name(&parts, words, false);
-  if (!whole && parts.len > 1 && parts.data[parts.len - 1] == 's') /* levels */
+  if (how != WHOLE && parts.len > 1 && parts.data[parts.len - 1] == 's') /* levels */
     parts.data[--parts.len] = '\0';
   out->name_count = 0;
-  kind = whole ? -1 : kind_of_last(names, nai_buf_str(&parts));
+  kind = how == WHOLE ? -1 : kind_of_last(names, nai_buf_str(&parts));
   for (int64_t i = 0; i < names->rows->rows; i++) {
     if ((kind >= 0 && nai_query_cell_int(names->rows, i, 0) != kind) ||
-        !is_named(names, i, words, nai_buf_str(&parts), whole))
+        !is_named(names, i, words, nai_buf_str(&parts), how))
       continue;
     first = out->name_count ? first : i;
     kind = nai_query_cell_int(names->rows, i, 0);
@@ -165,7 +170,7 @@ static int take_names(struct nai_thing *out, bool *found, const struct names *na
   NAI_TRY(nai_buf_check(&list, err));
   if (!*found)
     return NAI_OK;
-  whole |= out->name_count == 1; /* then it is called by that */
+  const bool whole = how == WHOLE || out->name_count == 1; /* then it is called by that */
   out->kind = (enum nai_thing_kind)kind;
   out->names = nai_arena_printf(arena, "%s", nai_buf_str(&list));
   out->part = !whole;
@@ -191,6 +196,11 @@ static bool is_digits(const struct nai_question *q, size_t first, size_t behind)
   return behind == first + 1 && isdigit((unsigned char)q->words[first].text[0]);
 }
 
+/* "conv2d" of aten::conv2d, though intents know the word. */
+static bool is_mixed(const char *words) {
+  return !isdigit((unsigned char)*words) && words[strcspn(words, "0123456789 ")] && !strchr(words, ' ');
+}
+
 static int find_one(struct nai_thing *out, bool *found, const struct names *names, const struct nai_question *q,
                     size_t first, size_t behind, nai_says_fn *says, struct nai_arena *arena, struct nai_err *err) {
   char words[MAX_TEXT];
@@ -199,7 +209,7 @@ static int find_one(struct nai_thing *out, bool *found, const struct names *name
   if (!join_words(words, q, first, behind))
     return NAI_OK;
   if (!says(words) || q->words[first].quoted)
-    NAI_TRY(take_names(out, found, names, words, true, arena, err));
+    NAI_TRY(take_names(out, found, names, words, WHOLE, arena, err));
   for (size_t k = 0; !*found && k < sizeof kinds / sizeof *kinds; k++)
     if (has_phrase(kinds[k].words, words)) {
       *out = (struct nai_thing){.kind = kinds[k].kind,
@@ -212,8 +222,10 @@ static int find_one(struct nai_thing *out, bool *found, const struct names *name
       *found = true;
       return nai_arena_check(arena, err);
     }
+  if (!*found && is_mixed(words))
+    NAI_TRY(take_names(out, found, names, words, END, arena, err));
   if (!*found && may_name(q, first, behind, says) && !is_digits(q, first, behind))
-    NAI_TRY(take_names(out, found, names, words, false, arena, err));
+    NAI_TRY(take_names(out, found, names, words, PART, arena, err));
   return NAI_OK;
 }
 
@@ -246,8 +258,18 @@ static bool merge(struct nai_thing *into, const struct nai_thing *thing, struct 
   into->called = nai_arena_printf(arena, "%s %s", into->called, thing->called);
   into->name_count = count;
   into->behind = thing->behind;
+  into->joined = true;
   arena->oom |= list.oom;
   return true;
+}
+
+/* The other part is that of the thing before. */
+static void join_lead(struct nai_thing *thing, struct nai_thing lead, struct nai_arena *arena) {
+  const size_t first = thing->first;
+  if (!merge(&lead, thing, arena))
+    return;
+  *thing = lead;
+  thing->first = first;
 }
 
 /* Whether nothing is said between two things that tells them apart: "which block has the slowest pre_forward". */
@@ -273,6 +295,7 @@ int nai_things_find(struct nai_thing *things, size_t *count, const struct nai_as
                     const struct nai_question *q, nai_says_fn *says, struct nai_err *err) {
   NAI_SCOPED(nai_query_rows) rows = {0};
   NAI_SCOPED(nai_arena) arena = NAI_ARENA(NULL);
+  struct nai_thing lead = {0}; /* "pre_forward" of the last thing that is joined of two parts */
   struct names names;
   *count = 0;
   NAI_TRY(nai_query_ask(&rows, asking->run, dictionary, NULL, 0, err));
@@ -284,8 +307,14 @@ int nai_things_find(struct nai_thing *things, size_t *count, const struct nai_as
       NAI_TRY(find_one(&thing, &found, &names, q, i, i + len, says, asking->arena, err));
     if (!found)
       continue;
-    if (!*count || !are_beside(q, &things[*count - 1], &thing) || !merge(&things[*count - 1], &thing, asking->arena))
+    struct nai_thing *before = *count ? &things[*count - 1] : NULL, first = before ? *before : lead;
+    if (before && are_beside(q, before, &thing) && merge(before, &thing, asking->arena)) {
+      lead = before->joined ? first : lead;
+    } else {
+      if (before && before->joined && thing.part) /* "pre_forward of blocks.7 and blocks.8" */
+        join_lead(&thing, lead, asking->arena);
       things[(*count)++] = thing;
+    }
     i = thing.behind - 1;
   }
   drop_verb(things, count);
