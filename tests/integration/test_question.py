@@ -809,6 +809,51 @@ class Numbers(unittest.TestCase):
         self.assertEqual(ask(place, "what happens between the two kernels")["answer"][0]["text"], f"Between the two kernels: from {end // 1000 / 1e6:.6f} s to {start // 1000 / 1e6:.6f} s.")
         self.assertNotIn("from", ask(artifacts("host-bound"), "what happens between the two kernels")["answer"][0]["text"])
 
+        begin, end = (e for e in Truth(trace("host-bound")).db.execute("select start, end from CUPTI_ACTIVITY_KIND_KERNEL order by start limit 2").fetchall())
+        self.assertEqual(ask(artifacts("host-bound"), "what happens on the cpu between the first and the second kernel")["answer"][0]["text"],
+                         f"Between the first and the second kernel: from {begin[1] // 1000 / 1e6:.6f} s to {end[0] // 1000 / 1e6:.6f} s.")
+
+    def test_a_window_up_to_a_time(self):
+        truth, place = Truth(trace("training")), artifacts("training")
+        kernels = [start for start, in truth.db.execute("select start from CUPTI_ACTIVITY_KIND_KERNEL order by start")]
+        middle = kernels[len(kernels) // 2] // 1000 / 1e6
+        for question in (f"how many kernels start before {middle} s", f"how many kernels run until {middle} s"):
+            self.assertRegex(ask(place, question)["answer"][0]["text"], f"^{sum(start < middle * 1e9 for start in kernels):,} kernels that begin from 0.000000 s")
+        place = support.artifacts(edited("host-bound", "delete from NVTX_EVENTS"))
+        first = Truth(trace("host-bound")).one("select min(start) from CUPTI_ACTIVITY_KIND_RUNTIME") # nothing is recorded before it
+        self.assertEqual(ask(place, "what happens before the first cuda call at 1.0 s")["answer"][0]["text"], f"Before the first cuda call at 1.0 s: from 0.000000 s to {first // 1000 / 1e6:.6f} s.")
+
+    def test_how_many_gpus_there_are_is_told(self):
+        place = artifacts("host-bound")
+        for question, same in (("how many of the 7 GPUs did any work", "how many GPUs did any work"), ("which gpu out of the 4 was used", "which gpu was used")):
+            self.assertEqual(*([s["text"] for s in ask(place, q)["answer"]] for q in (question, same)))
+
+    def test_calls_that_take_longer_than_others(self):
+        """By the shape of the launch: the same number of blocks may be another grid."""
+        place = support.artifacts(edited("host-bound", "update CUPTI_ACTIVITY_KIND_KERNEL set gridX = 4, gridY = 6, end = start + 1000",
+                                         "update CUPTI_ACTIVITY_KIND_KERNEL set gridX = 6, gridY = 4, end = start + 3000 where rowid % 2 and shortName = (select id from StringIds where value = 'step_a')"))
+        said = ask(place, "why do some step_a calls take longer than the others")["answer"][0]["text"]
+        slow, fast = (Truth(trace("host-bound")).one(f"select count(*) from CUPTI_ACTIVITY_KIND_KERNEL where rowid % 2 = {odd} and shortName = (select id from StringIds where value = 'step_a')") for odd in (1, 0))
+        self.assertRegex(said, rf"{slow} calls of 6x4x1 blocks of [\dx]+ threads, median 3\.00 µs")
+        self.assertRegex(said, rf"{fast} calls of 4x6x1 blocks of [\dx]+ threads, median 1\.00 µs")
+
+    def test_calls_that_create(self):
+        place = support.artifacts(edited("host-bound", "update StringIds set value = 'cudaStreamCreate_v3020' where id = (select nameId from CUPTI_ACTIVITY_KIND_RUNTIME order by start limit 1)"))
+        count, total = Truth(trace("host-bound")).db.execute("select count(*), sum(end - start) from CUPTI_ACTIVITY_KIND_RUNTIME where nameId = (select nameId from CUPTI_ACTIVITY_KIND_RUNTIME order by start limit 1)").fetchone()
+        said = ask(place, "what does creating and destroying the streams cost")["answer"][0]["text"]
+        self.assertRegex(said, rf"^[\d.]+ .?s in {count} calls?: cudaStreamCreate")
+        self.assertTrue(total)
+        self.assertEqual(ask(place, "what does creating the events cost")["answer"][0]["text"], "No such call is recorded.")
+
+    def test_functions_by_name(self):
+        truth, place = Truth(trace("cpu-work")), artifacts("cpu-work")
+        stacks = "from COMPOSITE_EVENTS e join SAMPLING_CALLCHAINS c on c.id = e.id join StringIds s on s.id = c.symbol where s.value "
+        for name, symbol in (("augment", "augment(%"), ("__memcpy_avx_unaligned_erms", "__memcpy_avx_unaligned_erms")):
+            within, own = truth.db.execute(f"select count(distinct e.id), sum(c.stackDepth = 0) {stacks} like ?", (symbol,)).fetchone()
+            self.assertTrue(within)
+            said = ask(place, f"how many samples are in {name}")["answer"][0]["text"]
+            self.assertRegex(said, rf"^{within:,} of {truth.one('select count(*) from COMPOSITE_EVENTS'):,} samples \([\d.]+ %\) are in {name} or in what it calls, {own:,} in itself")
+
     def test_times_apart_are_no_window(self):
         for question in ("500 mb go up in 56 ms but come back in 271 ms, why", "what are the other 3 3090s doing"):
             self.assertNotRegex(" ".join(s["text"] for s in ask(artifacts("training"), question)["answer"]), r"from \d|busy", question)

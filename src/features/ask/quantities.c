@@ -70,11 +70,13 @@ static void take_time(struct nai_question *q, double ns) {
     q->time_ns[q->time_count++] = (int64_t)ns;
 }
 
-/* "at 60.3 s": a stretch that begins there; "after 60.3 s": to the end of the capture. */
+/* "at 60.3 s": a stretch that begins there; "after 60.3 s": to the end of the capture; "before 60.3 s": up to that. */
 static void take_point(struct nai_question *q, const char *text, const char *number) {
   enum { LENGTH_NS = 1000000 };
   if (q->time_count != 1)
     return;
+  if (stands_before(text, number, "before ") || stands_before(text, number, "until "))
+    q->time_ns[q->time_count++] = 0;
   q->to_end = stands_before(text, number, "after ");
   if (q->to_end || stands_before(text, number, "at "))
     q->time_ns[q->time_count++] = q->time_ns[0] + LENGTH_NS;

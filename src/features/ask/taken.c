@@ -111,7 +111,7 @@ static void mark_numbers(struct nai_question_marks *covered, const struct nai_qu
       covered->at[i + 1] = true;
     for (size_t j = i; j; j--) {
       const char *word = q->words[j - 1].text;
-      if (!nai_word_is_of("between and from to than at after first second last top in a one", word) &&
+      if (!nai_word_is_of("between and from to than at before until after first second last top in a one", word) &&
           !(limited && nai_question_limit_of(word, strlen(word))))
         break;
       covered->at[j - 1] = true;

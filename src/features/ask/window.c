@@ -63,14 +63,11 @@ static const char *const sides[SIDES] = {
 static const char behind[] =
     "runs running run is was finished finishes done ends ended starts started begins called gets launched takes being "
     "executes executing happens begin start";
-enum which { FIRST, LAST, LONGEST, TWO, FRONT, BEHIND, MANY, WHICH };
-static const char *const which_words[WHICH] = {[FIRST] = "first",
-                                               [LAST] = "last final",
-                                               [LONGEST] = "longest slowest biggest",
-                                               [TWO] = "two both",
-                                               [FRONT] = "the a gpu launching our my",
-                                               [BEHIND] = behind,
-                                               [MANY] = "every each any three"};
+enum which { FIRST, SECOND, LAST, LONGEST, TWO, FRONT, BEHIND, MANY, WHICH };
+static const char *const which_words[WHICH] = {[FIRST] = "first",     [SECOND] = "second",
+                                               [LAST] = "last final", [LONGEST] = "longest slowest biggest",
+                                               [TWO] = "two both",    [FRONT] = "the a and gpu launching our my",
+                                               [BEHIND] = behind,     [MANY] = "every each any three"};
 
 static bool says_when(const char *word) {
   bool says = false;
@@ -88,6 +85,11 @@ struct around {
   const struct nai_thing *thing;
   bool of[WHICH];
 };
+
+static bool is_point(const struct nai_question *q, size_t at) {
+  return strcmp(q->words[at].text, "at") == 0 && isdigit((unsigned char)q->words[at + 1].text[0]) &&
+         nai_number_is_unit(q->words[at + 2].text);
+}
 
 /* False: nothing of the kind is said, or of several things. */
 static bool read_around(struct around *out, const struct nai_question *q, const struct nai_thing *things,
@@ -119,18 +121,24 @@ static bool read_around(struct around *out, const struct nai_question *q, const 
   out->behind = out->thing->behind;
   while (out->behind < q->count && nai_word_is_of(which_words[BEHIND], q->words[out->behind].text))
     out->behind++;
-  return true;
+  if (out->behind + 3 == q->count && is_point(q, out->behind)) /* "at 1.3 s" tells when that was */
+    out->behind = q->count;
+  return !q->time_count || out->behind == q->count;
 }
 
 /* Cuts the session down to what is meant; false: of several events it is not said which. */
 static bool cut_stretch(int64_t *from, int64_t *to, const struct around *around,
                         const struct nai_thing_events *events) {
   const struct nai_thing_event *first = events->at, *last = events->at, *longest = events->at;
-  if (around->side == BETWEEN) { /* "the two kernels" */
-    *from = events->count == 2 ? first[0].end : *to;
-    *to = events->count == 2 ? first[1].start : *to;
-    return around->of[TWO] && *from < *to;
+  const bool pair =
+      around->of[FIRST] && around->of[SECOND] ? events->count >= 2 : around->of[TWO] && events->count == 2;
+  if (around->side == BETWEEN) { /* "the two kernels", "the first and the second kernel" */
+    *from = pair ? first[0].end : *to;
+    *to = pair ? first[1].start : *to;
+    return *from < *to;
   }
+  if (around->of[SECOND])
+    return false;
   for (uint32_t i = 0; i < events->count; i++) {
     const struct nai_thing_event *e = &events->at[i];
     last = e->end > last->end ? e : last;
@@ -142,6 +150,8 @@ static bool cut_stretch(int64_t *from, int64_t *to, const struct around *around,
                                                                               : NULL;
   if (!one)
     return false;
+  if (around->side == BEFORE && one->start <= *from) /* it is the first thing recorded */
+    *from = 0;
   *from = around->side == BEFORE ? *from : around->side == AFTER ? one->end : one->start;
   *to = around->side == AFTER ? *to : around->side == BEFORE ? one->start : one->end;
   return *from < *to;
@@ -173,8 +183,6 @@ int nai_window_around(const char **said, const struct nai_asking *asking, struct
   int64_t from, to;
   size_t count;
   *said = NULL;
-  if (q->time_count)
-    return NAI_OK;
   NAI_TRY(nai_things_find(things, &count, asking, q, says_when, err));
   if (!read_around(&around, q, things, count))
     return NAI_OK;

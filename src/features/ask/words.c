@@ -45,10 +45,16 @@ static bool next_word(struct nai_question_word *word, const char **text) {
   return true;
 }
 
-/* Whether a word is what a pattern means; one that ends in * means all that begin so. */
+/* "blocks.7", "layers.3.mlp" */
+static bool is_numbered(const char *word) {
+  const char *point = isalpha((unsigned char)*word) ? strchr(word, '.') : NULL;
+  return point && isdigit((unsigned char)point[1]);
+}
+
+/* Whether a word is what a pattern means; one that ends in * means all that begin so, but "blocks.7" is a name. */
 static bool is_meant(const char *pattern, size_t len, const char *word) {
   bool open = len && pattern[len - 1] == '*';
-  return strncmp(pattern, word, open ? len - 1 : len) == 0 && (open || !word[len]);
+  return strncmp(pattern, word, open ? len - 1 : len) == 0 && (open ? !is_numbered(word) : !word[len]);
 }
 
 /* How many words of the question from `at` on are a phrase of `size` bytes; 0: they are not. "$" is its end. */
@@ -225,7 +231,7 @@ size_t nai_question_match(const struct nai_intent **out, const struct nai_questi
 }
 
 bool nai_question_has_mark(const char *word) {
-  return strpbrk(word, "_:") != NULL || (strncmp(word, "cuda", 4) == 0 && word[4]);
+  return strpbrk(word, "_:") != NULL || (strncmp(word, "cuda", 4) == 0 && word[4]) || is_numbered(word);
 }
 
 /* --- reading -------------------------------------------------------------------------------------------- */
@@ -262,9 +268,24 @@ static void ignore_told_numbers(struct nai_question *q) {
     }
 }
 
+/* "the 7 GPUs", "the other 3 GPUs", "which GPU out of the 4": the number tells how many there are. */
+static void ignore_counts_of_gpus(struct nai_question *q) {
+  bool gpu = false;
+  for (size_t i = 0; i < q->count; i++) {
+    const bool before = i + 1 < q->count && nai_word_is_of("gpus devices cards", q->words[i + 1].text);
+    const bool out_of = gpu && i > 2 && nai_word_is_of("the", q->words[i - 1].text) &&
+                        nai_word_is_of("of", q->words[i - 2].text) && nai_word_is_of("out", q->words[i - 3].text);
+    const bool told = out_of || (before && i && nai_word_is_of("the other all my our of both", q->words[i - 1].text));
+    if (told && strspn(q->words[i].text, "0123456789") == strlen(q->words[i].text))
+      q->words[i].ignored = q->words[i].known = true;
+    gpu |= nai_word_is_of("gpu gpus", q->words[i].text);
+  }
+}
+
 /* Words that cannot change what is asked. */
 static void mark_ignored(struct nai_question *q, const struct nai_intents *intents) {
   ignore_told_numbers(q);
+  ignore_counts_of_gpus(q);
   for (size_t d = 0; d < intents->doc_count; d++) {
     const struct nai_yaml *doc = intents->docs[d];
     struct nai_question_marks ignored = marks_of(q, intents, doc, nai_intent_items(doc, nai_yaml_root(doc), "ignore"));
