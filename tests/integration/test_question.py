@@ -854,6 +854,39 @@ class Numbers(unittest.TestCase):
             said = ask(place, f"how many samples are in {name}")["answer"][0]["text"]
             self.assertRegex(said, rf"^{within:,} of {truth.one('select count(*) from COMPOSITE_EVENTS'):,} samples \([\d.]+ %\) are in {name} or in what it calls, {own:,} in itself")
 
+    def test_two_questions_in_one(self):
+        """Each answered alone, "they" being what the first is about; where one cannot be, it is said to be left."""
+        place = artifacts("training")
+        def said(question): return [s["text"] for s in ask(place, question)["answer"]]
+        one, other = said("how many aten::addmm calls"), said("which kernels do aten::addmm calls launch")
+        self.assertEqual(said("how many aten::addmm calls and which kernels do they launch")[:2], [one[0], other[0]])
+        self.assertEqual(said("how long is the capture, and which GPU is this")[:2], [said("how long is the capture")[0], said("which GPU is this")[0]])
+        self.assertEqual(len(said("how many aten::addmm calls and how long do they take")), 1) # the same facts
+        whole = ask(place, "how often is aten::addmm called, is it purple")
+        self.assertEqual([s["text"] for s in whole["answer"]], [*said("how often is aten::addmm called"), 'No answer to "is it purple".'])
+        whole = ask(artifacts("host-bound"), "why is the GPU idle, is it on and off") # each word of the second is known, or says little
+        self.assertIn('"is it on and off" may need a question of its own.', [s["text"] for s in whole["cannot_tell"]])
+
+    def test_processes_by_what_they_do(self):
+        truth, place = Truth(trace("training")), artifacts("training")
+        uploads = truth.db.execute("select globalPid >> 24 & 0xFFFFFF, sum(bytes) from CUPTI_ACTIVITY_KIND_MEMCPY where copyKind = 1 group by 1 order by 2 desc").fetchall()
+        kernels = truth.db.execute("select globalPid >> 24 & 0xFFFFFF, count(*) from CUPTI_ACTIVITY_KIND_KERNEL group by 1 order by 2 desc, 1").fetchall()
+        self.assertEqual(len(kernels), 2)
+        said = ask(place, f"which process has more kernels, {kernels[1][0]} or {kernels[0][0]}")["answer"][0]["text"]
+        self.assertTrue(said.startswith(f"2 processes have the same: {kernels[0][1]:,};"), said)
+        self.assertEqual(kernels[0][1], kernels[1][1])
+        self.assertEqual(uploads[0][1], uploads[1][1])
+        question = f"which process uploads more, {kernels[0][0]} or {kernels[1][0]}"
+        self.assertTrue(ask(place, question)["answer"][0]["text"].startswith(f"2 processes have the same: {uploads[0][1] / 2**20:.1f} MiB"))
+        place = support.artifacts(edited("training", f"update CUPTI_ACTIVITY_KIND_MEMCPY set bytes = bytes * 2 where globalPid >> 24 & 0xFFFFFF = {uploads[0][0]}"))
+        self.assertTrue(ask(place, question)["answer"][0]["text"].startswith(f"Process {uploads[0][0]} has most: {uploads[0][1] / 2**19:.1f} MiB, more by "))
+        self.assertIn("runs kernels", ask(place, "do the two processes ever run kernels at the same time or take turns")["answer"][0]["text"])
+
+    def test_the_order_of_kernels(self):
+        first = [name for name, in Truth(trace("host-bound")).db.execute("select value from CUPTI_ACTIVITY_KIND_KERNEL join StringIds s on s.id = shortName group by 1 order by min(start)")]
+        said = ask(artifacts("host-bound"), "in which order do the kernels run")["answer"][0]["text"]
+        self.assertEqual([name.partition("<")[0] for name in said.partition(": ")[2].partition(";")[0].split(", then ")], first)
+
     def test_times_apart_are_no_window(self):
         for question in ("500 mb go up in 56 ms but come back in 271 ms, why", "what are the other 3 3090s doing"):
             self.assertNotRegex(" ".join(s["text"] for s in ask(artifacts("training"), question)["answer"]), r"from \d|busy", question)

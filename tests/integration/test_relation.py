@@ -235,7 +235,7 @@ class Relations(unittest.TestCase):
         begins = collections.defaultdict(list)
         for event in of(export.ranges, "aten::linear"):
             begins[event.pid].append(event.start)
-        said = self.check(export, "when does aten::linear start on each rank", begins=f"process {min(begins, key=lambda pid: min(begins[pid]))} begins first, at ")
+        said = self.check(export, "when does aten::linear start on each rank", begins=f"Process {min(begins, key=lambda pid: min(begins[pid]))} begins first, at ")
         for pid, starts in begins.items():
             self.assertIn(f"process {pid} {min(starts) // 1000 / 1e6:.6f} s", said)
 
@@ -277,6 +277,7 @@ class Relations(unittest.TestCase):
         work = export.kernels + export.copies + export.memsets
         self.assertEqual(len({e.gpu for e in work}), 1)
         self.check(export, "how much of the time between the first and the last kernel is the gpu busy", 100 * covered(span, work) / (last - first))
+        self.check(export, "what percent of the time is the gpu idle between first and last kernel", 100 - 100 * covered(span, work) / (last - first))
         export = Export("copy-bound")
         name, copies = export.kernels[0].name, of(export.copies, export.copies[0].name)
         kernels = of(export.kernels, name)
@@ -316,17 +317,20 @@ class Relations(unittest.TestCase):
         for event in of(export.calls, "cudaLaunchKernel"):
             by_pid[event.pid] += event.end - event.start
         (pid, most), (_, least) = by_pid.most_common()
-        self.check(export, "which rank spends more time in cudaLaunchKernel and by how much", most, most - least, most / least, begins=f"process {pid} has most: ")
+        self.check(export, "which rank spends more time in cudaLaunchKernel and by how much", most, most - least, most / least, begins=f"Process {pid} has most: ")
+        longest = max(export.kernels, key=lambda e: e.end - e.start)
+        said = self.check(export, "when was the longest kernel and on which gpu", longest.end - longest.start, begins=f"GPU {longest.gpu} has most: ")
+        self.assertIn(f"(longest) at {longest.start // 1000 / 1e6:.6f} s", said)
         streams = collections.Counter((e.gpu, e.stream) for e in export.kernels)
         self.check(export, "how many streams run kernels and are they balanced", len(streams), min(streams.values()), max(streams.values()))
         ends = {pid: max(e.end for e in export.kernels + export.copies if e.pid == pid) for pid in by_pid}
-        self.check(export, "which process finishes its gpu work last", begins=f"process {max(ends, key=ends.get)} ends last, at ")
+        self.check(export, "which process finishes its gpu work last", begins=f"Process {max(ends, key=ends.get)} ends last, at ")
         for source in ("training", edited("training", "update CUPTI_ACTIVITY_KIND_KERNEL set end = start where rowid in (select rowid from CUPTI_ACTIVITY_KIND_KERNEL order by start limit 20)")):
             some = Export(source)  # kernels of no length begin, too
             begins = {pid: min(e.start for e in some.kernels if e.pid == pid) for pid in by_pid}
             first = min(begins, key=begins.get)
-            self.check(some, "which process starts its kernels first", begins=f"process {first} begins first, at {begins[first] / 1e9:.6f}"[:-1])
-        self.check(export, "which process finishes its gpu work first", begins=f"process {min(ends, key=ends.get)} ends first, at ")
+            self.check(some, "which process starts its kernels first", begins=f"Process {first} begins first, at {begins[first] / 1e9:.6f}"[:-1])
+        self.check(export, "which process finishes its gpu work first", begins=f"Process {min(ends, key=ends.get)} ends first, at ")
         totals = collections.Counter()
         for event in export.kernels:
             totals[event.name] += event.end - event.start
@@ -338,7 +342,7 @@ class Relations(unittest.TestCase):
         export = Export("host-bound")
         for question in ("is step_a purple compared to step_b", "why is step_a like that compared with last week", "share of step_a in the moon", "how many step_a per fortnight",
                          "is data_loading slower than train_step on the gpu", "which thread of the pool has step_a",
-                         "are step_a and step_b slow", "gap between step_a kernels longer than 5 ms", "which process has the highest p95 of step_a"):
+                         "are step_a and step_b slow", "average data_loading and the worst range", "gap between step_a kernels longer than 5 ms", "which process has the highest p95 of step_a"):
             intents, said = export.said(question)
             self.assertNotIn("relation", intents, (question, said))
         export = Export("copy-bound") # copies take longer than the calls that start them

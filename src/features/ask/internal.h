@@ -171,6 +171,15 @@ NAI_MUST_CHECK int nai_findings_add(const struct nai_asking *asking, const struc
 /* Adds findings about the capture as a whole to what the run cannot tell. */
 NAI_MUST_CHECK int nai_caveats_add(const struct nai_asking *asking, struct nai_err *err);
 
+/* --- answer_intent.c ------------------------------------------------------------------------------------------- */
+
+/* Its facts, unless none is of the GPU or the stretch of time that the question names. *known: its first is there. */
+NAI_MUST_CHECK int nai_intent_answer(bool *known, struct nai_asking *asking, const struct nai_intent *intent,
+                                     struct nai_err *err);
+/* The sentences of a list of an intent, with what is asked of in them. */
+void nai_intent_say(const struct nai_asking *asking, const struct nai_intent *intent, const char *key,
+                    struct nai_sentences *where);
+
 /* --- window.c -------------------------------------------------------------------------------------------------- */
 
 /* Of two points of time the first is put first. Those that lie before all that is recorded count from the start of the

@@ -1,133 +1,7 @@
-/* Answering: the parts of an answer in their order. */
+/* Questions: what they are about, and the parts of an answer in their order. */
 #include "features/ask/relation.h"
 
 #include "base/fmt.h"
-
-#include <strings.h>
-
-/* Of an intent's facts; the rest is for findings and what they stand on. */
-enum { MAX_OF_INTENTS = 5 };
-
-/* --- what the capture lacks --------------------------------------------------------------------------------- */
-
-enum { C_NAME, C_AVAILABLE, C_DETAIL, C_LABEL };
-static const char capabilities[] =
-    "select lower(replace(capability, ' ', '-')), max(available), detail, capability from capabilities group by 1";
-
-static bool is_lacking(const char **detail, const char **label, const struct nai_query_rows *caps, const char *need) {
-  *label = need;
-  *detail = "";
-  for (int64_t row = 0; row < caps->rows; row++)
-    if (strcmp(nai_query_cell_text(caps, row, C_NAME), need) == 0) {
-      *detail = nai_query_cell_text(caps, row, C_DETAIL);
-      *label = nai_query_cell_text(caps, row, C_LABEL);
-      return nai_query_cell_int(caps, row, C_AVAILABLE) == 0;
-    }
-  return true;
-}
-
-/* The first need that the trace does not meet, said where `where` is; false: there is none. */
-static bool say_lack(const struct nai_asking *asking, const struct nai_query_rows *caps, const struct nai_yaml *doc,
-                     const struct nai_yaml_node *map, const char *begin, struct nai_sentences *where) {
-  const struct nai_yaml_node *need = nai_intent_items(doc, map, "needs");
-  const char *detail = "", *label = "";
-  while (need && !is_lacking(&detail, &label, caps, need->text))
-    need = nai_yaml_next(doc, need);
-  if (!need)
-    return false;
-  const char *missing = strstr(detail, "not available: "), *record = nai_intents_recording(asking->intents, need->text);
-  nai_answer_say(asking, where, NULL,
-                 nai_arena_printf(asking->arena, "%s: the trace has no %s%s%s.", begin, label,
-                                  missing ? ", and so nothing on " : "",
-                                  missing ? missing + strlen("not available: ") : ""));
-  if (record)
-    nai_answer_say(asking, &asking->answer->limits, NULL,
-                   nai_arena_printf(asking->arena, "To have it in the next trace: %s", record));
-  return true;
-}
-
-/* --- answering --------------------------------------------------------------------------------------------- */
-
-static void say_list(const struct nai_asking *asking, const struct nai_intent *intent, const char *key,
-                     struct nai_sentences *where) {
-  const struct nai_yaml_node *n = nai_intent_items(intent->doc, intent->node, key);
-  for (; n; n = nai_yaml_next(intent->doc, n)) {
-    const char *text = n->text, *at;
-    NAI_SCOPED(nai_buf) line = {0};
-    for (; (at = strchr(text, '$')); text = at) {
-      bool source = strncmp(at, "$SRC", 4) == 0, name = strncmp(at, "$NAME", 5) == 0;
-      nai_buf_put(&line, text, (size_t)(at - text));
-      nai_buf_puts(&line, source ? asking->source : name ? asking->name : "$");
-      at += source ? 4 : name ? 5 : 1;
-    }
-    nai_buf_puts(&line, text);
-    nai_answer_say(asking, where, NULL, nai_answer_text(asking, &line));
-  }
-}
-
-/* *known: the first of its facts is there, so that no finding means no loss. */
-static int answer_intent(bool *known, const struct nai_asking *asking, const struct nai_intent *intent,
-                         const struct nai_query_rows *caps, struct nai_err *err) {
-  struct nai_answer *answer = asking->answer;
-  size_t before = answer->fact_count;
-  say_list(asking, intent, "say", &answer->said);
-  bool answered = answer->fact_count > 0; /* by what the question names, or is about first */
-  if (say_lack(asking, caps, intent->doc, intent->node,
-               answered ? "Not all of it is recorded" : "Nothing recorded answers that",
-               answered ? &answer->limits : &answer->said))
-    return NAI_OK;
-  const struct nai_yaml_node *first = nai_intent_items(intent->doc, intent->node, "facts");
-  for (const struct nai_yaml_node *entry = first; entry; entry = nai_yaml_next(intent->doc, entry)) {
-    size_t room = answer->fact_count < MAX_OF_INTENTS ? MAX_OF_INTENTS - answer->fact_count : 1;
-    if (!say_lack(asking, caps, intent->doc, entry, "Not all of it is recorded", &answer->limits))
-      NAI_TRY(nai_facts_add(asking, intent, entry, room, err));
-    *known |= entry == first && answer->fact_count > before;
-  }
-  say_list(asking, intent, "cannot", &answer->limits);
-  return NAI_OK;
-}
-
-/* Whether an intent is about what the question names. */
-static bool knows_name(const struct nai_intent *intent) {
-  return nai_intent_text(intent->doc, intent->node, "names") || nai_intent_takes(intent, ":name");
-}
-
-/* An intent about names: of each. */
-static int answer_each(bool *known, struct nai_asking *asking, const struct nai_intent *intent,
-                       const struct nai_query_rows *caps, struct nai_err *err) {
-  const char *name = asking->name;
-  size_t others = asking->other_count;
-  NAI_TRY(answer_intent(known, asking, intent, caps, err));
-  asking->other_count = 0;
-  for (size_t i = nai_intent_takes(intent, ":name_b") ? others : 0; i < others; i++) {
-    asking->name = asking->others[i];
-    NAI_TRY(answer_intent(known, asking, intent, caps, err));
-  }
-  asking->name = name;
-  return NAI_OK;
-}
-
-/* Facts; findings, what limits whatever is said of the run, and commands, unless no fact is of the GPU or the stretch
- * of time that the question names. */
-static int answer(struct nai_asking *asking, const struct nai_intent *intent, struct nai_err *err) {
-  NAI_SCOPED(nai_query_rows) caps = {0};
-  struct nai_answer *out = asking->answer;
-  size_t before = out->said.count;
-  bool known = false;
-  NAI_TRY(nai_facts_ask(&caps, asking, capabilities, "capabilities", err));
-  NAI_TRY(answer_each(&known, asking, intent, &caps, err));
-  if (out->said.count == before && (asking->gpu != INT64_MIN || asking->question->time_count == 2)) {
-    nai_answer_say(asking, &out->said, NULL, "Not known for one GPU or a stretch of time: ask without it.");
-    return NAI_OK;
-  }
-  out->intent = intent->name;
-  NAI_TRY(nai_findings_add(asking, intent, known && !asking->partly, err));
-  NAI_TRY(nai_caveats_add(asking, err));
-  say_list(asking, intent, "next", &out->next);
-  if (out->said.count == before)
-    nai_answer_say(asking, &out->said, NULL, "Nothing recorded answers that.");
-  return NAI_OK;
-}
 
 /* A GPU that the run does not have is said to be missing, and the answer is about all. */
 static int check_gpus(struct nai_asking *asking, struct nai_question *q, struct nai_err *err) {
@@ -241,6 +115,11 @@ static void say_examples(const struct nai_asking *asking) {
   nai_answer_say(asking, &asking->answer->said, NULL,
                  nai_arena_printf(asking->arena, "What can be asked, for example: %s.", nai_buf_str(&list)));
   asking->arena->oom |= list.oom;
+}
+
+/* Whether an intent is about what the question names. */
+static bool knows_name(const struct nai_intent *intent) {
+  return nai_intent_text(intent->doc, intent->node, "names") || nai_intent_takes(intent, ":name");
 }
 
 /* Whether an intent answers with facts; others say why there is no answer. */
@@ -418,26 +297,102 @@ static int choose(const struct nai_intent **chosen, struct choice *c, struct nai
   return NAI_OK;
 }
 
+/* One question, and what answers it. */
+struct asked {
+  struct nai_asking asking;
+  struct choice choice;
+  const struct nai_intent *intent; /* NULL: none, or a relation */
+  bool known;                      /* the first of its facts is there, so that no finding means no loss */
+};
+
+static bool is_answered(const struct asked *a) {
+  return a->choice.related || (a->intent && !a->asking.partly && a->asking.answer->intent);
+}
+
+static int ask_one(struct asked *a, const char *question, struct nai_err *err) {
+  struct nai_asking *asking = &a->asking;
+  struct nai_question *q;
+  NAI_TRY(NAI_NEW(q, asking->arena, 1, err));
+  nai_question_read(q, asking->intents, question);
+  asking->question = q;
+  NAI_TRY(check_gpus(asking, q, err));
+  NAI_TRY(nai_window_place(asking, q, err));
+  NAI_TRY(choose(&a->intent, &a->choice, asking, q, err));
+  return a->intent ? nai_intent_answer(&a->known, asking, a->intent, err) : NAI_OK;
+}
+
+/* Findings, and commands to go on with. */
+static int conclude(struct asked *a, struct nai_err *err) {
+  if (a->intent && a->asking.answer->intent) {
+    NAI_TRY(nai_findings_add(&a->asking, a->intent, a->known && !a->asking.partly, err));
+    nai_intent_say(&a->asking, a->intent, "next", &a->asking.answer->next);
+  }
+  say_corrections(&a->asking);
+  return NAI_OK;
+}
+
+/* Whether the one answer has the other: "5 calls, 2 ms" and "2 ms total: 5 calls, 2 ms". */
+static bool is_same(const struct nai_answer *answer, size_t second) {
+  const char *a = answer->said.items[0].text, *b = answer->said.items[second].text;
+  const size_t one = strlen(a), other = strlen(b);
+  return one < other ? strcmp(b + other - one, a) == 0 : strcmp(a + one - other, b) == 0;
+}
+
+/* How many of two questions are answered, each alone and whole: none where that says no more than `answered`, the
+ * answer to both as one. */
+static int ask_each(size_t *parts, struct asked each[2], struct nai_clauses *clauses, bool answered,
+                    struct nai_err *err) {
+  struct nai_answer *out = each[0].asking.answer;
+  const struct nai_answer before = *out;
+  *parts = 0;
+  if (!clauses->first)
+    return NAI_OK;
+  *out = (struct nai_answer){0};
+  NAI_TRY(ask_one(&each[0], clauses->first, err));
+  const struct nai_answer first = *out;
+  *parts = is_answered(&each[0]);
+  if (*parts && clauses->second) {
+    out->intent = NULL;
+    NAI_TRY(ask_one(&each[1], clauses->second, err));
+    *parts += is_answered(&each[1]);
+  }
+  if (*parts == 1)
+    *out = first;
+  if (*parts == 2 && answered && is_same(out, first.said.count)) {
+    *parts = 0;
+    clauses->asked = NULL;
+  }
+  if (*parts < 2 && (answered || !*parts)) {
+    *parts = 0;
+    *out = before;
+  }
+  return NAI_OK;
+}
+
 int nai_question_ask(struct nai_answer *out, const struct nai_intents *intents, struct nai_run *run,
                      const char *question, const char *source, struct nai_arena *arena, struct nai_err *err) {
-  struct nai_asking asking = {
-      .answer = out, .arena = arena, .intents = intents, .run = run, .source = source, .name = ""};
-  const struct nai_intent *chosen;
-  struct nai_question *q;
-  struct choice choice;
+  const struct asked fresh = {
+      .asking = {.answer = out, .arena = arena, .intents = intents, .run = run, .source = source, .name = ""}};
+  struct asked whole = fresh, each[2] = {fresh, fresh};
+  struct nai_clauses clauses = {0};
+  size_t parts = 0;
   *out = (struct nai_answer){0};
-  NAI_TRY(NAI_NEW(q, arena, 1, err));
-  nai_question_read(q, intents, question);
-  asking.question = q;
-  NAI_TRY(check_gpus(&asking, q, err));
-  NAI_TRY(nai_window_place(&asking, q, err));
-  NAI_TRY(choose(&chosen, &choice, &asking, q, err));
-  if (chosen)
-    NAI_TRY(answer(&asking, chosen, err));
-  if (choice.related)
-    NAI_TRY(nai_caveats_add(&asking, err));
-  say_corrections(&asking);
-  if (!out->intent && !choice.nothing)
-    say_examples(&asking);
+  NAI_TRY(ask_one(&whole, question, err));
+  if (!whole.choice.related) {
+    NAI_TRY(nai_clauses_split(&clauses, &whole.asking, question, err));
+    NAI_TRY(ask_each(&parts, each, &clauses, is_answered(&whole), err));
+  }
+  for (size_t i = 0; i < parts; i++)
+    NAI_TRY(conclude(&each[i], err));
+  if (!parts)
+    NAI_TRY(conclude(&whole, err));
+  if (clauses.asked && out->intent && parts < 2)
+    nai_answer_say(&whole.asking, parts ? &out->said : &out->limits, NULL,
+                   nai_arena_printf(arena, parts ? "No answer to \"%s\"." : "\"%s\" may need a question of its own.",
+                                    clauses.asked));
+  if (out->intent)
+    NAI_TRY(nai_caveats_add(&whole.asking, err));
+  else if (!whole.choice.nothing)
+    say_examples(&whole.asking);
   return nai_arena_check(arena, err);
 }

@@ -147,6 +147,16 @@ bool nai_relation_is_likely(const struct nai_question *question);
 NAI_MUST_CHECK int nai_relation_read(struct nai_relation *out, const struct nai_asking *asking,
                                      const struct nai_question *question, struct nai_err *err);
 
+/* --- clauses.c ---------------------------------------------------------------------------------------------------- */
+
+/* Of two questions in one: each so that it can be asked alone, and the second as it was asked. */
+struct nai_clauses {
+  const char *first, *second; /* NULL: it cannot */
+  const char *asked;          /* NULL: there is one question only */
+};
+NAI_MUST_CHECK int nai_clauses_split(struct nai_clauses *out, const struct nai_asking *asking, const char *question,
+                                     struct nai_err *err);
+
 /* --- relation.c --------------------------------------------------------------------------------------------------- */
 
 /* Answers a question by its relation; *answered: it has one. `strong`: only if its words say so much that no intent

@@ -42,6 +42,7 @@ int nai_say_numbers(struct nai_answering *a, struct nai_err *err) {
 struct group {
   int64_t key[2];
   struct nai_thing_numbers numbers;
+  const struct nai_thing_event *longest;
   int64_t at; /* when the first begins or the last ends, as is asked */
 };
 static const char *const nouns[] = {[NAI_GROUP_NONE] = "names",
@@ -82,6 +83,8 @@ static int make_groups(struct group **out, uint32_t *count, uint32_t **of, const
       groups[g].at = e->end > groups[g].at ? e->end : groups[g].at;
     else if (g == before)
       groups[g].at = e->start; /* events are in this order */
+    if (!groups[g].longest || e->end - e->start > groups[g].longest->end - groups[g].longest->start)
+      groups[g].longest = e;
     groups[g].numbers.bytes += e->bytes;
     groups[g].numbers.ns += e->end - e->start;
     values[i] = e->end - e->start;
@@ -146,7 +149,17 @@ static void put_leader(struct nai_buf *out, const struct nai_answering *a, const
     put_rank(out, &groups[by->less ? count - 1 : 0], by);
     nai_buf_puts(out, ": ");
   }
+  const size_t begin = out->len;
+  const bool even = count > 1 && !by->moment && rank_of(&groups[0], by) == rank_of(&groups[count - 1], by);
+  if (even) {
+    nai_fmt_count(out, count);
+    nai_buf_printf(out, " %s have the same: ", nouns[a->r->group]);
+    put_rank(out, &groups[0], by);
+    return;
+  }
   put_group(out, a, &groups[0]);
+  if (!begin)
+    out->data[0] = (char)toupper((unsigned char)out->data[0]);
   if (by->moment)
     nai_buf_printf(out, " %s %s, at ", by->moment == NAI_MOMENT_END ? "ends" : "begins", by->less ? "first" : "last");
   else
@@ -154,6 +167,10 @@ static void put_leader(struct nai_buf *out, const struct nai_answering *a, const
   put_rank(out, &groups[0], by);
   if (by->statistic > NAI_STATISTIC_TOTAL && by->statistic != NAI_STATISTIC_BYTES && !by->moment)
     nai_buf_printf(out, " (%s)", nai_statistic_name(by->statistic));
+  if (by->statistic == NAI_STATISTIC_LONGEST && !by->moment) {
+    nai_buf_puts(out, " at ");
+    nai_put_moment(out, groups[0].longest->start);
+  }
   const double first = rank_of(&groups[0], by), second = count == 2 ? rank_of(&groups[1], by) : 0;
   if (first > 0 && second > 0 && !by->moment) {
     nai_buf_puts(out, by->less ? ", less by " : ", more by ");
@@ -166,7 +183,10 @@ static void put_leader(struct nai_buf *out, const struct nai_answering *a, const
 
 int nai_say_groups(struct nai_answering *a, struct nai_err *err) {
   enum { SHOWN = 16 };
-  struct by_number by = {a->r->statistic ? a->r->statistic : NAI_STATISTIC_TOTAL, a->r->less, a->r->moment};
+  const struct nai_thing *thing = &a->r->things[0]; /* of copies in one direction "more" is a matter of bytes */
+  const enum nai_statistic otherwise =
+      thing->kind == NAI_THING_COPIES && thing->direction ? NAI_STATISTIC_BYTES : NAI_STATISTIC_TOTAL;
+  struct by_number by = {a->r->statistic ? a->r->statistic : otherwise, a->r->less, a->r->moment};
   struct nai_buf *out = &a->said;
   struct group *groups;
   uint32_t count, *of;

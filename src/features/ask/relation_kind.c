@@ -184,7 +184,8 @@ static bool is_while(const struct nai_relation *of, const struct nai_reading *r)
 static enum nai_relation_kind of_time(struct nai_relation *out, const struct nai_reading *r) {
   if (r->says[SAYS_OUTLIER] || (out->times > 0 && compares(r) && r->says[SAYS_MEDIAN]))
     return NAI_RELATION_OUTLIERS;
-  out->span = r->says[SAYS_FROM] && r->says[SAYS_FIRST] && r->says[SAYS_LAST] && r->says[SAYS_BUSY];
+  out->span =
+      r->says[SAYS_FROM] && r->says[SAYS_FIRST] && r->says[SAYS_LAST] && (r->says[SAYS_BUSY] || q_says(r, "idle"));
   if (out->span || is_while(out, r)) {
     out->idle = !r->says[SAYS_BUSY];
     out->yes_no = false; /* the share says it */
@@ -275,6 +276,9 @@ static enum nai_relation_kind of_two(struct nai_relation *out, const struct nai_
     read_share(out, r);
     return NAI_RELATION_SHARE;
   }
+  const struct nai_thing *all = nai_thing_is_plain(&out->things[0]) ? &out->things[0] : &out->things[1];
+  if (nai_thing_is_plain(all) && out->things[0].kind == out->things[1].kind && !r->says[SAYS_OR] && !r->says[SAYS_REST])
+    return NAI_RELATION_NONE; /* "average pre_forward and the worst range" */
   return are_together(out, r) ? NAI_RELATION_COMPARE : compares(r) ? NAI_RELATION_NONE : read_inside(out, r);
 }
 
@@ -385,6 +389,9 @@ int nai_relation_read(struct nai_relation *out, const struct nai_asking *asking,
     if (out->things[t].kind == NAI_THING_OPERATIONS)
       out->statistic = NAI_STATISTIC_TOTAL;
   out->group = group_of(&r);
+  const size_t thing = out->things[0].first; /* "which process has more kernels" */
+  if (!out->statistic && out->group && thing && (r.at[thing - 1][SAYS_MORE] || r.at[thing - 1][SAYS_FEWER]))
+    out->statistic = NAI_STATISTIC_COUNT;
   const bool sized = out->count == 2 && has_bytes(&out->things[0]) && has_bytes(&out->things[1]);
   if (sized && !out->statistic && /* of copies it is a matter of rates */
       (r.says[SAYS_FASTER] || r.says[SAYS_SLOWER]))

@@ -28,7 +28,7 @@ static const char *const vocabulary[SAYS] = {
     [SAYS_AND] = "and",
     [SAYS_SLOWER] = "slower longer",
     [SAYS_FASTER] = "faster quicker shorter",
-    [SAYS_MORE] = "more most highest greater",
+    [SAYS_MORE] = "more most highest greater dominates dominate",
     [SAYS_FEWER] = "less fewer least fewest lowest",
     [SAYS_PER] = "per each every",
     [SAYS_FROM] = "between from until till to",
@@ -112,6 +112,16 @@ static void take_filter(struct nai_relation *out, bool *taken, const struct nai_
   *taken = true;
 }
 
+/* "which process copies more, 1679 or 1680": numbers of those that are compared anyway. */
+static bool is_one_of_both(const struct nai_question *q, size_t i) {
+  const size_t or = i + 1 < q->count && strcmp(q->words[i + 1].text, "or") == 0 ? i + 1 : i ? i - 1 : 0;
+  const bool number = strspn(q->words[i].text, "0123456789") == strlen(q->words[i].text);
+  bool process = false;
+  for (size_t w = 0; w < i; w++)
+    process |= nai_word_is_of(vocabulary[SAYS_PROCESS], q->words[w].text);
+  return number && process && strcmp(q->words[or].text, "or") == 0;
+}
+
 /* "longer than 80 ms": its number and unit. */
 static bool is_limit(const struct nai_question *q, size_t i) {
   const bool limited = q->least_ns != INT64_MIN || q->most_ns != INT64_MIN;
@@ -165,7 +175,7 @@ bool nai_take_words(struct nai_relation *out, struct nai_reading *r) {
       r->of_thing[i] = true;
   for (size_t i = 0; i < q->count; i++) {
     const struct nai_question_word *w = &q->words[i];
-    bool known = r->of_thing[i] || w->ignored || w->of_gpu || is_limit(q, i);
+    bool known = r->of_thing[i] || w->ignored || w->of_gpu || is_limit(q, i) || is_one_of_both(q, i);
     for (int s = 0; s < SAYS && !r->of_thing[i]; s++)
       known |= r->at[i][s] = nai_word_is_of(vocabulary[s], w->text);
     if (!known && !take_times(out, w->text)) {

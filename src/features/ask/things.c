@@ -234,6 +234,10 @@ static int find_one(struct nai_thing *out, bool *found, const struct names *name
 static bool merge(struct nai_thing *into, const struct nai_thing *thing, struct nai_arena *arena) {
   NAI_SCOPED(nai_buf) list = {0};
   uint32_t count = 0;
+  if (into->kind == NAI_THING_KERNELS && into->names && thing->kind == NAI_THING_LAUNCHES) { /* "fill launches" */
+    into->behind = thing->behind;
+    return true;
+  }
   if (into->kind != thing->kind)
     return false;
   if (nai_thing_is_plain(into) || nai_thing_is_plain(thing)) {

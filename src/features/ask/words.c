@@ -272,7 +272,8 @@ static void ignore_told_numbers(struct nai_question *q) {
 static void ignore_counts_of_gpus(struct nai_question *q) {
   bool gpu = false;
   for (size_t i = 0; i < q->count; i++) {
-    const bool before = i + 1 < q->count && nai_word_is_of("gpus devices cards", q->words[i + 1].text);
+    const bool before = i + 1 < q->count &&
+                        nai_word_is_of("gpus devices cards rtx a100 h100 a100s h100s v100 t4", q->words[i + 1].text);
     const bool out_of = gpu && i > 2 && nai_word_is_of("the", q->words[i - 1].text) &&
                         nai_word_is_of("of", q->words[i - 2].text) && nai_word_is_of("out", q->words[i - 3].text);
     const bool told = out_of || (before && i && nai_word_is_of("the other all my our of both", q->words[i - 1].text));

@@ -1,0 +1,98 @@
+/* Two questions in one: "how many addmm calls and which kernels do they launch". */
+#include "features/ask/numbers.h"
+#include "features/ask/relation_reading.h"
+
+#include <strings.h>
+
+static const char openers[] = "how which what whats when where who why is are was were does do did has have can should";
+static const char pronouns[] = "they it them those these that";
+
+/* Whether a text begins with a word of a list; *len: of that word. */
+static bool begins_with(size_t *len, const char *text, const char *list) {
+  *len = strcspn(text, " ,?'");
+  return *len && nai_word_place(list, text, *len);
+}
+
+/* Where the second question begins, outside of quotes, and the first ends; NULL: there is one only. */
+static const char *find_second(size_t *first_len, const char *text) {
+  static const char *const between[] = {", and ", " and ", " & ", ", ", "? "};
+  bool quoted = false;
+  size_t len;
+  for (const char *at = text; *at; at++) {
+    quoted ^= *at == '"' || *at == '`';
+    for (size_t i = 0; i < sizeof between / sizeof *between && !quoted; i++) {
+      const char *second = at + strlen(between[i]);
+      if (strncasecmp(at, between[i], strlen(between[i])) != 0 || !begins_with(&len, second, openers) || !second[len])
+        continue;
+      *first_len = (size_t)(at - text);
+      return second;
+    }
+  }
+  return NULL;
+}
+
+/* What the first question is about, with all that it says of that: "addmm calls on GPU 0"; NULL: it is about several
+ * things, none, or one of many ("the longest copy"), and then it cannot be said again. */
+static int find_subject(const char **subject, const struct nai_asking *asking, struct nai_question *q,
+                        struct nai_err *err) {
+  static const char one_of_many[] = "longest slowest biggest largest worst shortest fastest smallest most least best "
+                                    "first second third last max maximum min minimum top highest lowest";
+  struct nai_thing things[NAI_RELATION_MAX_THINGS];
+  NAI_SCOPED(nai_buf) words = {0};
+  size_t count;
+  *subject = NULL;
+  NAI_TRY(nai_things_find(things, &count, asking, q, nai_says_something, err));
+  for (size_t i = 0; i < q->count; i++)
+    if (count != 1 || nai_word_is_of(one_of_many, q->words[i].text))
+      return NAI_OK;
+  for (size_t i = things[0].first; i < q->count; i++)
+    nai_buf_printf(&words, q->words[i].quoted ? "%s\"%s\"" : "%s%s", words.len ? " " : "", q->words[i].typed);
+  NAI_TRY(nai_buf_check(&words, err));
+  *subject = nai_answer_text(asking, &words);
+  return NAI_OK;
+}
+
+/* "which kernels do they launch" with what "they" are; *out: NULL, it has no pronoun. */
+static int replace_pronoun(const char **out, const struct nai_asking *asking, const char *text, const char *subject,
+                           struct nai_err *err) {
+  NAI_SCOPED(nai_buf) line = {0};
+  bool replaced = false;
+  for (const char *at = text; *at;) {
+    size_t len = strcspn(at, " ,?"), behind = len + strspn(at + len, " ,?");
+    const bool is = !replaced && len && nai_word_place(pronouns, at, len);
+    nai_buf_put(&line, is ? subject : at, is ? strlen(subject) : len);
+    nai_buf_puts(&line, " ");
+    replaced |= is;
+    at += behind;
+  }
+  NAI_TRY(nai_buf_check(&line, err));
+  *out = replaced ? nai_answer_text(asking, &line) : NULL;
+  return NAI_OK;
+}
+
+int nai_clauses_split(struct nai_clauses *out, const struct nai_asking *asking, const char *question,
+                      struct nai_err *err) {
+  enum { ENOUGH = 4 }; /* "which GPU is this", but "how much memory" is of what was asked before */
+  struct nai_thing things[NAI_RELATION_MAX_THINGS];
+  struct nai_question *q;
+  const char *subject;
+  size_t len, count;
+  *out = (struct nai_clauses){.asked = find_second(&len, question)};
+  if (!out->asked || !begins_with(&count, question, openers))
+    return NAI_OK;
+  const char *first = nai_arena_printf(asking->arena, "%.*s", (int)len, question);
+  NAI_TRY(NAI_NEW(q, asking->arena, 1, err));
+  nai_question_read(q, asking->intents, first);
+  NAI_TRY(find_subject(&subject, asking, q, err));
+  NAI_TRY(replace_pronoun(&out->second, asking, out->asked, subject ? subject : "", err));
+  if (!out->second) {
+    nai_question_read(q, asking->intents, out->asked);
+    NAI_TRY(nai_things_find(things, &count, asking, q, nai_says_something, err));
+    const bool alone = count || (!subject && q->count >= ENOUGH);
+    out->second = alone ? out->asked : nai_arena_printf(asking->arena, "%s of %s", out->asked, subject ? subject : "");
+    subject = alone ? "" : subject;
+  }
+  out->first = first;
+  out->second = subject ? out->second : NULL;
+  return nai_arena_check(asking->arena, err);
+}
