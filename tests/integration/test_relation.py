@@ -284,6 +284,15 @@ class Relations(unittest.TestCase):
         self.check(export, f"how much of {name} is covered by copies", 100 * covered(kernels, export.copies) / length(kernels))
         self.assertTrue(copies)
 
+    def test_what_the_cpu_does_meanwhile(self):
+        export = Export("host-bound")
+        stretches, beside = union(of(export.kernels, "step_a")), collections.Counter()
+        for call in export.calls:
+            beside[call.name] += sum(max(0, min(end, call.end) - max(start, call.start)) for start, end in stretches)
+        (name, most), *_ = beside.most_common()
+        said = self.check(export, "what is the cpu doing while step_a runs", sum(end - start for start, end in stretches), most, begins="In the ")
+        self.assertIn(f" of step_a, CUDA calls by their time then: {name} ", said)
+
     def test_what_ends_a_name(self):
         """Kernels that have the word somewhere in their name are not what is called by it; GPU time is that of what was launched there."""
         export = Export("tensorrt-like")

@@ -11,7 +11,7 @@ static nai_say_fn *const sayers[] = {
     [NAI_RELATION_GAPS] = nai_say_gaps,       [NAI_RELATION_FIRST] = nai_say_first,
     [NAI_RELATION_TREND] = nai_say_trend,     [NAI_RELATION_OUTLIERS] = nai_say_outliers,
     [NAI_RELATION_LATENCY] = nai_say_latency, [NAI_RELATION_COVER] = nai_say_cover,
-    [NAI_RELATION_NTH] = nai_say_nth};
+    [NAI_RELATION_NTH] = nai_say_nth,         [NAI_RELATION_BESIDE] = nai_say_beside};
 
 /* "the other levels": those of the second thing without the first. */
 static int leave_out(struct nai_answering *a, const char *names, struct nai_err *err) {

@@ -110,7 +110,8 @@ enum nai_relation_kind {
   NAI_RELATION_TREND,    /* X early and late */
   NAI_RELATION_OUTLIERS, /* X that take much longer than its median */
   NAI_RELATION_LATENCY,  /* from the call to the start of what it launched */
-  NAI_RELATION_COVER     /* the time of X in which some Y runs */
+  NAI_RELATION_COVER,    /* the time of X in which some Y runs */
+  NAI_RELATION_BESIDE    /* what the CPU does while X runs */
 };
 enum nai_relation_group { NAI_GROUP_NONE, NAI_GROUP_GPU, NAI_GROUP_PROCESS, NAI_GROUP_STREAM, NAI_GROUP_THREAD };
 enum nai_moment { NAI_MOMENT_NONE, NAI_MOMENT_BEGIN, NAI_MOMENT_END };

@@ -300,6 +300,9 @@ static enum nai_relation_kind kind_of(struct nai_relation *out, const struct nai
   bool on_gpu = false, on_host = false; /* the host's time of what runs on GPUs is another question */
   for (size_t t = 0; t < out->count; t++)
     *(nai_thing_is_on_gpu(&out->things[t]) ? &on_gpu : &on_host) = true;
+  if (out->count == 1 && nai_is_said(r, SAYS_WHILE, 0, out->things[0].first) && r->says[SAYS_HOST] && !out->statistic &&
+      (q_says(r, "doing") || q_says(r, "do") || q_says(r, "does")))
+    return NAI_RELATION_BESIDE;
   if (r->says[SAYS_HOST] && on_gpu && !on_host)
     return NAI_RELATION_NONE;
   const bool limited = out->filter.least_ns >= 0 || out->filter.most_ns >= 0;
@@ -336,6 +339,7 @@ static const uint64_t taken_up[] = {
     [NAI_RELATION_NTH] =
         OF(LAST) | OF(END) | OF(BEGIN) | OF(FIRST) | OF(NTH) | OF(OR) | OF(SLOWER) | OF(FASTER) | OF(MORE) | OF(FROM),
     [NAI_RELATION_COVER] = OF(WHILE) | OF(COVERED) | OF(BUSY) | OF(GAP) | OF(SHARE) | OF(FROM) | OF(FIRST) | OF(LAST),
+    [NAI_RELATION_BESIDE] = OF(WHILE),
     [NAI_RELATION_LATENCY] = OF(LATENCY) | OF(FROM) | OF(OR) | OF(BEGIN) | OF(END) | OF(LAUNCH)};
 
 /* Whether a relation takes up all that is said. */

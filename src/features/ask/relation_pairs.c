@@ -2,6 +2,7 @@
 #include "features/ask/relation_say.h"
 
 #include "base/fmt.h"
+#include "base/sort.h"
 #include "table/intervals.h"
 
 static const char *verdict_of(enum nai_statistic by, bool single, bool is_more) {
@@ -186,6 +187,64 @@ int nai_say_cover(struct nai_answering *a, struct nai_err *err) {
   if (!gpus.count)
     NAI_TRY(say_cover_of(a, -1, false, err));
   a->none = !a->said.len;
+  return NAI_OK;
+}
+
+/* Of calls of a kind the names with most time in a set of stretches. */
+static int put_calls(struct nai_answering *a, const struct nai_intervals *in, enum nai_thing_kind kind,
+                     const char *what, struct nai_err *err) {
+  enum { SHOWN = 3 };
+  const struct nai_thing_filter all = {-1, -1, -1, -1, -1};
+  struct nai_thing_events calls;
+  struct nai_coverage coverage;
+  struct nai_key *most;
+  uint32_t *counts, found = 0;
+  int64_t *ns;
+  NAI_TRY(nai_things_load(&calls, &(struct nai_thing){.kind = kind}, &all, a->asking, err));
+  NAI_TRY(nai_coverage_in(&coverage, in, nai_answering_arena(a), err));
+  NAI_TRY(NAI_NEW(ns, nai_answering_arena(a), calls.names.count, err));
+  NAI_TRY(NAI_NEW(counts, nai_answering_arena(a), calls.names.count, err));
+  NAI_TRY(NAI_NEW(most, nai_answering_arena(a), calls.names.count, err));
+  for (uint32_t i = 0; i < calls.count; i++) {
+    const int64_t beside = nai_coverage_overlap_ns(&coverage, calls.at[i].start, calls.at[i].end);
+    ns[calls.at[i].name] += beside;
+    counts[calls.at[i].name] += beside > 0;
+  }
+  for (uint32_t n = 0; n < calls.names.count; n++)
+    if (counts[n])
+      most[found++] = (struct nai_key){~nai_key_from_i64(ns[n]), n};
+  NAI_TRY(nai_sort_keys(most, found, err));
+  for (uint32_t i = 0; i < found && i < SHOWN; i++) {
+    const uint32_t n = (uint32_t)most[i].value;
+    nai_buf_printf(&a->said, "%s%s ", i ? ", " : what, nai_strings_get(&calls.names, n));
+    nai_fmt_duration(&a->said, (double)ns[n]);
+    nai_buf_puts(&a->said, " (");
+    nai_fmt_count(&a->said, counts[n]);
+    nai_buf_putc(&a->said, ')');
+  }
+  return NAI_OK;
+}
+
+/* The calls that run while X does, each with the part of its time, summed over threads. */
+int nai_say_beside(struct nai_answering *a, struct nai_err *err) {
+  struct nai_intervals whole = {.arena = nai_answering_arena(a)};
+  struct nai_interval *room;
+  NAI_TRY(NAI_NEW(room, nai_answering_arena(a), a->events[0].count, err));
+  gather(&whole, &a->events[0], -1, false, room);
+  NAI_TRY(nai_memory_check(!whole.oom, err));
+  a->none = !whole.count;
+  if (a->none)
+    return NAI_OK;
+  nai_buf_puts(&a->said, "In the ");
+  nai_fmt_duration(&a->said, (double)nai_intervals_total_ns(&whole));
+  nai_buf_puts(&a->said, " of ");
+  nai_put_thing(&a->said, &a->r->things[0], false);
+  const size_t len = a->said.len;
+  NAI_TRY(put_calls(a, &whole, NAI_THING_CALLS, ", CUDA calls by their time then: ", err));
+  NAI_TRY(put_calls(a, &whole, NAI_THING_OS_CALLS,
+                    a->said.len > len ? "; OS calls: " : ", OS calls by their time then: ", err));
+  if (a->said.len == len)
+    nai_buf_puts(&a->said, " no call runs that was recorded");
   return NAI_OK;
 }
 

@@ -17,6 +17,6 @@ typedef int nai_say_fn(struct nai_answering *answering, struct nai_err *err);
 /* relation_groups.c: of one thing. */
 nai_say_fn nai_say_numbers, nai_say_inside, nai_say_groups, nai_say_ranking, nai_say_outliers;
 /* relation_pairs.c: of two. */
-nai_say_fn nai_say_compared, nai_say_share, nai_say_per, nai_say_cover;
+nai_say_fn nai_say_compared, nai_say_share, nai_say_per, nai_say_cover, nai_say_beside;
 /* relation_times.c: from one to the next, and over time. */
 nai_say_fn nai_say_between, nai_say_gaps, nai_say_latency, nai_say_first, nai_say_nth, nai_say_trend;
