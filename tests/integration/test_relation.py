@@ -117,6 +117,9 @@ class Relations(unittest.TestCase):
         self.check(export, "which is faster, step_a or step_b, and by how much", min(a, b), max(a, b), max(a, b) / min(a, b), begins=f"{fast} is faster: average ")
         self.check(export, "is step_a slower than step_b", begins=whether(a, b))
         self.check(export, "is step_a faster than step_b", begins=whether(b, a))
+        times = max(a, b) / min(a, b)
+        for said in (1, 1.05, 1.2, 5, round(times, 1)):
+            self.check(export, f"is {slow} {said}x slower than {fast}", begins="Yes: " if abs(times / said - 1) <= 0.1 else "No: ")
         launches, waits = (of(export.calls, name) for name in ("cudaLaunchKernel", "cudaStreamSynchronize"))
         self.check(export, "ratio of cudaLaunchKernel to cudaStreamSynchronize calls", len(launches) / len(waits))
         total = {"cudaLaunchKernel": sum(ns(launches)), "cudaStreamSynchronize": sum(ns(waits))}
@@ -133,6 +136,17 @@ class Relations(unittest.TestCase):
         export = Export("copy-bound")
         copies, kernels = sum(ns(export.copies)), sum(ns(export.kernels))
         self.check(export, "share of gpu time in copies vs kernels", 100 * copies / (copies + kernels), 100 * kernels / (copies + kernels))
+
+    def test_which_has_most_of_others(self):
+        export = Export(edited("host-bound", "update NVTX_EVENTS set textId = null, text = 'Coarse Level ' || (rowid % 5) where eventType in (59, 70)"))
+        counts = {f"Coarse Level {i}": len(inside([k for k in export.kernels if k.call], of(export.ranges, f"Coarse Level {i}"))) for i in range(5)}
+        for question, pick in (("which coarse level has the fewest kernels launched in it", min), ("which coarse level has most kernels", max)):
+            _, said = export.said(question)
+            name, _, rest = said.partition(" has ")
+            self.assertEqual(counts[name], pick(counts.values()), said)
+            self.assertTrue(rest.startswith(f"{'least' if pick is min else 'most'}: {counts[name]};"), said)
+        a, b = (statistics.mean(ns(of(export.kernels, f"step_{letter}"))) for letter in "ab")
+        self.check(export, "which kernel is the hot one, step_a or step_b", begins=f"step_{'a' if a > b else 'b'} is slower: average ")
 
     def test_shares(self):
         export = Export("training")

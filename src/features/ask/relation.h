@@ -138,6 +138,7 @@ struct nai_relation {
   bool compares;          /* it says so */
   bool ratio, shares;     /* of two that are compared: one by the other, each of both */
   bool work;              /* ... their work on GPUs */
+  bool leads;             /* of X for each Y: which Y has most, or least */
   bool starts;            /* gaps are from one begin to the next */
   bool span;              /* what is covered lasts from the first one to the last */
   bool idle;              /* the time in which no Y runs is asked for */

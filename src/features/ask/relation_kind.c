@@ -148,10 +148,12 @@ static enum nai_relation_kind read_inside(struct nai_relation *out, const struct
 /* "X and Y", "X vs Y": not "of X in Y". */
 static bool are_together(const struct nai_relation *of, const struct nai_reading *r) {
   const size_t first = of->things[0].behind, behind = of->things[1].first;
-  static const enum nai_says beside[] = {SAYS_OR,    SAYS_AND,  SAYS_SLOWER, SAYS_FASTER, SAYS_NOTHING, SAYS_REST,
-                                         SAYS_SHARE, SAYS_MORE, SAYS_FEWER,  SAYS_TIME,   SAYS_HOST,    SAYS_ON_GPU};
+  static const enum nai_says beside[] = {SAYS_AVERAGE, SAYS_MEDIAN, SAYS_TOTAL,  SAYS_LONGEST, SAYS_SHORTEST,
+                                         SAYS_OR,      SAYS_AND,    SAYS_SLOWER, SAYS_FASTER,  SAYS_NOTHING,
+                                         SAYS_REST,    SAYS_SHARE,  SAYS_MORE,   SAYS_FEWER,   SAYS_TIME,
+                                         SAYS_HOST,    SAYS_ON_GPU};
   for (size_t i = first; i < behind; i++) {
-    bool is = r->q->words[i].ignored || r->of_thing[i];
+    bool is = r->q->words[i].ignored || r->of_thing[i] || isdigit((unsigned char)r->q->words[i].text[0]); /* "2x" */
     for (size_t s = 0; s < sizeof beside / sizeof *beside; s++)
       is |= r->at[i][beside[s]];
     if (!is)
@@ -276,6 +278,13 @@ static enum nai_relation_kind of_two(struct nai_relation *out, const struct nai_
     read_share(out, r);
     return NAI_RELATION_SHARE;
   }
+  out->leads = is_around(&out->things[0]) && out->things[0].name_count != 1 && !is_around(&out->things[1]) &&
+               nai_is_said(r, SAYS_WHICH, 0, out->things[0].first) &&
+               (nai_is_said(r, SAYS_MORE, between, second) || nai_is_said(r, SAYS_FEWER, between, second));
+  if (out->leads) { /* "which level has the fewest kernels" */
+    swap_things(out);
+    return NAI_RELATION_PER;
+  }
   const struct nai_thing *all = nai_thing_is_plain(&out->things[0]) ? &out->things[0] : &out->things[1];
   if (nai_thing_is_plain(all) && out->things[0].kind == out->things[1].kind && !r->says[SAYS_OR] && !r->says[SAYS_REST])
     return NAI_RELATION_NONE; /* "average pre_forward and the worst range" */
@@ -315,6 +324,12 @@ static enum nai_relation_kind kind_of(struct nai_relation *out, const struct nai
     out->count = 2;
     return are_together(out, r) ? NAI_RELATION_COMPARE : NAI_RELATION_NONE;
   }
+  if (out->count == 3 && nai_thing_is_plain(&out->things[0]) && out->things[1].kind == out->things[0].kind &&
+      out->things[2].kind == out->things[0].kind) { /* "which kernel is slower, X or Y" */
+    out->things[0] = out->things[1];
+    out->things[1] = out->things[2];
+    out->count = 2;
+  }
   if (take_work(out))
     return are_together(out, r) ? NAI_RELATION_COMPARE : NAI_RELATION_NONE;
   return out->count == 1 ? of_one(out, r) : out->count == 2 ? of_two(out, r) : NAI_RELATION_NONE;
@@ -329,7 +344,7 @@ static const uint64_t taken_up[] = {
     [NAI_RELATION_RANKING] = OF(WITHOUT) | OF(MORE) | OF(FEWER),
     [NAI_RELATION_COMPARE] = OF(OR) | OF(SLOWER) | OF(FASTER) | OF(MORE) | OF(FEWER) | OF(RATIO) | OF(REST) | OF(FROM),
     [NAI_RELATION_SHARE] = OF(SHARE),
-    [NAI_RELATION_PER] = OF(PER),
+    [NAI_RELATION_PER] = OF(PER) | OF(MORE) | OF(FEWER),
     [NAI_RELATION_BETWEEN] =
         OF(FROM) | OF(AFTER) | OF(OR) | OF(BEGIN) | OF(END) | OF(FIRST) | OF(LAST) | OF(NEXT) | OF(GAP) | OF(REST),
     [NAI_RELATION_GAPS] = OF(GAP) | OF(FROM) | OF(OR) | OF(CONSECUTIVE) | OF(NEXT) | OF(BEGIN),

@@ -17,12 +17,17 @@ static const char *verdict_of(enum nai_statistic by, bool single, bool is_more) 
   return is_more ? (single ? "is slower" : "are slower") : single ? "is faster" : "are faster";
 }
 
+#define CLOSE 0.1 /* 1.9 times is called 2x */
+
 /* "probe is slower: average 2.00 ms against 13.0 us, 154 times as long; " */
 static void put_verdict(struct nai_buf *out, const struct nai_relation *r, double one, double other,
                         enum nai_statistic by) {
   const bool plain = by == NAI_STATISTIC_COUNT || by == NAI_STATISTIC_TOTAL || by == NAI_STATISTIC_BYTES;
   const int most = other > one, said = r->less && !plain ? !most : most;
-  if (r->yes_no)
+  const double factor = r->less ? other / one : one / other;
+  if (r->yes_no && r->times > 0) /* "is X 2x slower than Y" */
+    nai_buf_puts(out, fabs(factor - r->times) <= CLOSE * r->times ? "Yes: " : "No: ");
+  else if (r->yes_no)
     nai_put_whether_more(out, r->less ? other : one, r->less ? one : other);
   if (r->ratio) {
     nai_put_factor(out, one, other);
@@ -265,6 +270,18 @@ int nai_say_per(struct nai_answering *a, struct nai_err *err) {
   for (uint32_t i = 0; i < events->count && places; i++)
     if (inside[i] != UINT32_MAX)
       by_name[each->at[inside[i]].name] += time ? events->at[i].end - events->at[i].start : 1;
+  uint32_t best = 0;
+  for (uint32_t i = 1; i < each->names.count; i++)
+    if (a->r->less ? by_name[i] < by_name[best] : by_name[i] > by_name[best])
+      best = i;
+  a->none = a->r->leads && (!places || each->names.count < 2);
+  if (a->none)
+    return NAI_OK;
+  if (a->r->leads) {
+    nai_buf_printf(out, "%s has %s: ", nai_strings_get(&each->names, best), a->r->less ? "least" : "most");
+    nai_put_number(out, (double)by_name[best], unit);
+    nai_buf_puts(out, "; ");
+  }
   const int64_t ns = time_of(&found, events, inside);
   const double mean = (time ? (double)ns : found) / fmax(each->count, 1);
   if (time)

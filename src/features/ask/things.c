@@ -12,10 +12,10 @@ static const struct {
   enum nai_thing_kind kind;
   const char *category, *op, *direction;
 } kinds[] = {
-    {"htod migrations|h2d migrations|migrations to the gpu|migrated to the gpu|migrations to gpu|host to device "
+    {"htod migrations|h2d migrations|h2d migration|host to device migration|migrations to the gpu|migrated to the gpu|migrations to gpu|host to device "
      "migrations",
      NAI_THING_MIGRATIONS, NULL, NULL, "Unified Host-to-Device"},
-    {"dtoh migrations|d2h migrations|migrations to the host|migrated to the host|migrated back to the host|migrations "
+    {"dtoh migrations|d2h migrations|d2h migration|device to host migration|migrations to the host|migrated to the host|migrated back to the host|migrations "
      "back to the host|migrations to host|migrated back|device to host migrations",
      NAI_THING_MIGRATIONS, NULL, NULL, "Unified Device-to-Host"},
     {"page migrations|page migration|unified memory migrations|managed memory migrations|migrations|migration",
