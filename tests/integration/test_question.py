@@ -861,6 +861,7 @@ class Numbers(unittest.TestCase):
         one, other = said("how many aten::addmm calls"), said("which kernels do aten::addmm calls launch")
         self.assertEqual(said("how many aten::addmm calls and which kernels do they launch")[:2], [one[0], other[0]])
         self.assertEqual(said("how long is the capture, and which GPU is this")[:2], [said("how long is the capture")[0], said("which GPU is this")[0]])
+        self.assertEqual(said("how long is the capture? is it cpu bound?")[:2], [said("how long is the capture")[0], said("is it cpu bound")[0]])
         self.assertEqual(len(said("how many aten::addmm calls and how long do they take")), 1) # the same facts
         whole = ask(place, "how often is aten::addmm called, is it purple")
         self.assertEqual([s["text"] for s in whole["answer"]], [*said("how often is aten::addmm called"), 'No answer to "is it purple".'])

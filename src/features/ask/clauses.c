@@ -33,8 +33,8 @@ static const char *find_second(size_t *first_len, const char *text) {
 
 /* What the first question is about, with all that it says of that: "addmm calls on GPU 0"; NULL: it is about several
  * things, none, or one of many ("the longest copy"), and then it cannot be said again. */
-static int find_subject(const char **subject, const struct nai_asking *asking, struct nai_question *q,
-                        struct nai_err *err) {
+static int find_subject(const char **subject, size_t *things_named, const struct nai_asking *asking,
+                        struct nai_question *q, struct nai_err *err) {
   static const char one_of_many[] = "longest slowest biggest largest worst shortest fastest smallest most least best "
                                     "first second third last max maximum min minimum top highest lowest";
   struct nai_thing things[NAI_RELATION_MAX_THINGS];
@@ -42,6 +42,7 @@ static int find_subject(const char **subject, const struct nai_asking *asking, s
   size_t count;
   *subject = NULL;
   NAI_TRY(nai_things_find(things, &count, asking, q, nai_says_something, err));
+  *things_named = count;
   for (size_t i = 0; i < q->count; i++)
     if (count != 1 || nai_word_is_of(one_of_many, q->words[i].text))
       return NAI_OK;
@@ -83,8 +84,11 @@ int nai_clauses_split(struct nai_clauses *out, const struct nai_asking *asking, 
   const char *first = nai_arena_printf(asking->arena, "%.*s", (int)len, question);
   NAI_TRY(NAI_NEW(q, asking->arena, 1, err));
   nai_question_read(q, asking->intents, first);
-  NAI_TRY(find_subject(&subject, asking, q, err));
-  NAI_TRY(replace_pronoun(&out->second, asking, out->asked, subject ? subject : "", err));
+  NAI_TRY(find_subject(&subject, &count, asking, q, err));
+  const bool program =
+      !count && strncasecmp(out->asked, "is it ", 6) == 0; /* "how long is the capture, is it CPU bound" */
+  NAI_TRY(replace_pronoun(&out->second, asking, out->asked, subject ? subject : program ? "it" : "", err));
+  subject = program ? "it" : subject;
   if (!out->second) {
     nai_question_read(q, asking->intents, out->asked);
     NAI_TRY(nai_things_find(things, &count, asking, q, nai_says_something, err));
