@@ -70,8 +70,9 @@ struct nai_reading {
 
 /* relation_words.c: whether a word says how things are related, or what of them is asked. */
 bool nai_says_something(const char *word);
-/* "second": 2; 0: no such number. */
+/* "second": 2; 0: no such number. And the word for it, "last" for -1. */
 int nai_ordinal_of(const char *word);
+const char *nai_ordinal_name(int number);
 /* Reads all words but those of the things. False: one is not understood. */
 bool nai_take_words(struct nai_relation *out, struct nai_reading *reading);
 /* Whether something is said by a word from `first` on, before `behind`. */

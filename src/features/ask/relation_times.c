@@ -1,4 +1,5 @@
 /* What is said of times: from one to the next, and of one thing over time. */
+#include "features/ask/relation_reading.h"
 #include "features/ask/relation_say.h"
 
 #include "base/fmt.h"
@@ -198,12 +199,6 @@ static const struct nai_thing_event *nth_of(const struct nai_thing_events *event
   return (uint32_t)nth <= events->count ? &events->at[nth - 1] : NULL;
 }
 
-static void put_nth(struct nai_buf *out, int nth) {
-  static const char *const names[] = {"last",  "first",   "second", "third", "fourth", "fifth",
-                                      "sixth", "seventh", "eighth", "ninth", "tenth"};
-  nai_buf_puts(out, names[nth < 0 ? 0 : nth]);
-}
-
 int nai_say_nth(struct nai_answering *a, struct nai_err *err) {
   const struct nai_relation *r = a->r;
   struct nai_buf *out = &a->said;
@@ -220,8 +215,7 @@ int nai_say_nth(struct nai_answering *a, struct nai_err *err) {
   for (int side = 0; side < 2 && of[side]; side++) {
     const struct nai_thing_event *e = of[side];
     nai_buf_puts(out, side ? "; the " : both && r->yes_no ? "the " : "The ");
-    put_nth(out, r->nth[side]);
-    nai_buf_putc(out, ' ');
+    nai_buf_printf(out, "%s ", nai_ordinal_name(r->nth[side]));
     nai_put_thing(out, &r->things[0], true);
     if (!nai_thing_is_one(&r->things[0]))
       nai_buf_printf(out, " is %s", nai_strings_get(&a->events[0].names, e->name));
@@ -239,9 +233,7 @@ int nai_say_nth(struct nai_answering *a, struct nai_err *err) {
   }
   if (!both || fmax(ns[0], ns[1]) < 1.005 * fmin(ns[0], ns[1]))
     return NAI_OK;
-  nai_buf_puts(out, "; the ");
-  put_nth(out, r->nth[ns[1] > ns[0]]);
-  nai_buf_puts(out, " takes ");
+  nai_buf_printf(out, "; the %s takes ", nai_ordinal_name(r->nth[ns[1] > ns[0]]));
   nai_put_factor(out, fmax(ns[0], ns[1]), fmin(ns[0], ns[1]));
   nai_buf_puts(out, " times as long");
   return NAI_OK;

@@ -69,15 +69,18 @@ bool nai_says_something(const char *word) {
   return false;
 }
 
+static const char *const ordinals[] = {"last",  "first",   "second", "third", "fourth", "fifth",
+                                       "sixth", "seventh", "eighth", "ninth", "tenth"};
+enum { ORDINALS = sizeof ordinals / sizeof *ordinals };
+
 int nai_ordinal_of(const char *word) {
-  static const char *const names[] = {"first", "second",  "third",  "fourth", "fifth",
-                                      "sixth", "seventh", "eighth", "ninth",  "tenth"};
-  const int digits = isdigit((unsigned char)*word) && nai_word_is_of(vocabulary[SAYS_NTH], word) ? atoi(word) : 0;
-  for (int i = 0; i < (int)(sizeof names / sizeof *names); i++)
-    if (strcmp(word, names[i]) == 0)
-      return i + 1;
-  return digits;
+  for (int i = 1; i < ORDINALS; i++)
+    if (strcmp(word, ordinals[i]) == 0)
+      return i;
+  return isdigit((unsigned char)*word) && nai_word_is_of(vocabulary[SAYS_NTH], word) ? atoi(word) : 0;
 }
+
+const char *nai_ordinal_name(int number) { return ordinals[number < 0 ? 0 : number]; }
 
 bool nai_relation_is_likely(const struct nai_question *q) {
   static const enum nai_says related[] = {SAYS_SHARE,   SAYS_RATIO,  SAYS_OR,    SAYS_SLOWER,  SAYS_FASTER,
