@@ -153,10 +153,9 @@ static void add_launch(struct GPU_IDLE_GAPS_row *row, const struct work *w, uint
 
 /* What the largest part leaves of the gap: a finding may be about one of these. */
 static const char *other_causes(const struct nai_node_io *io, struct nai_idle_split split) {
-  enum { SHORTEST_NS = 1000 };
   NAI_SCOPED(nai_buf) text = {0};
   split.ns[nai_idle_largest_part(&split)] = 0;
-  for (enum nai_idle_cause cause; split.ns[cause = nai_idle_largest_part(&split)] >= SHORTEST_NS; split.ns[cause] = 0) {
+  for (enum nai_idle_cause cause; split.ns[cause = nai_idle_largest_part(&split)] > 0; split.ns[cause] = 0) {
     nai_buf_printf(&text, "%s%s ", text.len ? ", " : "", nai_idle_cause_name(cause));
     nai_fmt_duration(&text, (double)split.ns[cause]);
   }

@@ -86,6 +86,37 @@ function allocationsOf(model, gpu, spans) {
   return found;
 }
 
+const WARP = 32;
+
+/** Kernels of a GPU whose shape is one of these. @param {Model} model @param {Cell} gpu @param {(shape: Record<string, Cell>) => boolean} isWanted */
+function ofShapes(model, gpu, isWanted) {
+  const shapes = new Set(
+    records(model.table('kernel_shape'))
+      .filter((shape) => shape.device_id === gpu && isWanted(shape))
+      .map(({ kernel_name: name, grid, block }) => [name, grid, block].join()),
+  );
+  return (/** @type {number} */ event) => {
+    const { kind, gpu: own } = model.laneOf(event);
+    return kind === 'kernel' && own === gpu && shapes.has([model.nameOf(event), ...shapeOf(model, event)].join());
+  };
+}
+
+const REPEATS = 5;
+
+/** Copies between host and GPU in the GPU's active time of which five or more have one direction and size. @param {Model} model @param {Cell} gpu */
+function repeatedCopies(model, gpu) {
+  const { name, aux, start } = model.events;
+  const spans = activeSpans(model, gpu);
+  const sizes = new Map();
+  for (const { kind, gpu: own, first, count } of model.lanes) {
+    for (let copy = first; copy < first + count && kind === 'copy' && own === gpu; copy++) {
+      const key = `${name[copy]} ${aux[copy]}`;
+      if (model.nameOf(copy).includes('Host') && isIn(spans, start[copy])) sizes.set(key, [...(sizes.get(key) ?? []), copy]);
+    }
+  }
+  return new Set([...sizes.values()].filter(({ length }) => length >= REPEATS).flat());
+}
+
 /** What table losses counts on a GPU: what could be fused stands two or more in a row on a stream. @param {Model} model @param {Record<string, Cell>} loss */
 function ofLoss(model, { what, device_id: gpu }) {
   const { events, timeline } = model;
@@ -105,22 +136,24 @@ function ofLoss(model, { what, device_id: gpu }) {
       const launch = isTiny && isIn(spans, events.start[event]) ? model.launchOf(event) : -1;
       return launch >= 0 && isWaitedFor(model, launch, events.start[event]);
     };
-  if (what === 'allocation') {
-    const calls = allocationsOf(model, gpu, spans);
-    return (/** @type {number} */ event) => calls.has(event);
+  if (what === 'allocation' || what === 'repeated_copies') {
+    const found = what === 'allocation' ? allocationsOf(model, gpu, spans) : repeatedCopies(model, gpu);
+    return (/** @type {number} */ event) => found.has(event);
   }
-  if (what !== 'underfilled' && what !== 'small_blocks') return null;
-  const few = what === 'underfilled' ? (/** @type {Cell} */ fill) => fill === 'underfilled' : (/** @type {Cell} */ _, /** @type {Cell} */ threads) => Number(threads) < 32;
-  const shapes = new Set(
-    records(model.table('kernel_shape'))
-      .filter((shape) => shape.device_id === gpu && few(shape.fill, shape.threads_per_block))
-      .map(({ kernel_name: name, grid, block }) => [name, grid, block].join()),
-  );
-  return (/** @type {number} */ event) => own(event, 'kernel') && shapes.has([model.nameOf(event), ...shapeOf(model, event)].join());
+  if (what === 'underfilled') return ofShapes(model, gpu, ({ fill }) => fill === 'underfilled');
+  return what === 'small_blocks' ? ofShapes(model, gpu, (shape) => Number(shape.threads_per_block) < WARP) : null;
 }
 
 /** @param {Model} model */
 const allKernels = (model) => (/** @type {number} */ event) => model.laneOf(event).kind === 'kernel';
+
+/** Communication kernels of a process on a GPU. @param {Model} model @param {Record<string, Cell>} of */
+function communicationOf(model, { device_id: gpu, pid }) {
+  return (/** @type {number} */ event) => {
+    const { kind, gpu: own, pid: process } = model.laneOf(event);
+    return kind === 'kernel' && own === gpu && process === pid && model.category(model.events.name[event]) === 'communication';
+  };
+}
 
 /** Kernels of a GPU in its active time. @param {Model} model @param {Record<string, Cell>} of */
 function activeKernels(model, { device_id: gpu }) {
@@ -134,21 +167,25 @@ function activeKernels(model, { device_id: gpu }) {
 const SHORTEST_NS = 4000;
 const SAME = ['next_op', 'launch_api', 'nvtx_range'];
 
+/** Whether patterns count the gap. @param {Record<string, Cell>} gap */
+const isPatterned = (gap) => Number(gap.gap_end_ns) - Number(gap.gap_start_ns) >= SHORTEST_NS;
+
 /** Rows of gpu_idle_gaps in which a thread did what a row of gap_activity says. @param {Model} model @param {Record<string, Cell>} of */
 function gapsOfThread(model, of) {
   const same = of.scope === 'gap' ? ['device_id', 'start_ns'] : ['device_id', 'cause', 'pid', 'tid', ...SAME];
   const gaps = records(model.table('gpu_idle_gaps')).map((gap) => ({ ...gap, start_ns: gap.gap_start_ns }));
-  return new Set(gaps.filter((/** @type {Record<string, Cell>} */ gap) => same.every((column) => gap[column] === of[column])).map(({ row }) => row));
+  const isOne = (/** @type {Record<string, Cell>} */ gap) => same.every((column) => gap[column] === of[column]) && (of.scope === 'gap' || isPatterned(gap));
+  return new Set(gaps.filter(isOne).map(({ row }) => row));
 }
 
 /** Rows of gpu_idle_gaps that a pattern of gaps counts, or a cause: gaps within active spans of which a part has it. @param {Model} model @param {Record<string, Cell>} of */
 function gapsOf(model, of) {
   const spans = records(model.table('active_spans')).filter(({ kind, device_id: gpu }) => kind === 'active' && gpu === of.device_id);
   const isPattern = 'next_op' in of;
-  const has = (/** @type {Record<string, Cell>} */ { gap_start_ns: start, gap_end_ns: end, cause, other_causes: others, ...gap }) =>
-    (cause === of.cause || (!isPattern && `, ${others}`.includes(`, ${of.cause} `))) &&
-    (!isPattern || (Number(end) - Number(start) >= SHORTEST_NS && SAME.every((column) => gap[column] === of[column]))) &&
-    spans.some((span) => Number(span.start_ns) <= Number(start) && Number(end) <= Number(span.end_ns));
+  const has = (/** @type {Record<string, Cell>} */ gap) =>
+    (gap.cause === of.cause || (!isPattern && `, ${gap.other_causes}`.includes(`, ${of.cause} `))) &&
+    (!isPattern || (isPatterned(gap) && SAME.every((column) => gap[column] === of[column]))) &&
+    spans.some((span) => Number(span.start_ns) <= Number(gap.gap_start_ns) && Number(gap.gap_end_ns) <= Number(span.end_ns));
   return new Set(records(model.table('gpu_idle_gaps')).filter((gap) => gap.device_id === of.device_id && has(gap)).map(({ row }) => row));
 }
 
@@ -164,7 +201,7 @@ export function countedOf(model, text) {
   const cells = recordOf(table, Number(row));
   if (name === 'idle_patterns' || name === 'idle_causes') return { test: () => false, gaps: gapsOf(model, cells) };
   if (name === 'gap_activity') return { test: () => false, gaps: gapsOfThread(model, cells) };
-  const own = { losses: ofLoss, gpu_active: activeKernels, run_info: allKernels }[name];
+  const own = { losses: ofLoss, comm_ranks: communicationOf, gpu_active: activeKernels, run_info: allKernels }[name];
   const test = own ? own(model, cells) : ofName(model, table, Number(row));
   return test && { test, gaps: null };
 }

@@ -18,7 +18,7 @@ test('a shape of a kernel is one configuration on one GPU', () => {
   const grid = [x, y, z].join('x');
   const shape = [name, lane.gpu, grid, block.slice(0, 3).join('x')];
   model.report.tables.kernel_shape = table('kernel_name:kernel_name device_id:device grid:label block:label fill threads_per_block', [...shape, 'underfilled', 16], [name, lane.gpu, '9x9x9', shape[3], 'waves', 64]);
-  model.report.tables.losses = table('device_id:device what:name', [lane.gpu, 'underfilled'], [lane.gpu, 'small_blocks'], [lane.gpu, 'repeated_copies'], [lane.gpu + 40, 'underfilled']);
+  model.report.tables.losses = table('device_id:device what:name', [lane.gpu, 'underfilled'], [lane.gpu, 'small_blocks'], [lane.gpu, 'round_trips'], [lane.gpu + 40, 'underfilled']);
   const expected = [...Array(model.count).keys()].filter((event) => {
     const on = model.laneOf(event);
     return on.kind === 'kernel' && on.gpu === lane.gpu && model.nameOf(event) === name && model.timeline.configs[model.events.aux[event] - 1].slice(0, 3).join('x') === grid;
@@ -75,13 +75,13 @@ test('kernels in active time, all kernels, and the gaps of one thread', () => {
   const gpu = model.laneOf(kernels[0]).gpu;
   const absolute = (time) => time + Number(model.timeline.origin_ns);
   const columns = 'device_id:device gap_start_ns gap_end_ns cause next_op launch_api nvtx_range pid tid other_causes';
-  const gap = (start, cause, tid) => [gpu, start, start + 9, cause, 'k', 'launch', null, 1, tid, null];
+  const gap = (start, cause, tid, length = 4000) => [gpu, start, start + length, cause, 'k', 'launch', null, 1, tid, null];
   Object.assign(model.report.tables, {
     active_spans: table('device_id:device kind start_ns end_ns', [gpu, 'active', absolute(1e6), absolute(9e6)], [gpu, 'pause', absolute(9e6), absolute(9e9)]),
     gpu_active: table('device_id:device', [gpu]),
     run_info: table('kernel_count', [kernels.length]),
-    gpu_idle_gaps: table(columns, gap(10, 'a', 5), gap(30, 'a', 5), gap(50, 'a', 6), gap(70, 'b', 5)),
-    gap_activity: table('scope device_id:device cause next_op launch_api nvtx_range pid tid start_ns', ['pattern', gpu, 'a', 'k', 'launch', null, 1, 5, 10], ['gap', gpu, 'b', 'k', 'launch', null, 1, 5, 70]),
+    gpu_idle_gaps: table(columns, gap(10, 'a', 5), gap(5e3, 'a', 5), gap(1e4, 'a', 6), gap(2e4, 'b', 5, 9), gap(3e4, 'a', 5, 3999)),
+    gap_activity: table('scope device_id:device cause next_op launch_api nvtx_range pid tid start_ns', ['pattern', gpu, 'a', 'k', 'launch', null, 1, 5, 10], ['gap', gpu, 'b', 'k', 'launch', null, 1, 5, 2e4]),
   });
   const marked = (text) => [...Array(model.count).keys()].filter(countedOf(model, text).test);
   const inside = kernels.filter((event) => model.laneOf(event).gpu === gpu && model.events.start[event] >= 1e6 && model.events.start[event] < 9e6);
@@ -128,4 +128,31 @@ test('calls that allocate count behind the warm-up and the first of a function, 
   assert.deepEqual(marked('losses 1'), [own[0]], 'the next call of its thread');
   events.aux[launches[0] + 1] = 5;
   assert.deepEqual(marked('losses 1'), [], 'which does nothing else');
+});
+
+test('copies repeat where five or more between host and GPU have one direction and size; communication is that of a rank', () => {
+  const { model } = planModel();
+  const { events, timeline } = model;
+  const lane = model.lanes.find(({ kind, count }) => kind === 'copy' && count >= 6);
+  const copies = [...Array(lane.count).keys()].map((at) => lane.first + at);
+  for (const event of Array(model.count).keys()) if (model.laneOf(event).kind === 'copy') [events.name[event], events.aux[event]] = [events.name[lane.first], 1e6 + event];
+  model.names[events.name[lane.first]] = 'Host-to-Device';
+  const same = copies.slice(0, 5);
+  same.forEach((copy) => (events.aux[copy] = 4096));
+  copies.slice(5).forEach((copy, at) => (events.aux[copy] = 8192 + (at >> 2)));
+  const kernels = model.lanes.find(({ kind }) => kind === 'kernel');
+  const isKin = ({ kind, gpu, pid }) => kind === 'kernel' && gpu === kernels.gpu && pid === kernels.pid;
+  const rank = [...Array(model.count).keys()].filter((event) => isKin(model.laneOf(event)) && events.name[event] === events.name[kernels.first]);
+  timeline.name_category.fill(-1);
+  timeline.name_category[events.name[kernels.first]] = timeline.categories.push('communication') - 1;
+  const absolute = (time) => time + Number(timeline.origin_ns);
+  Object.assign(model.report.tables, {
+    active_spans: table('device_id:device kind start_ns end_ns', [lane.gpu, 'active', absolute(0), absolute(1e15)]),
+    losses: table('device_id:device what:name', [lane.gpu, 'repeated_copies']),
+    comm_ranks: table('device_id:device pid:pid', [kernels.gpu, kernels.pid], [kernels.gpu, kernels.pid + 1]),
+  });
+  const marked = (text) => [...Array(model.count).keys()].filter(countedOf(model, text).test);
+  assert.deepEqual(marked('losses 0'), same);
+  assert.deepEqual(marked('comm_ranks 0'), rank);
+  assert.deepEqual(marked('comm_ranks 1'), []);
 });
