@@ -24,7 +24,7 @@
     "the wait, with the ranges around it, that was over before and that a twentieth of the gap or more "       \
     "is charged to (queue_drained)")                                                                           \
   C(T, other_causes, LABEL,                                                                                    \
-    "its other parts, longest first, each with its cause: queue_drained 8.00 ms, "        \
+    "its other parts, longest first, each with its cause: queue_drained 8.00 ms, "                             \
     "in_launch_call 9.09 \u00b5s")
 NAI_TABLE(GPU_IDLE_GAPS, gpu_idle_gaps, "Longest idle gaps",
           "One stretch of time in which a GPU ran nothing; the 10,000 longest",

@@ -254,11 +254,68 @@ static int take_diagnostics(struct nai_table *notes, struct nai_table *said, str
   return NAI_OK;
 }
 
+/* Before 2024 exports had no table of messages, but their texts are the last of StringIds, behind this one. Of these
+ * only what is known to be a warning is shown. */
+static const char first_message[] = "Profiling has started.";
+static const char *const warnings[] = {"Unable to ",       "Installed CUDA driver version ",
+                                       "Could not parse ", "Not all ",
+                                       "Some events",      "CUDA profiling might ",
+                                       "CUDA device ",     "No CUDA events",
+                                       "No NVTX events"};
+
+static bool is_warning(const char *text) {
+  for (size_t i = 0; i < sizeof warnings / sizeof *warnings; i++)
+    if (strncmp(text, warnings[i], strlen(warnings[i])) == 0)
+      return true;
+  return false;
+}
+
+/* How many rows StringIds has: its ids are numbered without gaps. */
+static int count_texts(int64_t *rows, struct nai_trace *trace, const struct nai_db_table *texts, struct nai_err *err) {
+  int value = nai_db_column(texts, "value");
+  struct nai_scan scan = {.table = texts->name, .columns = &value, .column_count = 1};
+  int rc = nai_scan_open(&scan, trace, 1, err);
+  for (int part = 0; !rc && part < scan.parts; part++)
+    *rows += scan.part_rows[part];
+  nai_scan_close(&scan);
+  return rc;
+}
+
+static int read_last_texts(struct nai_table *notes, struct nai_lookup *texts, int64_t rows, struct nai_err *err) {
+  enum { MOST_MESSAGES = 500 };
+  bool began = false;
+  for (int64_t id = rows > MOST_MESSAGES ? rows - MOST_MESSAGES : 0; id <= rows; id++) {
+    NAI_SCOPED(nai_arena) arena = NAI_ARENA(NULL);
+    struct nai_cell cell;
+    bool found;
+    NAI_TRY(nai_string_get(&found, &cell, texts, id, err));
+    const char *text = found ? nai_small_text(&arena, &cell, TEXT_MAX) : NULL;
+    NAI_TRY(nai_arena_check(&arena, err));
+    if (text && began && is_warning(text))
+      nai_ingest_note(notes, "diagnostic", "warning", "StringIds", 1, text);
+    began = began || (text && strcmp(text, first_message) == 0);
+  }
+  return NAI_OK;
+}
+
+static int probe_messages(struct nai_table *notes, struct nai_trace *trace, struct nai_err *err) {
+  const struct nai_db_table *table = nai_trace_table(trace, "StringIds");
+  NAI_OWNED(nai_lookup) *texts = NULL;
+  int64_t rows = 0;
+  if (!table || !table->plain || nai_db_column(table, "value") < 0)
+    return NAI_OK;
+  NAI_TRY(nai_string_open(&texts, trace, err));
+  NAI_TRY(count_texts(&rows, trace, table, err));
+  return read_last_texts(notes, texts, rows, err);
+}
+
 /* Half of them would be as good as none. */
 static int probe_diagnostics(struct nai_table *notes, struct nai_trace *trace, struct nai_err *err) {
   const struct nai_db_table *table = nai_trace_table(trace, "DIAGNOSTIC_EVENT");
   NAI_OWNED(nai_table) *said = NULL;
-  if (!table || nai_db_column(table, "severity") < 0)
+  if (!table)
+    return probe_messages(notes, trace, err);
+  if (nai_db_column(table, "severity") < 0)
     return NAI_OK;
   NAI_TRY(nai_table_new(&said, notes->schema, err));
   int rc = nai_small_scan(trace, "DIAGNOSTIC_EVENT", (const char *const[]){"severity", "text", NULL}, 1000000,

@@ -119,7 +119,7 @@ static const struct {
     {"TARGET_INFO_GPU", "GPU properties", "GPU product names"},
     {"TARGET_INFO_CUDA_DEVICE", "physical GPU mapping",
      "telling GPUs apart when several processes use the same CUDA ordinal"},
-    {"DIAGNOSTIC_EVENT", "capture diagnostics", "warnings nsys gave while capturing"},
+    {"DIAGNOSTIC_EVENT", "capture diagnostics", "when and how severely nsys warned while capturing"},
     {"PROCESSES", "process names", "process names"},
     {"ThreadNames", "thread names", "thread names"},
 };

@@ -172,6 +172,16 @@ static void write_diagnostics(struct nai_gen_plan *plan) {
   write_diagnostic(plan, plan->last_ns, 1, "Profiling has stopped.", no_process);
 }
 
+/* Their texts are the last, also where there is no table of them. */
+static void name_diagnostics(struct nai_gen_plan *plan) {
+  const struct nai_gen_diagnostic *diagnostics = plan->diagnostics.items;
+  literal(plan, "Profiling has started.");
+  for (size_t i = 0; i < plan->diagnostics.count; i++) {
+    literal(plan, diagnostics[i].text);
+  }
+  literal(plan, "Profiling has stopped.");
+}
+
 static void write_processes(struct nai_gen_plan *plan) {
   struct nai_gen_row row;
   for (int i = 0; i < plan->process_count; i++) {
@@ -348,5 +358,6 @@ void nai_gen_write_meta(struct nai_gen_plan *plan, const char *scenario) {
   write_export(plan, scenario);
   write_canaries(plan);
   write_enums(plan);
+  name_diagnostics(plan);
   write_strings(plan); /* last: the others add strings */
 }

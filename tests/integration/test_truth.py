@@ -398,10 +398,7 @@ class Truth(unittest.TestCase):
     def test_findings_and_caveats(self):
         def check(case):
             findings = case.report.findings()
-            must = set(case.truth["findings"]["must_fire"])
-            if "DIAGNOSTIC_EVENT" not in case.truth["rows"]:  # oldest exporters write no diagnostics
-                must.discard("trace-health")
-            self.assertEqual(must - findings, set(), "missing")
+            self.assertEqual(set(case.truth["findings"]["must_fire"]) - findings, set(), "missing")
             self.assertEqual(set(case.truth["findings"]["must_not_fire"]) & findings, set(), "unwanted")
             caveats = case.report.caveats()
             for name in case.truth["caveats"]:

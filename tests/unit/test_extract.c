@@ -291,6 +291,26 @@ TEST(test_diagnostics) {
   stop(&r);
 }
 
+/* Exports without that table keep the texts behind all others. */
+TEST(test_messages) {
+  struct run r;
+  start(
+      &r,
+      "INSERT INTO StringIds VALUES(0, 'Could not parse my file'), (1, 'Profiling has started.'), (2, 'Unable to sample'),"
+      "(3, 'Process was launched, see /home/me'), (4, 'Could not parse 2 CUPTI activity records.'), (5, 'Profiling has stopped.')",
+      NULL);
+  must(&r);
+  const struct nai_table *notes = r.in.tables[NAI_IN_PROBE_NOTES];
+  assert_int_equal(note(&r, "diagnostic"), 2);
+  for (int64_t row = row_where(notes, "check", "diagnostic"); row < notes->rows; row++)
+    if (strcmp(cell_text(notes, row, "check"), "diagnostic") == 0) {
+      assert_string_equal(cell_text(notes, row, "severity"), "warning");
+      assert_true(strcmp(cell_text(notes, row, "detail"), "Unable to sample") == 0 ||
+                  strcmp(cell_text(notes, row, "detail"), "Could not parse 2 CUPTI activity records.") == 0);
+    }
+  stop(&r);
+}
+
 /* Any number of threads gives the same tables. */
 TEST(test_threads) {
   static const char sql[] = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 300)"
