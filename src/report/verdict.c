@@ -25,8 +25,9 @@ static const char *executable(const struct nai_report *report) {
   return only;
 }
 
-/* "PyTorch training in Python": what the program was recognised as; else what a compiled one is called: "gaussian"; an
- * interpreter's name says nothing. Else what it is built on: "CUDA program". */
+/* "PyTorch training in Python": what the program was recognised as. What a compiled one is called, where no framework is
+ * known: "gaussian"; "vecAdd, CUDA exercise in C++"; an interpreter's name says nothing. Else what it is built on: "CUDA
+ * program". */
 static void put_what(struct nai_buf *out, const struct nai_report *report) {
   const struct nai_table *workload = nai_report_table(report, "workload");
   for (int64_t i = 0; i < workload->rows; i++) {
@@ -35,11 +36,15 @@ static void put_what(struct nai_buf *out, const struct nai_report *report) {
     const char *name = compiled ? executable(report) : "";
     if (row.pid != NAI_NULL_I64)
       continue;
-    nai_buf_puts(out, row.program);
-    if (!*row.program && *name)
+    const bool plain = !*row.engine && (strcmp(row.framework, "CUDA") == 0 || strcmp(row.framework, "unknown") == 0);
+    if (*name && (plain || !*row.program)) {
       nai_report_verdict_name(out, name);
-    else if (!*row.program && *row.framework && strcmp(row.framework, "unknown") != 0)
+      nai_buf_printf(out, "%s%s", *row.program ? ", " : "", row.program);
+    } else if (*row.program) {
+      nai_buf_puts(out, row.program);
+    } else if (*row.framework && strcmp(row.framework, "unknown") != 0) {
       nai_buf_printf(out, "%s program", row.framework);
+    }
   }
 }
 

@@ -162,13 +162,15 @@ class DominantKernel(unittest.TestCase):
         for said in each(real("jetson_orin")):
             text = said.evidence("dominant-kernel")
             self.assertIn("one block of 256 threads on 8 multiprocessors", text)
-            self.assertIn("the call takes 28.4", text)
+            self.assertNotIn("for scale", text)  # what is copied there is drawn: it is no input of this kernel
             self.assertEqual(said.findings["dominant-kernel"]["severity"], "low")  # too few blocks is the finding
         for said in each(real("mig_a30")):
             self.assertIn("10 blocks of 16 threads on 28 multiprocessors", said.evidence("dominant-kernel"))
         for said in each(real("windows_wddm_cc120")):
             self.assertEqual([(f["place"], f["severity"]) for f in said.list if f["id"] == "dominant-kernel"],
                              [("naive_gemm", "low"), ("tiled_gemm", "low")])
+        for said in each(real("gaussian_osrt_sched_samples")):
+            self.assertRegex(said.evidence("dominant-kernel"), "for scale: reading the 128.0 MiB copied from the host takes 143.4 µs .*; the call takes 4.83 times that")
 
 
 class Bounds(unittest.TestCase):
@@ -701,6 +703,24 @@ class AdviceFitsTheProgram(unittest.TestCase):
                     self.assertEqual(other in load, other == term or (other == "OpenACC" and term == "-gpu=cc")
                                      or (other == "OpenMP" and term == "--offload-arch"), (said.out.name, other, load))
                 self.assertIn(term, load)
+
+    def test_what_nsys_said_of_its_driver_comes_first(self):
+        texts = ["Profiling has started.", "Unable to sample", "Installed CUDA driver version (12.5) is not supported by this build of Nsight Systems. And so on."]
+        lose = ["DROP TABLE DIAGNOSTIC_EVENT", *(f"DROP TABLE IF EXISTS CUPTI_ACTIVITY_KIND_{kind}" for kind in ("KERNEL", "MEMCPY", "MEMSET"))]
+        said = edited(trace("host-bound"), "driver", *lose, *(f"INSERT INTO StringIds SELECT max(id) + 1, '{text}' FROM StringIds" for text in texts))
+        silent = edited(trace("host-bound"), "silent", *lose)
+        for each_said, first, told in ((said, "- **Update Nsight Systems first.**", True), (silent, "- **Check the platform.**", False)):
+            finding = each_said.findings["no-gpu-activity-recorded"]
+            self.assertTrue(finding["recommendation"].startswith(first), finding["recommendation"])
+            self.assertEqual("nsys reported: Installed CUDA driver" in each_said.evidence("no-gpu-activity-recorded"), told)
+            self.assertNotIn("Unable to sample", each_said.evidence("no-gpu-activity-recorded"))
+
+    def test_waiting_for_ranks_has_to_be_recorded_before_it_is_told(self):
+        for said in each(real("two_processes_one_gpu")):
+            self.assertTrue(said.findings["idle-host-code"]["recommendation"].startswith("- **Record MPI**"))
+            self.assertIn("OS calls were recorded and do not tell", said.advice)
+            self.assertEqual(said.findings["idle-launch-call"]["title"], "Idle during blocking copies")
+            self.assertRegex(said.verdict, r"run_pselinv_lin, cuBLAS in C\+\+ \(mpirun\)")
 
     def test_a_driver_that_submits_late_is_one_of_windows(self):
         def on(platform, release):

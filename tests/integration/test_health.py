@@ -67,7 +67,7 @@ PROGRAMS = {
     "tensorrt_nvtx_only": ("Python", "TensorRT", "", "", "inference"),
     "two_processes_one_gpu": ("C++", "CUDA", "", "mpirun", "unknown"),
     "windows_wddm_cc120": ("unknown", "CUDA", "", "", "unknown"),  # no process has a name
-    "wsl_api_without_gpu": ("Python", "CuPy", "QUDA", "mpirun", "simulation"),
+    "wsl_api_without_gpu": ("Python", "CuPy", "QUDA", "", "simulation"),
 }  # all others: C++ and CUDA
 FACTS = {  # what else the trace shows
     "fsdp_2gpu": {("collective", "nccl"), ("runtime", "flash-attention"), ("runtime", "cublaslt"), ("language", "python")},

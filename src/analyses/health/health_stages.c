@@ -146,8 +146,8 @@ static const char *say_first_use(const struct nai_health_checks *c, const struct
         nai_health_say(c, "%s%s%s, %s", said, *said ? "; " : "", nai_health_count(c, f->loading_calls, "loading call"),
                        nai_health_time(c, f->loading_calls_ns));
   if (f->slow_launches)
-    said = nai_health_say(c, "%s%s%s, %s%s longer than usual: loading or compiling", said, *said ? "; " : "",
-                          nai_health_count(c, f->slow_launches, "first launch"),
+    said = nai_health_say(c, "%s%s%s, %s%s more than warm ones take: likely loading or compiling", said,
+                          *said ? "; " : "", nai_health_count(c, f->slow_launches, "slow first launch"),
                           f->slow_launches > 1 ? "together " : "", nai_health_time(c, f->slow_launches_ns));
   return said;
 }
