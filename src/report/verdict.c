@@ -25,9 +25,9 @@ static const char *executable(const struct nai_report *report) {
   return only;
 }
 
-/* "PyTorch training in Python": what the program was recognised as. What a compiled one is called, where no framework is
- * known: "gaussian"; "vecAdd, CUDA exercise in C++"; an interpreter's name says nothing. Else what it is built on: "CUDA
- * program". */
+/* "PyTorch training in Python": what the program was recognised as. What a compiled one is called, where no framework
+ * is known: "gaussian"; "vecAdd, CUDA exercise in C++"; an interpreter's name says nothing. Else what it is built on:
+ * "CUDA program". */
 static void put_what(struct nai_buf *out, const struct nai_report *report) {
   const struct nai_table *workload = nai_report_table(report, "workload");
   for (int64_t i = 0; i < workload->rows; i++) {

@@ -49,7 +49,12 @@ static void look_for_first_work(int64_t *first_work, const struct search *s, uin
   }
 }
 
-/* The longest call before that. */
+/* The runtime makes a context in whatever call comes first, the driver only in calls that are about contexts. */
+static bool may_make_context(const char *call) {
+  return strncmp(call, "cuda", 4) == 0 || strstr(call, "Ctx") || strcmp(call, "cuInit") == 0;
+}
+
+/* The longest call before that which may have made a context. */
 static void look_before_work(uint32_t *longest, const int64_t *first_work, const struct nai_model *m, uint32_t thread) {
   const struct nai_groups *g = &m->api_by_thread;
   int32_t p = m->thread_process[thread];
@@ -57,7 +62,7 @@ static void look_before_work(uint32_t *longest, const int64_t *first_work, const
     uint32_t api = g->order[k];
     if (nai_val(&m->apis.start_ns, api) >= first_work[p])
       return;
-    if (nai_call_ns(m, api) >= MIN_CONTEXT_NS &&
+    if (nai_call_ns(m, api) >= MIN_CONTEXT_NS && may_make_context(nai_model_api_name(m, api)) &&
         (longest[p] == NAI_NO_ROW || nai_call_ns(m, api) > nai_call_ns(m, longest[p])))
       longest[p] = api;
   }
