@@ -244,6 +244,36 @@ class Relations(unittest.TestCase):
         intents, said = export.said("how many step_a per second")
         self.assertNotIn("The second", said)
 
+    def test_what_is_next(self):
+        export = Export("host-bound")
+        work = export.sorted(export.kernels + export.copies + export.memsets)
+        first = of(export.kernels, "step_a")[0]
+        after = next(e for e in work if e.gpu == first.gpu and e.start >= first.end)
+        said = self.check(export, "what runs right after the first step_a", after.start // 1000 * 1000, after.end // 1000 * 1000, after.start - first.end)
+        self.assertIn(f"from {after.start // 1000 / 1e6:.6f} s", said)
+        last = max(of(export.kernels, "step_c"), key=lambda e: e.end)
+        before = max((e for e in export.kernels if e.gpu == last.gpu and e.end <= last.start), key=lambda e: e.start)
+        said = self.check(export, "which kernel runs directly before the last step_c", before.start // 1000 * 1000, before.end // 1000 * 1000, last.start - before.end, begins=before.name)
+        self.assertIn(f"from {before.start // 1000 / 1e6:.6f} s", said)
+        nexts = collections.Counter(next((e.name for e in export.kernels if e.gpu == a.gpu and e.start >= a.end), None) for a in of(export.kernels, "step_a"))
+        (name, count), = nexts.most_common(1)
+        self.check(export, "which kernel comes immediately after step_a", count, len(of(export.kernels, "step_a")), begins=f"{name}")
+        hundredth = export.kernels[21]
+        self.check(export, "when did the 22nd kernel start", begins=f"The 22nd kernel is {hundredth.name}")
+
+    def test_two_processes_by_their_numbers(self):
+        export = Export("training")
+        pids = sorted({e.pid for e in export.ranges})[:2]
+        linear = {pid: statistics.mean(ns(e for e in of(export.ranges, "aten::linear") if e.pid == pid)) for pid in pids}
+        most = max(linear, key=linear.get)
+        self.check(export, f"average cpu time of aten::linear in pid {pids[0]} vs pid {pids[1]}", linear[most], max(linear.values()) - min(linear.values()), max(linear.values()) / min(linear.values()), begins=f"Process {most} has most: ")
+
+    def test_what_is_told_needs_no_second_answer(self):
+        export = Export("host-bound")
+        for question in ("what is the longest kernel and when did it start", "what is the longest CUDA call and which process made it"):
+            done = support.run("ask", export.run, question)
+            self.assertNotIn("No answer to", done.stdout)
+
     def test_when_it_begins_for_each(self):
         export = Export("training")
         begins = collections.defaultdict(list)

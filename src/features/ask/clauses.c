@@ -5,6 +5,7 @@
 #include <strings.h>
 
 static const char openers[] = "how which what whats when where who why is are was were does do did has have can should";
+static const char wh[] = "how which what when where who why"; /* these begin a question behind anything */
 static const char pronouns[] = "they it them those these that";
 
 /* Whether a text begins with a word of a list; *len: of that word. */
@@ -79,7 +80,7 @@ int nai_clauses_split(struct nai_clauses *out, const struct nai_asking *asking, 
   const char *subject;
   size_t len, count;
   *out = (struct nai_clauses){.asked = find_second(&len, question)};
-  if (!out->asked || !begins_with(&count, question, openers))
+  if (!out->asked || !(begins_with(&count, question, openers) || (begins_with(&count, out->asked, wh) && len > count)))
     return NAI_OK;
   const char *first = nai_arena_printf(asking->arena, "%.*s", (int)len, question);
   NAI_TRY(NAI_NEW(q, asking->arena, 1, err));

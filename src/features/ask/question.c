@@ -338,6 +338,15 @@ static bool is_same(const struct nai_answer *answer, size_t second) {
   return one < other ? strcmp(b + other - one, a) == 0 : strcmp(a + one - other, b) == 0;
 }
 
+/* Whether the answer to the first question has what the second asks of its subject: "when did it start", "which process
+ * made it". */
+static bool is_told(const struct nai_answer *answer, const struct nai_clauses *clauses) {
+  const char *said = answer->said.count ? answer->said.items[0].text : "";
+  const bool when = strncasecmp(clauses->asked, "when did it ", strlen("when did it ")) == 0,
+             whose = strncasecmp(clauses->asked, "which process ", strlen("which process ")) == 0;
+  return !clauses->second && ((when && strstr(said, " at ")) || (whose && strstr(said, "pid ")));
+}
+
 /* How many of two questions are answered, each alone and whole: none where that says no more than `answered`, the
  * answer to both as one. */
 static int ask_each(size_t *parts, struct asked each[2], struct nai_clauses *clauses, bool answered,
@@ -386,7 +395,7 @@ int nai_question_ask(struct nai_answer *out, const struct nai_intents *intents, 
     NAI_TRY(conclude(&each[i], err));
   if (!parts)
     NAI_TRY(conclude(&whole, err));
-  if (clauses.asked && out->intent && parts < 2)
+  if (clauses.asked && out->intent && parts < 2 && !is_told(out, &clauses))
     nai_answer_say(&whole.asking, parts ? &out->said : &out->limits, NULL,
                    nai_arena_printf(arena, parts ? "No answer to \"%s\"." : "\"%s\" may need a question of its own.",
                                     clauses.asked));

@@ -11,7 +11,8 @@ static nai_say_fn *const sayers[] = {
     [NAI_RELATION_GAPS] = nai_say_gaps,       [NAI_RELATION_FIRST] = nai_say_first,
     [NAI_RELATION_TREND] = nai_say_trend,     [NAI_RELATION_OUTLIERS] = nai_say_outliers,
     [NAI_RELATION_LATENCY] = nai_say_latency, [NAI_RELATION_COVER] = nai_say_cover,
-    [NAI_RELATION_NTH] = nai_say_nth,         [NAI_RELATION_BESIDE] = nai_say_beside};
+    [NAI_RELATION_NTH] = nai_say_nth,         [NAI_RELATION_FOLLOWS] = nai_say_follows,
+    [NAI_RELATION_BESIDE] = nai_say_beside};
 
 /* "the other levels": those of the second thing without the first. */
 static int leave_out(struct nai_answering *a, const char *names, struct nai_err *err) {
@@ -102,7 +103,7 @@ static bool is_strong(const struct nai_relation *r) {
              of_all = r->kind == NAI_RELATION_SHARE && r->things[1].kind == NAI_THING_OPERATIONS,
              work_in = r->kind == NAI_RELATION_INSIDE && r->things[0].kind == NAI_THING_OPERATIONS;
   const bool nth = r->kind == NAI_RELATION_NTH && (r->nth[0] > 1 || r->nth[1]) && (r->statistic || r->compares);
-  if (ways || moved || of_all || work_in || nth || r->things[0].joined)
+  if (ways || moved || of_all || work_in || nth || r->pair || r->things[0].joined)
     return true;
   return named && ((r->count == 2 && r->kind != NAI_RELATION_INSIDE) || r->kind >= NAI_RELATION_BETWEEN ||
                    r->statistic == NAI_STATISTIC_SPREAD);

@@ -96,6 +96,25 @@ static enum nai_relation_kind read_between(struct nai_relation *out, const struc
   return launch || r->says[SAYS_LATENCY] ? NAI_RELATION_LATENCY : NAI_RELATION_BETWEEN;
 }
 
+/* "what runs right after the first X": X, and behind it what is looked for, operations or the like of X. */
+static enum nai_relation_kind read_follows(struct nai_relation *out, const struct nai_reading *r) {
+  size_t at = 0, named = 0;
+  while (!r->at[at][SAYS_ADJACENT])
+    at++;
+  while (named < out->count && out->things[named].first < at)
+    named++;
+  if (named > 1 || named + 1 != out->count)
+    return NAI_RELATION_NONE;
+  const struct nai_thing x = out->things[named];
+  const enum nai_thing_kind like = nai_thing_is_on_gpu(&x) ? NAI_THING_OPERATIONS : x.kind;
+  out->things[1] = named ? out->things[0] : (struct nai_thing){.kind = like};
+  out->things[0] = x;
+  out->count = 2;
+  out->before = strcmp(r->q->words[at].text, "before") == 0;
+  read_edge(out, r, false, at, r->q->count);
+  return nai_thing_is_on_gpu(&x) == nai_thing_is_on_gpu(&out->things[1]) ? NAI_RELATION_FOLLOWS : NAI_RELATION_NONE;
+}
+
 /* "how long after X begins does the first Y start": the first one after each. */
 static enum nai_relation_kind read_after(struct nai_relation *out, const struct nai_reading *r) {
   size_t middle = out->things[0].behind;
@@ -306,6 +325,8 @@ static bool take_work(struct nai_relation *out) {
 }
 
 static enum nai_relation_kind kind_of(struct nai_relation *out, const struct nai_reading *r) {
+  if (r->says[SAYS_ADJACENT])
+    return read_follows(out, r);
   bool on_gpu = false, on_host = false; /* the host's time of what runs on GPUs is another question */
   for (size_t t = 0; t < out->count; t++)
     *(nai_thing_is_on_gpu(&out->things[t]) ? &on_gpu : &on_host) = true;
@@ -353,6 +374,7 @@ static const uint64_t taken_up[] = {
     [NAI_RELATION_OUTLIERS] = OF(OUTLIER) | OF(MORE) | OF(SLOWER) | OF(OR),
     [NAI_RELATION_NTH] =
         OF(LAST) | OF(END) | OF(BEGIN) | OF(FIRST) | OF(NTH) | OF(OR) | OF(SLOWER) | OF(FASTER) | OF(MORE) | OF(FROM),
+    [NAI_RELATION_FOLLOWS] = OF(ADJACENT) | OF(AFTER) | OF(FIRST) | OF(LAST) | OF(BEGIN),
     [NAI_RELATION_COVER] = OF(WHILE) | OF(COVERED) | OF(BUSY) | OF(GAP) | OF(SHARE) | OF(FROM) | OF(FIRST) | OF(LAST),
     [NAI_RELATION_BESIDE] = OF(WHILE),
     [NAI_RELATION_LATENCY] = OF(LATENCY) | OF(FROM) | OF(OR) | OF(BEGIN) | OF(END) | OF(LAUNCH)};
@@ -407,7 +429,7 @@ int nai_relation_read(struct nai_relation *out, const struct nai_asking *asking,
   for (size_t t = 0; t < out->count && !out->statistic; t++) /* "GPU time" is asked for by its name */
     if (out->things[t].kind == NAI_THING_OPERATIONS)
       out->statistic = NAI_STATISTIC_TOTAL;
-  out->group = group_of(&r);
+  out->group = out->pair ? out->pair : group_of(&r);
   const size_t thing = out->things[0].first; /* "which process has more kernels" */
   if (!out->statistic && out->group && thing && (r.at[thing - 1][SAYS_MORE] || r.at[thing - 1][SAYS_FEWER]))
     out->statistic = NAI_STATISTIC_COUNT;
@@ -416,6 +438,8 @@ int nai_relation_read(struct nai_relation *out, const struct nai_asking *asking,
       (r.says[SAYS_FASTER] || r.says[SAYS_SLOWER]))
     out->statistic = NAI_STATISTIC_RATE;
   out->sizes = r.says[SAYS_BYTES] && has_bytes(&out->things[0]);
+  if (out->sizes && out->statistic == NAI_STATISTIC_TOTAL)
+    out->statistic = NAI_STATISTIC_BYTES;
   const enum nai_says slow = out->statistic == NAI_STATISTIC_RATE ? SAYS_SLOWER : SAYS_FASTER;
   out->less = r.says[SAYS_FEWER] || r.says[SAYS_SHORTEST] || r.says[slow];
   out->yes_no = q->count && nai_word_is_of("is are was were does do did has have any", q->words[0].text) && !q->either;

@@ -29,6 +29,7 @@ enum nai_says {
   SAYS_PER,
   SAYS_FROM,
   SAYS_AFTER,
+  SAYS_ADJACENT, /* "right after", "directly before" */
   SAYS_END,
   SAYS_BEGIN,
   SAYS_FIRST,
@@ -70,9 +71,11 @@ struct nai_reading {
 
 /* relation_words.c: whether a word says how things are related, or what of them is asked. */
 bool nai_says_something(const char *word);
-/* "second": 2; 0: no such number. And the word for it, "last" for -1. */
+/* "second", "2nd": 2; 0: no such number. And the word for it, "last" for -1. */
 int nai_ordinal_of(const char *word);
-const char *nai_ordinal_name(int number);
+void nai_put_ordinal(struct nai_buf *out, int number);
+/* Whether "after" or "before" at word i means the next one. */
+bool nai_is_adjacent(const struct nai_question *question, size_t i);
 /* Reads all words but those of the things. False: one is not understood. */
 bool nai_take_words(struct nai_relation *out, struct nai_reading *reading);
 /* Whether something is said by a word from `first` on, before `behind`. */

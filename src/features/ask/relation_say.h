@@ -19,4 +19,4 @@ nai_say_fn nai_say_numbers, nai_say_inside, nai_say_groups, nai_say_ranking, nai
 /* relation_pairs.c: of two. */
 nai_say_fn nai_say_compared, nai_say_share, nai_say_per, nai_say_cover, nai_say_beside;
 /* relation_times.c: from one to the next, and over time. */
-nai_say_fn nai_say_between, nai_say_gaps, nai_say_latency, nai_say_first, nai_say_nth, nai_say_trend;
+nai_say_fn nai_say_between, nai_say_gaps, nai_say_latency, nai_say_first, nai_say_nth, nai_say_follows, nai_say_trend;

@@ -215,7 +215,8 @@ int nai_say_nth(struct nai_answering *a, struct nai_err *err) {
   for (int side = 0; side < 2 && of[side]; side++) {
     const struct nai_thing_event *e = of[side];
     nai_buf_puts(out, side ? "; the " : both && r->yes_no ? "the " : "The ");
-    nai_buf_printf(out, "%s ", nai_ordinal_name(r->nth[side]));
+    nai_put_ordinal(out, r->nth[side]);
+    nai_buf_putc(out, ' ');
     nai_put_thing(out, &r->things[0], true);
     if (!nai_thing_is_one(&r->things[0]))
       nai_buf_printf(out, " is %s", nai_strings_get(&a->events[0].names, e->name));
@@ -233,9 +234,83 @@ int nai_say_nth(struct nai_answering *a, struct nai_err *err) {
   }
   if (!both || fmax(ns[0], ns[1]) < 1.005 * fmin(ns[0], ns[1]))
     return NAI_OK;
-  nai_buf_printf(out, "; the %s takes ", nai_ordinal_name(r->nth[ns[1] > ns[0]]));
+  nai_buf_puts(out, "; the ");
+  nai_put_ordinal(out, r->nth[ns[1] > ns[0]]);
+  nai_buf_puts(out, " takes ");
   nai_put_factor(out, fmax(ns[0], ns[1]), fmin(ns[0], ns[1]));
   nai_buf_puts(out, " times as long");
+  return NAI_OK;
+}
+
+/* Of its GPU or thread what begins first when it is over, or was over last when it begins; NULL: nothing. */
+static const struct nai_thing_event *neighbor_of(const struct nai_thing_event *of, const struct nai_thing_events *all,
+                                                 bool before) {
+  uint32_t at = (uint32_t)nai_bisect(all->at, all->count, sizeof *all->at, offsetof(struct nai_thing_event, start),
+                                     before ? of->start : of->end);
+  for (; before && at; at--) {
+    const struct nai_thing_event *e = &all->at[at - 1];
+    if (e->gpu == of->gpu && (of->gpu >= 0 || e->tid == of->tid) && e->end <= of->start)
+      return e;
+  }
+  for (; !before && at < all->count; at++)
+    if (all->at[at].gpu == of->gpu && (of->gpu >= 0 || all->at[at].tid == of->tid) && all->at[at].start >= of->end)
+      return &all->at[at];
+  return NULL;
+}
+
+NAI_ORDER(by_most, struct nai_key, {b->key, a->key}, {a->value, b->value})
+
+/* Of several: what is next how often. */
+static int say_neighbors(struct nai_answering *a, struct nai_err *err) {
+  enum { SHOWN = 3 };
+  const struct nai_thing_events *of = &a->events[0], *all = &a->events[1];
+  struct nai_buf *out = &a->said;
+  struct nai_key *names;
+  uint32_t count = 0;
+  NAI_TRY(NAI_NEW(names, nai_answering_arena(a), all->names.count, err));
+  for (uint32_t n = 0; n < all->names.count; n++)
+    names[n].value = n;
+  for (uint32_t i = 0; i < of->count; i++) {
+    const struct nai_thing_event *next = neighbor_of(&of->at[i], all, a->r->before);
+    count += next != NULL;
+    if (next)
+      names[next->name].key++;
+  }
+  a->none = !count;
+  qsort(names, all->names.count, sizeof *names, by_most);
+  for (uint32_t n = 0; n < SHOWN && n < all->names.count && names[n].key; n++) {
+    nai_buf_printf(out, "%s%s: ", n ? ", " : "", nai_strings_get(&all->names, names[n].value));
+    nai_fmt_count(out, (int64_t)names[n].key);
+    nai_buf_puts(out, n ? "" : a->r->before ? " times the last before " : " times the next after ");
+    if (!n)
+      nai_put_count(out, &a->r->things[0], of->count);
+  }
+  return NAI_OK;
+}
+
+int nai_say_follows(struct nai_answering *a, struct nai_err *err) {
+  const struct nai_relation *r = a->r;
+  struct nai_buf *out = &a->said;
+  if (r->from.edge == NAI_EDGE_ANY && a->events[0].count != 1)
+    return say_neighbors(a, err);
+  const struct nai_thing_event *of = edge_of(&a->events[0], r->from.edge, INT64_MIN),
+                               *next = of ? neighbor_of(of, &a->events[1], r->before) : NULL;
+  a->none = !next;
+  if (a->none)
+    return NAI_OK;
+  nai_buf_printf(out, "%s: from ", nai_strings_get(&a->events[1].names, next->name));
+  nai_put_moment(out, next->start);
+  nai_buf_puts(out, " to ");
+  nai_put_moment(out, next->end);
+  nai_buf_puts(out, ", ");
+  nai_fmt_duration(out, (double)(r->before ? of->start - next->end : next->start - of->end));
+  nai_buf_printf(out, " %s the %s", r->before ? "before" : "after",
+                 r->from.edge == NAI_EDGE_FIRST  ? "first "
+                 : r->from.edge == NAI_EDGE_LAST ? "last "
+                                                 : "");
+  nai_put_thing(out, &r->things[0], true);
+  if (of->gpu >= 0)
+    nai_buf_printf(out, " on GPU %" PRId64, of->gpu);
   return NAI_OK;
 }
 

@@ -33,10 +33,11 @@ static const char *const vocabulary[SAYS] = {
     [SAYS_PER] = "per each every",
     [SAYS_FROM] = "between from until till to",
     [SAYS_AFTER] = "after",
+    [SAYS_ADJACENT] = "",
     [SAYS_END] = "end ends finish finishes finished ended finishing",
     [SAYS_BEGIN] = "start starts starting started begin begins beginning",
-    [SAYS_FIRST] = "first",
-    [SAYS_NTH] = "second third fourth fifth sixth seventh eighth ninth tenth 2nd 3rd 4th 5th 6th 7th 8th 9th 10th",
+    [SAYS_FIRST] = "first 1st",
+    [SAYS_NTH] = "second third fourth fifth sixth seventh eighth ninth tenth",
     [SAYS_LAST] = "last final",
     [SAYS_NEXT] = "next following subsequent",
     [SAYS_REST] = "rest others other remaining",
@@ -62,11 +63,20 @@ static const char *const vocabulary[SAYS] = {
     [SAYS_SOMEWHERE] = "",
     [SAYS_NOTHING] = nothing};
 
+static bool says(enum nai_says what, const char *word) {
+  return nai_word_is_of(vocabulary[what], word) || (what == SAYS_NTH && nai_ordinal_of(word) > 1);
+}
+
 bool nai_says_something(const char *word) {
   for (int s = 0; s < SAYS; s++)
-    if (nai_word_is_of(vocabulary[s], word))
+    if (says((enum nai_says)s, word))
       return true;
   return false;
+}
+
+bool nai_is_adjacent(const struct nai_question *q, size_t i) {
+  return i && nai_word_is_of("after before", q->words[i].text) &&
+         nai_word_is_of("right directly immediately straight", q->words[i - 1].text);
 }
 
 static const char *const ordinals[] = {"last",  "first",   "second", "third", "fourth", "fifth",
@@ -77,10 +87,18 @@ int nai_ordinal_of(const char *word) {
   for (int i = 1; i < ORDINALS; i++)
     if (strcmp(word, ordinals[i]) == 0)
       return i;
-  return isdigit((unsigned char)*word) && nai_word_is_of(vocabulary[SAYS_NTH], word) ? atoi(word) : 0;
+  const size_t digits = strspn(word, "0123456789");
+  return digits && digits < 9 && nai_word_is_of("st nd rd th", word + digits) ? atoi(word) : 0;
 }
 
-const char *nai_ordinal_name(int number) { return ordinals[number < 0 ? 0 : number]; }
+void nai_put_ordinal(struct nai_buf *out, int number) {
+  static const char *const endings[] = {"th", "st", "nd", "rd"};
+  const int last = number / 10 % 10 != 1 && number % 10 < 4 ? number % 10 : 0;
+  if (number < ORDINALS)
+    nai_buf_puts(out, ordinals[number < 0 ? 0 : number]);
+  else
+    nai_buf_printf(out, "%d%s", number, endings[last]);
+}
 
 bool nai_relation_is_likely(const struct nai_question *q) {
   static const enum nai_says related[] = {SAYS_SHARE,   SAYS_RATIO,  SAYS_OR,    SAYS_SLOWER,  SAYS_FASTER,
@@ -90,7 +108,7 @@ bool nai_relation_is_likely(const struct nai_question *q) {
                                           SAYS_COVERED, SAYS_NTH,    SAYS_LAST,  SAYS_RATE,    SAYS_BYTES};
   for (size_t i = 0; i < q->count; i++)
     for (size_t s = 0; s < sizeof related / sizeof *related; s++)
-      if (nai_word_is_of(vocabulary[related[s]], q->words[i].text))
+      if (says(related[s], q->words[i].text) || nai_is_adjacent(q, i))
         return true;
   return false;
 }
@@ -111,7 +129,13 @@ static void take_filter(struct nai_relation *out, bool *taken, const struct nai_
   *taken = false;
   if ((!of_stream && !of_process) || strspn(digits, "0123456789") != strlen(digits) || strlen(digits) > 9)
     return;
-  *(of_stream ? &out->filter.stream : &out->filter.pid) = atoi(digits);
+  int64_t *of = of_stream ? &out->filter.stream : &out->filter.pid;
+  if (*of >= 0 || out->pair) { /* "pid 144 vs pid 145" */
+    out->pair = of_stream ? NAI_GROUP_STREAM : NAI_GROUP_PROCESS;
+    *of = -1;
+  } else {
+    *of = atoi(digits);
+  }
   *taken = true;
 }
 
@@ -163,7 +187,7 @@ static void drop_places(struct nai_reading *r, const struct nai_relation *out) {
         const bool place = nai_word_is_of("stream process pid thread", q->words[i].text);
         r->at[i][s] = false;
         r->at[i][SAYS_ON_GPU] = s == SAYS_GPU;
-        r->at[i][SAYS_SOMEWHERE] = place && out->filter.stream < 0 && out->filter.pid < 0;
+        r->at[i][SAYS_SOMEWHERE] = place && out->filter.stream < 0 && out->filter.pid < 0 && !out->pair;
       }
   for (size_t i = 0; i < q->count; i++) /* "per second", "in a second" */
     r->at[i][SAYS_NTH] &= !(i && nai_word_is_of("per a one each every", q->words[i - 1].text));
@@ -180,7 +204,8 @@ bool nai_take_words(struct nai_relation *out, struct nai_reading *r) {
     const struct nai_question_word *w = &q->words[i];
     bool known = r->of_thing[i] || w->ignored || w->of_gpu || is_limit(q, i) || is_one_of_both(q, i);
     for (int s = 0; s < SAYS && !r->of_thing[i]; s++)
-      known |= r->at[i][s] = nai_word_is_of(vocabulary[s], w->text);
+      known |= r->at[i][s] = says((enum nai_says)s, w->text);
+    known |= (r->at[i][SAYS_ADJACENT] = nai_is_adjacent(q, i)) || (i + 1 < q->count && nai_is_adjacent(q, i + 1));
     if (!known && !take_times(out, w->text)) {
       take_filter(out, &known, r, i);
       if (!known)

@@ -1,6 +1,6 @@
 /* The stretch of time that a question is about. */
 #include "features/ask/numbers.h"
-#include "features/ask/relation.h"
+#include "features/ask/relation_reading.h"
 
 /* When the first call, range or sample begins that is recorded. */
 static const char first_event[] =
@@ -97,7 +97,7 @@ static bool read_around(struct around *out, const struct nai_question *q, const 
   *out = (struct around){.side = SIDES};
   for (size_t i = 0; i < q->count && out->side == SIDES; i++)
     for (int side = 0; side < SIDES && out->side == SIDES; side++)
-      if (nai_word_is_of(sides[side], q->words[i].text))
+      if (nai_word_is_of(sides[side], q->words[i].text) && !nai_is_adjacent(q, i)) /* "right after": one event */
         *out = (struct around){.side = (enum side)side, .first = i};
   for (size_t t = 0; t < count && out->side != SIDES && !out->thing; t++)
     if (things[t].first > out->first)
