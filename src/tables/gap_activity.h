@@ -34,6 +34,11 @@
   C(T, off_cpu_ns, TIME, "it did not run")                                                                      \
   C(T, sched_unknown_ns, TIME, "rest: not told")                                                                \
   C(T, preempted_ns, TIME, "of off_cpu_ns: it could have run but another thread did; empty where not recorded") \
+  C(T, woken_by, LABEL,                                                                                         \
+    "host_code: the thread that ran, or had just run, at 80 % or more of the moments at which its sleeps of "   \
+    "0.5 ms or more ended, four times as often as by chance; empty where there is none, or no scheduling")      \
+  C(T, woken_count, COUNT, "sleeps that ended so")                                                              \
+  C(T, sleep_count, COUNT, "of so many")                                                                        \
   C(T, gil_ns, TIME, "about: waiting for Python's interpreter lock; empty without callchains")                  \
   C(T, gc_ns, TIME,                                                                                             \
     "in Python's garbage collection: in the thread's NVTX ranges gc.collect, GC or garbage collection, "        \
@@ -41,5 +46,5 @@
 NAI_TABLE(
     GAP_ACTIVITY, gap_activity, "What the CPU did in idle gaps",
     "The time of one thread in the longest gaps, in the patterns with most time, in its own code, and before and after GPU work",
-    "why a thread waited where no OS runtime call says so; who had the CPU in that time; how many CPUs there are",
+    "why a thread waited where neither an OS runtime call nor woken_by says so; who had the CPU in that time; how many CPUs there are",
     .csv = true)

@@ -3,6 +3,7 @@
 
 #include "model/cpu/activity.h"
 #include "model/cpu/cpu.h"
+#include "model/cpu/wakers.h"
 #include "tables/callchain_frames.h"
 
 enum { US = 1000, MS = 1000000 };
@@ -98,6 +99,51 @@ TEST(scheduling_divides_time) {
   time_of(&c, 0, 1000, &t);
   assert_int_equal(t.unknown_ns, 1000);
   fixture_free(&c.f);
+}
+
+/* --- who wakes it ------------------------------------------------------------------------------- */
+
+static void run_at(struct cpu *c, int32_t thread, int64_t tid, int64_t from, int64_t until, int64_t state) {
+  struct nai_table *t = c->f.in.tables[NAI_IN_SCHED];
+  CELLS(t, from, thread, tid, 0, 1, NAI_NULL_I64, NAI_NULL_I64);
+  CELLS(t, until, thread, tid, 0, 0, state, NAI_NULL_I64);
+}
+
+/* Rounds of 10 ms: the feeder runs for 1 ms and wakes the thread, which runs for 2 ms; another thread runs most of the
+ * time, and one runs elsewhere in the round. */
+TEST(whom_a_thread_waits_for) {
+  enum { ROUNDS = 12, SLEEPING = 2, RUNNING = 1, FEEDER = 71, BUSY = 72, OTHER = 73 };
+  for (int missed = 3; missed < 5; missed++) { /* the first, which is not known, and 2 or 3 of 11 others */
+    struct nai_arena arena = {0};
+    struct nai_wakes wakes = {0};
+    struct cpu c;
+    struct nai_err err;
+    begin(&c);
+    int32_t threads[3];
+    for (int i = 0; i < 3; i++)
+      threads[i] = fixture_thread(&c.f, c.process, FEEDER + i);
+    for (int64_t i = 0; i < ROUNDS; i++) {
+      const int64_t at = i * 10 * MS;
+      run_at(&c, threads[0], c.tid + 1, at + (i < missed ? 3 : 0) * MS, at + (i < missed ? 4 : 1) * MS, SLEEPING);
+      run_at(&c, c.thread, c.tid, at + MS + 50 * US, at + 3 * MS, SLEEPING);
+      run_at(&c, threads[1], c.tid + 2, at + 100 * US, at + 9 * MS, SLEEPING);
+      run_at(&c, threads[2], c.tid + 3, at + 5 * MS, at + 6 * MS, SLEEPING);
+    }
+    run_at(&c, c.thread, c.tid, 200 * MS, 201 * MS, RUNNING);
+    run_at(&c, c.thread, c.tid, 202 * MS, 203 * MS, SLEEPING);            /* behind no sleep */
+    run_at(&c, c.thread, c.tid, 203 * MS + 400 * US, 204 * MS, SLEEPING); /* behind a short one */
+    fixture_build(&c.f);
+    assert_int_equal(nai_wakes_add(&wakes, &c.f.m, c.tid, 0, ROUNDS * 10 * MS, &arena, &err), NAI_OK);
+    assert_int_equal(nai_wakes_add(&wakes, &c.f.m, c.tid, 201 * MS, 300 * MS, &arena, &err), NAI_OK);
+    assert_int_equal(wakes.count, ROUNDS - 1); /* what precedes the first is not known */
+    const struct nai_waker waker = nai_waker_of(&wakes, &c.f.m, c.tid);
+    assert_int_equal(waker.thread, missed == 3 ? threads[0] : -1);
+    assert_int_equal(waker.count, missed == 3 ? ROUNDS - missed : 0);
+    wakes.count = 9; /* too few */
+    assert_int_equal(nai_waker_of(&wakes, &c.f.m, c.tid).thread, -1);
+    nai_arena_free(&arena);
+    fixture_free(&c.f);
+  }
 }
 
 /* --- functions of callchains ------------------------------------------------------------------ */

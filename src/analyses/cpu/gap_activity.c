@@ -98,6 +98,17 @@ static void add_functions(struct GAP_ACTIVITY_row *row, const struct nai_model *
       row->launched_from = nai_activity_name(m, &a->shares[i]);
 }
 
+/* Whom the thread waits for, as far as scheduling tells. */
+static void add_waker(struct GAP_ACTIVITY_row *row, const struct nai_node_io *io, const struct nai_gap_subject *s) {
+  const int64_t tid = nai_get_i64(io->model->tables[NAI_IN_THREADS], s->thread, THREADS_global_tid);
+  const struct nai_waker waker = nai_waker_of(&s->wakes, io->model, tid);
+  if (waker.thread < 0)
+    return;
+  row->woken_by = nai_thread_label(io->model, waker.thread, io->arena);
+  row->woken_count = waker.count;
+  row->sleep_count = s->wakes.count;
+}
+
 static int put_subject(const struct nai_node_io *io, const struct nai_gap_subject *s, bool knows_collections,
                        struct nai_err *err) {
   static const char *const scopes[NAI_SCOPES] = {"gap", "pattern", "host_code", "set_up", "before_work", "after_work"};
@@ -116,6 +127,7 @@ static int put_subject(const struct nai_node_io *io, const struct nai_gap_subjec
     row.activity = activity.len ? nai_buf_str(&activity) : NULL;
     add_evidence(&row, m, &s->does, knows_collections);
     add_functions(&row, m, &s->does);
+    add_waker(&row, io, s);
   }
   GAP_ACTIVITY_add(io->out[0], &row);
   return nai_buf_check(&activity, err);

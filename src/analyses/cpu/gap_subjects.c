@@ -151,8 +151,11 @@ static int take_own_code(struct nai_gap_subjects *s, uint32_t *span, struct nai_
   struct nai_gap_subject *subject,
       like = {.scope = NAI_SCOPE_HOST_CODE, .gpu = gap->gpu, .thread = thread_of(m, gap), .pattern = -1, .gap = *gap};
   NAI_TRY(collect(&subject, s, &like, INT64_MIN | nai_key_pair(gap->gpu, (uint32_t)like.thread), err));
-  for (size_t i = 0; i < when->count; i++)
+  const int64_t tid = nai_get_i64(m->tables[NAI_IN_THREADS], like.thread, THREADS_global_tid);
+  for (size_t i = 0; i < when->count; i++) {
     NAI_TRY(look_at(s, subject, when->v[i].start, when->v[i].end, err));
+    NAI_TRY(nai_wakes_add(&subject->wakes, m, tid, when->v[i].start, when->v[i].end, s->arena, err));
+  }
   return NAI_OK;
 }
 

@@ -5,6 +5,7 @@
 #include "analyses/node.h"
 #include "model/cpu/activity.h"
 #include "model/cpu/collections.h"
+#include "model/cpu/wakers.h"
 #include "model/idle/idle.h"
 
 /* In the order of the table. */
@@ -27,6 +28,7 @@ struct nai_gap_subject {
   struct nai_idle_gap gap; /* the gap, or the longest of many (the earliest of equals) */
   int64_t gaps;            /* how many */
   struct nai_activity does;
+  struct nai_wakes wakes; /* of host code */
 };
 
 struct nai_gap_subjects {

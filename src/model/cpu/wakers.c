@@ -1,0 +1,65 @@
+#include "model/cpu/wakers.h"
+
+enum { SHORTEST_SLEEP_NS = 500 * 1000, NEAR_NS = 100 * 1000, FEWEST = 10, MOST_PCT = 80, TIMES_BY_CHANCE = 4 };
+enum { STATE_RUNNING = 1 };
+
+int nai_wakes_add(struct nai_wakes *wakes, const struct nai_model *m, int64_t global_tid, int64_t start, int64_t end,
+                  struct nai_arena *arena, struct nai_err *err) {
+  const struct nai_cpu_rows *rows = &m->cpu->sched;
+  const struct SCHED_EVENTS_columns *c = &m->cpu->sched_events;
+  const struct nai_cpu_thread *thread = nai_cpu_find(rows, global_tid);
+  if (!thread)
+    return NAI_OK;
+  const uint32_t last = thread->first + thread->count;
+  uint32_t i = nai_rows_from(rows->order, thread->first, last, &c->time_ns, start);
+  for (i += i == thread->first; i < last && nai_at(&c->time_ns, rows->order[i]) < end; i++) {
+    const uint32_t row = rows->order[i], before = rows->order[i - 1];
+    const int64_t at = nai_at(&c->time_ns, row);
+    if (nai_at(&c->is_in, row) != 1 || nai_at(&c->is_in, before) == 1 ||
+        at - nai_at(&c->time_ns, before) < SHORTEST_SLEEP_NS || nai_at(&c->thread_state, before) == STATE_RUNNING)
+      continue;
+    NAI_TRY(NAI_ROOM(wakes->at, wakes->capacity, wakes->count, arena, err));
+    wakes->at[wakes->count++] = at;
+  }
+  return NAI_OK;
+}
+
+/* How often a thread runs at these times or just before, and the time of all its runs and what is near behind them. */
+static uint32_t count_near(int64_t *near_ns, const struct nai_wakes *wakes, const struct nai_model *m,
+                           const struct nai_cpu_thread *thread) {
+  const struct SCHED_EVENTS_columns *c = &m->cpu->sched_events;
+  const uint32_t *order = m->cpu->sched.order;
+  const int64_t first = wakes->at[0], last = wakes->at[wakes->count - 1];
+  uint32_t hits = 0, at = 0;
+  *near_ns = 0;
+  for (uint32_t i = thread->first; i + 1 < thread->first + thread->count; i++) {
+    if (nai_at(&c->is_in, order[i]) != 1)
+      continue;
+    int64_t from = nai_at(&c->time_ns, order[i]), until = nai_at(&c->time_ns, order[i + 1]) + NEAR_NS;
+    for (; at < wakes->count && wakes->at[at] <= until; at++)
+      hits += wakes->at[at] >= from;
+    from = from > first ? from : first;
+    until = until < last ? until : last;
+    *near_ns += until > from ? until - from : 0;
+  }
+  return hits;
+}
+
+struct nai_waker nai_waker_of(const struct nai_wakes *wakes, const struct nai_model *m, int64_t global_tid) {
+  const struct nai_cpu_rows *rows = &m->cpu->sched;
+  struct nai_waker found = {.thread = -1};
+  for (uint32_t t = 0; wakes->count >= FEWEST && t < rows->thread_count; t++) {
+    const struct nai_cpu_thread *thread = &rows->threads[t];
+    const int64_t row = nai_at(&m->cpu->sched_events.thread, rows->order[thread->first]);
+    int64_t near_ns;
+    if (thread->global_tid == global_tid || row < 0)
+      continue;
+    const uint32_t hits = count_near(&near_ns, wakes, m, thread);
+    const double span = (double)(wakes->at[wakes->count - 1] - wakes->at[0]);
+    if (hits <= found.count || 100 * (uint64_t)hits < MOST_PCT * (uint64_t)wakes->count ||
+        TIMES_BY_CHANCE * (double)near_ns * wakes->count > hits * span)
+      continue;
+    found = (struct nai_waker){(int32_t)row, hits};
+  }
+  return found;
+}
