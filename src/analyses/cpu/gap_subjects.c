@@ -179,30 +179,6 @@ static int take_many(struct nai_gap_subjects *s, struct nai_err *err) {
 
 /* --- before and after GPU work -------------------------------------------------------------------- */
 
-static int64_t seen(const struct nai_cpu_rows *rows, const struct nai_table *t, int column, int64_t global_tid,
-                    bool last) {
-  const struct nai_cpu_thread *thread = nai_cpu_find(rows, global_tid);
-  if (!thread)
-    return NAI_NULL_I64;
-  return nai_get_i64(t, rows->order[thread->first + (last ? thread->count - 1 : 0)], column);
-}
-
-/* When the thread is heard of first or last, beside CUDA; NAI_NULL_I64 for never. */
-static int64_t thread_seen(const struct nai_model *m, int32_t thread, bool last) {
-  const struct nai_groups *g = nai_model_osrt_calls(m);
-  int64_t tid = nai_get_i64(m->tables[NAI_IN_THREADS], thread, THREADS_global_tid);
-  int64_t times[] = {seen(&m->cpu->sched, m->tables[NAI_IN_SCHED], SCHED_EVENTS_time_ns, tid, last),
-                     seen(&m->cpu->samples, m->tables[NAI_IN_SAMPLES], SAMPLE_EVENTS_time_ns, tid, last), NAI_NULL_I64};
-  int64_t found = NAI_NULL_I64;
-  if (g && g->first[thread] < g->first[thread + 1])
-    times[2] = nai_get_i64(m->tables[NAI_IN_OSRT], g->order[last ? g->first[thread + 1] - 1 : g->first[thread]],
-                           last ? OSRT_EVENTS_end_ns : OSRT_EVENTS_start_ns);
-  for (size_t i = 0; i < sizeof times / sizeof *times; i++)
-    if (times[i] != NAI_NULL_I64 && (found == NAI_NULL_I64 || (last ? times[i] > found : times[i] < found)))
-      found = times[i];
-  return found;
-}
-
 /* The CUDA calls of a process that begin first and last, NAI_NO_ROW for none. */
 struct outer_calls {
   uint32_t first, last;
@@ -264,8 +240,8 @@ static int take_outside(struct nai_gap_subjects *s, struct nai_err *err) {
     struct nai_interval work = work_of(m, &of[p]);
     int32_t last_thread = nai_val_i32(&m->apis.thread, of[p].last);
     int64_t call = nai_val(&m->apis.start_ns, of[p].first), left = nai_val(&m->apis.end_ns, of[p].last),
-            begin = thread_seen(m, nai_val_i32(&m->apis.thread, of[p].first), false),
-            end = thread_seen(m, last_thread, true);
+            begin = nai_thread_seen(m, nai_val_i32(&m->apis.thread, of[p].first), false),
+            end = nai_thread_seen(m, last_thread, true);
     if (begin != NAI_NULL_I64)
       NAI_TRY(take_stretch(s, NAI_SCOPE_SET_UP, of[p].first, begin > 0 ? begin : 0, call, err));
     NAI_TRY(take_stretch(s, NAI_SCOPE_BEFORE_WORK, of[p].first, call, work.start, err));

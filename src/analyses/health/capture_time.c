@@ -352,26 +352,54 @@ static bool start_is_recorded(const struct nai_health_checks *c) {
   return c->h.whole && (c->h.host_watched || c->h.profiler_start_ns || c->first_use.contexts);
 }
 
-/* The profiler's last work in a process. */
-static bool program_has_exited(const struct nai_model *m) {
+/* The profiler's last work in a process. Before 2023 it has the name of any flush, behind the last CUDA call: then
+ * *sure is false, and the program may go on. */
+static bool program_has_exited(bool *sure, const struct nai_model *m, int64_t last_call) {
   const struct nai_table *t = m->tables[NAI_IN_OVERHEAD];
-  bool exited = false;
-  for (int64_t i = 0; i < t->rows && !exited; i++)
-    exited = strstr(nai_get_str(t, i, OVERHEAD_EVENTS_name), "flush on process exit") != NULL;
-  return exited;
+  bool flushed = false;
+  *sure = false;
+  for (int64_t i = 0; i < t->rows && !*sure; i++) {
+    const char *name = nai_get_str(t, i, OVERHEAD_EVENTS_name);
+    const bool flush = strcmp(name, "CUDA profiling data flush") == 0 || strstr(name, "data flush overhead");
+    *sure = strstr(name, "flush on process exit") != NULL;
+    flushed = flushed || (flush && nai_get_i64(t, i, OVERHEAD_EVENTS_start_ns) >= last_call);
+  }
+  return *sure || flushed;
+}
+
+/* The last sign of processes that call CUDA, and of what ran for them. */
+static int find_last_sign(int64_t *last, const struct nai_health_checks *c, struct nai_err *err) {
+  const struct nai_model *m = c->m;
+  bool *calls;
+  NAI_TRY(NAI_NEW(calls, c->io->arena, m->process_count, err));
+  *last = c->h.last_event;
+  for (uint32_t t = 0; t < m->thread_count; t++)
+    if (m->thread_process[t] >= 0 && m->api_by_thread.first[t + 1] > m->api_by_thread.first[t])
+      calls[m->thread_process[t]] = true;
+  for (uint32_t t = 0; t < m->thread_count; t++) {
+    const bool of_program = m->thread_process[t] >= 0 && calls[m->thread_process[t]];
+    const int64_t seen = of_program ? nai_thread_seen(m, (int32_t)t, true) : NAI_NULL_I64;
+    *last = seen != NAI_NULL_I64 && seen > *last ? seen : *last;
+  }
+  return NAI_OK;
 }
 
 /* A cut of a longer session, and a capture that goes on behind the program's exit: events are what there is. */
-static void take_not_recorded(struct division *d) {
+static int take_not_recorded(struct division *d, struct nai_err *err) {
   const struct nai_health *h = &d->c->h;
   struct nai_interval head = {0, h->first_event}, tail = {h->last_event, d->end};
+  bool sure;
+  const bool exited = program_has_exited(&sure, d->c->m, h->last_call_end) && h->whole;
   if (h->first_event == NAI_NULL_I64)
-    return;
+    return NAI_OK;
   if (!start_is_recorded(d->c) && head.start < head.end)
     take(d, NAI_CAPTURE_NOT_RECORDED, "host", &(struct nai_intervals){.v = &head, .count = 1});
-  if ((!h->whole || program_has_exited(d->c->m)) && tail.start < tail.end)
-    take(d, h->whole ? NAI_CAPTURE_EXITED : NAI_CAPTURE_NOT_RECORDED, "host",
+  if (exited && !sure)
+    NAI_TRY(find_last_sign(&tail.start, d->c, err));
+  if ((!h->whole || exited) && tail.start < tail.end)
+    take(d, exited ? NAI_CAPTURE_EXITED : NAI_CAPTURE_NOT_RECORDED, "host",
          &(struct nai_intervals){.v = &tail, .count = 1});
+  return NAI_OK;
 }
 
 static void put_parts(const struct division *d) {
@@ -389,7 +417,7 @@ int nai_capture_time_put(const struct nai_health_checks *c, struct nai_err *err)
   NAI_SCOPED(division) d = {.c = c, .end = c->h.capture_ns > c->h.last_event ? c->h.capture_ns : c->h.last_event};
   nai_intervals_add(&d.left, 0, d.end);
   NAI_TRY(gather_profiler(&d, err));
-  take_not_recorded(&d);
+  NAI_TRY(take_not_recorded(&d, err));
   NAI_TRY(gather_spans(&d, err));
   NAI_TRY(d.done ? divide_gpus(&d, err) : divide_host(&d, err));
   put_parts(&d);

@@ -158,6 +158,31 @@ void nai_activity_add_launch(struct nai_activity *a, const struct nai_model *m, 
     add(a, &like, 0, 1, NULL);
 }
 
+/* --- signs of life ------------------------------------------------------------------------------ */
+
+static int64_t seen(const struct nai_cpu_rows *rows, const struct nai_table *t, int column, int64_t global_tid,
+                    bool last) {
+  const struct nai_cpu_thread *thread = nai_cpu_find(rows, global_tid);
+  if (!thread)
+    return NAI_NULL_I64;
+  return nai_get_i64(t, rows->order[thread->first + (last ? thread->count - 1 : 0)], column);
+}
+
+int64_t nai_thread_seen(const struct nai_model *m, int32_t thread, bool last) {
+  const struct nai_groups *g = nai_model_osrt_calls(m);
+  int64_t tid = nai_get_i64(m->tables[NAI_IN_THREADS], thread, THREADS_global_tid);
+  int64_t times[] = {seen(&m->cpu->sched, m->tables[NAI_IN_SCHED], SCHED_EVENTS_time_ns, tid, last),
+                     seen(&m->cpu->samples, m->tables[NAI_IN_SAMPLES], SAMPLE_EVENTS_time_ns, tid, last), NAI_NULL_I64};
+  int64_t found = NAI_NULL_I64;
+  if (g && g->first[thread] < g->first[thread + 1])
+    times[2] = nai_get_i64(m->tables[NAI_IN_OSRT], g->order[last ? g->first[thread + 1] - 1 : g->first[thread]],
+                           last ? OSRT_EVENTS_end_ns : OSRT_EVENTS_start_ns);
+  for (size_t i = 0; i < sizeof times / sizeof *times; i++)
+    if (times[i] != NAI_NULL_I64 && (found == NAI_NULL_I64 || (last ? times[i] > found : times[i] < found)))
+      found = times[i];
+  return found;
+}
+
 /* --- all of it -------------------------------------------------------------------------------- */
 
 void nai_activity_add(struct nai_activity *a, struct nai_moment *at, const struct nai_model *m, uint32_t thread,
@@ -179,8 +204,9 @@ static int by_layer(const void *pa, const void *pb, void *model) {
 }
 
 void nai_activity_finish(struct nai_activity *a, const struct nai_model *m) {
-  int64_t whole = a->samples * m->cpu->period_ns;
-  int64_t shown = whole < a->ns ? whole : a->ns;
+  const bool scheduled = a->cpu.on_ns || a->cpu.off_ns;
+  const int64_t whole = a->samples * m->cpu->period_ns, most = scheduled ? a->ns - a->cpu.off_ns : a->ns;
+  const int64_t shown = whole < most ? whole : most; /* samples are of threads that run */
   for (uint32_t i = 0; i < a->keys.count; i++)
     if (a->shares[i].layer == NAI_ACTIVITY_SAMPLES) {
       a->shares[i].ns = shown / a->samples * a->shares[i].count + shown % a->samples * a->shares[i].count / a->samples;

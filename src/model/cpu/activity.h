@@ -52,6 +52,9 @@ void nai_activity_add_launch(struct nai_activity *activity, const struct nai_mod
 /* Once all is added: gives samples their time and sorts shares by layer, then time, then name. */
 void nai_activity_finish(struct nai_activity *activity, const struct nai_model *model);
 
+/* When a thread (row of threads) is heard of first or last, beside CUDA; NAI_NULL_I64 for never. */
+int64_t nai_thread_seen(const struct nai_model *model, int32_t thread, bool last);
+
 /* The name of a share. */
 const char *nai_activity_name(const struct nai_model *model, const struct nai_activity_share *share);
 /* The share that says most about the time, NULL where none takes a tenth of it. */
