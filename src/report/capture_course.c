@@ -134,12 +134,14 @@ void nai_capture_course_parts(struct nai_buf *out, const struct nai_report *repo
     nai_buf_putc(out, ')');
 }
 
-/* Phases that are recorded, or that are not; `separator` before the first. */
+/* Phases that are recorded, or that are not; `separator` before the first. Less than a thousandth is nobody's matter.
+ */
 static void put_phases(struct nai_buf *out, const struct nai_report *report, const struct nai_capture_course *course,
                        bool recorded, const char *separator) {
   bool many = nai_report_table(report, "gpu_active")->rows > 1; /* each of them is active for less */
   for (int phase = 0; phase < NAI_CAPTURE_PHASE_COUNT; phase++) {
-    if (!course->ns[phase] || nai_capture_phase_is_recorded(phase) != recorded)
+    if (!course->ns[phase] || nai_capture_phase_is_recorded(phase) != recorded ||
+        (recorded && course->ns[phase] < course->recorded / 1000))
       continue;
     nai_buf_puts(out, separator);
     nai_fmt_duration(out, (double)course->ns[phase]);
