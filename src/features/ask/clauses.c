@@ -14,6 +14,16 @@ static bool begins_with(size_t *len, const char *text, const char *list) {
   return *len && nai_word_place(list, text, *len);
 }
 
+/* Whether what follows the first `len` bytes is a question of its own: behind one, or behind as much as may be asked.
+ */
+static bool is_second(const char *text, size_t len, const char *second) {
+  enum { ENOUGH_BLANKS = 2 };
+  size_t word, blanks = 0;
+  for (size_t i = 0; i < len; i++)
+    blanks += text[i] == ' ';
+  return begins_with(&word, text, openers) || (blanks >= ENOUGH_BLANKS && begins_with(&word, second, wh));
+}
+
 /* Where the second question begins, outside of quotes, and the first ends; NULL: there is one only. */
 static const char *find_second(size_t *first_len, const char *text) {
   static const char *const between[] = {", and ", " and ", " & ", ", ", "? "};
@@ -80,7 +90,7 @@ int nai_clauses_split(struct nai_clauses *out, const struct nai_asking *asking, 
   const char *subject;
   size_t len, count;
   *out = (struct nai_clauses){.asked = find_second(&len, question)};
-  if (!out->asked || !(begins_with(&count, question, openers) || (begins_with(&count, out->asked, wh) && len > count)))
+  if (!out->asked || !is_second(question, len, out->asked))
     return NAI_OK;
   const char *first = nai_arena_printf(asking->arena, "%.*s", (int)len, question);
   NAI_TRY(NAI_NEW(q, asking->arena, 1, err));

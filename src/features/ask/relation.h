@@ -110,7 +110,7 @@ enum nai_relation_kind {
   NAI_RELATION_TREND,    /* X early and late */
   NAI_RELATION_OUTLIERS, /* X that take much longer than its median */
   NAI_RELATION_LATENCY,  /* from the call to the start of what it launched */
-  NAI_RELATION_FOLLOWS,  /* what begins next behind X, or was over last before it */
+  NAI_RELATION_FOLLOWS,  /* what begins next behind X, or began last before it */
   NAI_RELATION_COVER,    /* the time of X in which some Y runs */
   NAI_RELATION_BESIDE    /* what the CPU does while X runs */
 };
@@ -133,7 +133,7 @@ struct nai_relation {
   int nth[2];             /* from 1 on; -1: the last one; 0: none */
   const char *without;    /* a name that is left out, between line breaks; or NULL */
   double times;           /* of an outlier */
-  bool before;            /* what was over last */
+  bool before;            /* what began last before it */
   bool yes_no, less;      /* less: which one has least */
   enum nai_moment moment; /* of groups: which one begins or ends last, or first (`less`) */
   bool balanced;          /* of groups: how far they are apart */

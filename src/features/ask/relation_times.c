@@ -242,7 +242,8 @@ int nai_say_nth(struct nai_answering *a, struct nai_err *err) {
   return NAI_OK;
 }
 
-/* Of its GPU or thread what begins first when it is over, or was over last when it begins; NULL: nothing. */
+/* Of its GPU or thread what begins first when it is over, or began last of what is over when it begins; NULL: nothing.
+ */
 static const struct nai_thing_event *neighbor_of(const struct nai_thing_event *of, const struct nai_thing_events *all,
                                                  bool before) {
   uint32_t at = (uint32_t)nai_bisect(all->at, all->count, sizeof *all->at, offsetof(struct nai_thing_event, start),

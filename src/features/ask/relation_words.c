@@ -106,10 +106,13 @@ bool nai_relation_is_likely(const struct nai_question *q) {
                                           SAYS_OUTLIER, SAYS_SPREAD, SAYS_GAP,   SAYS_LATENCY, SAYS_CONSECUTIVE,
                                           SAYS_WITHOUT, SAYS_REST,   SAYS_AFTER, SAYS_TIME,    SAYS_WHILE,
                                           SAYS_COVERED, SAYS_NTH,    SAYS_LAST,  SAYS_RATE,    SAYS_BYTES};
-  for (size_t i = 0; i < q->count; i++)
-    for (size_t s = 0; s < sizeof related / sizeof *related; s++)
-      if (says(related[s], q->words[i].text) || nai_is_adjacent(q, i))
-        return true;
+  for (size_t i = 0; i < q->count; i++) {
+    bool likely = nai_is_adjacent(q, i);
+    for (size_t s = 0; s < sizeof related / sizeof *related && !likely; s++)
+      likely = says(related[s], q->words[i].text);
+    if (likely)
+      return true;
+  }
   return false;
 }
 

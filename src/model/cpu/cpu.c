@@ -33,8 +33,6 @@ const struct nai_cpu_thread *nai_cpu_find(const struct nai_cpu_rows *rows, int64
 
 /* --- time on and off a CPU -------------------------------------------------------------------- */
 
-enum { STATE_RUNNING = 1 }; /* of a row that stops: the thread could have gone on */
-
 /* What the stretch from one row of a thread to its next is. */
 static void add_stretch(struct nai_cpu_time *time, const struct SCHED_EVENTS_columns *c, uint32_t row, uint32_t next,
                         int64_t ns) {
@@ -46,7 +44,7 @@ static void add_stretch(struct nai_cpu_time *time, const struct SCHED_EVENTS_col
     time->on_ns += ns;
   } else {
     time->off_ns += ns;
-    time->preempted_ns += nai_at(&c->thread_state, row) == STATE_RUNNING ? ns : 0;
+    time->preempted_ns += nai_at(&c->thread_state, row) == NAI_SCHED_RUNNABLE ? ns : 0;
   }
 }
 
@@ -117,7 +115,7 @@ static int begin_cpu(struct nai_model *m, struct nai_err *err) {
   *sched = SCHED_EVENTS_columns_of(m->tables[NAI_IN_SCHED]);
   *samples = SAMPLE_EVENTS_columns_of(m->tables[NAI_IN_SAMPLES]);
   for (uint32_t i = 0; i < sched->n && !cpu->tells_runnable; i++)
-    cpu->tells_runnable = nai_at(&sched->is_in, i) == 0 && nai_at(&sched->thread_state, i) == STATE_RUNNING;
+    cpu->tells_runnable = nai_at(&sched->is_in, i) == 0 && nai_at(&sched->thread_state, i) == NAI_SCHED_RUNNABLE;
   const struct nai_column *const sched_order[] = {&sched->global_tid, &sched->time_ns, &sched->is_in, &sched->cpu},
                                  *const sample_order[] = {&samples->global_tid, &samples->time_ns, &samples->cpu,
                                                           &samples->callchain_id};

@@ -20,6 +20,7 @@ struct nai_cpu_rows {
   uint32_t thread_count;
 };
 
+enum { NAI_SCHED_RUNNABLE = 1 }; /* sched_events.thread_state of a row that stops: the thread could have gone on */
 enum { NAI_CHAIN_GIL = 1, NAI_CHAIN_GC = 2 }; /* in Python's interpreter lock; in its garbage collection */
 
 /* A callchain and the function it stands for: the innermost one that is the program's own, else of a library. */

@@ -1,7 +1,6 @@
 #include "model/cpu/wakers.h"
 
 enum { SHORTEST_SLEEP_NS = 500 * 1000, NEAR_NS = 100 * 1000, FEWEST = 10, MOST_PCT = 80, TIMES_BY_CHANCE = 4 };
-enum { STATE_RUNNING = 1 };
 
 int nai_wakes_add(struct nai_wakes *wakes, const struct nai_model *m, int64_t global_tid, int64_t start, int64_t end,
                   struct nai_arena *arena, struct nai_err *err) {
@@ -16,7 +15,7 @@ int nai_wakes_add(struct nai_wakes *wakes, const struct nai_model *m, int64_t gl
     const uint32_t row = rows->order[i], before = rows->order[i - 1];
     const int64_t at = nai_at(&c->time_ns, row);
     if (nai_at(&c->is_in, row) != 1 || nai_at(&c->is_in, before) == 1 ||
-        at - nai_at(&c->time_ns, before) < SHORTEST_SLEEP_NS || nai_at(&c->thread_state, before) == STATE_RUNNING)
+        at - nai_at(&c->time_ns, before) < SHORTEST_SLEEP_NS || nai_at(&c->thread_state, before) == NAI_SCHED_RUNNABLE)
       continue;
     NAI_TRY(NAI_ROOM(wakes->at, wakes->capacity, wakes->count, arena, err));
     wakes->at[wakes->count++] = at;
