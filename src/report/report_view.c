@@ -7,7 +7,9 @@
 #include "base/text.h"
 #include "sql/sql.h"
 #include "tables/gpu_idle_gaps.h"
+#include "tables/capabilities.h"
 #include "tables/capture.h"
+#include "tables/capture_health.h"
 #include "tables/comm_ops.h"
 #include "tables/gpu_active.h"
 #include "tables/gpu_utilization.h"
@@ -394,6 +396,29 @@ static void fill_tables(struct nai_view *root, const struct nai_report *report, 
   put_contents(root, tables);
 }
 
+static bool is_recorded(const struct nai_report *report, const char *capability) {
+  const struct nai_table *t = nai_report_table(report, "capabilities");
+  bool is = false;
+  for (int64_t i = 0; i < t->rows; i++)
+    is |= nai_get_i64(t, i, CAPABILITIES_available) == 1 &&
+          strcmp(nai_get_str(t, i, CAPABILITIES_capability), capability) == 0;
+  return is;
+}
+
+/* What the host did is told by these, as far as they are there and do not disturb it. */
+static void put_limits(struct nai_view *root, const struct nai_report *report) {
+  static const char *const kinds[] = {"NVTX", "OS runtime calls", "thread scheduling", "CPU samples"};
+  const struct nai_table *health = nai_report_table(report, "capture_health");
+  NAI_SCOPED(nai_buf) limits = {0};
+  for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+    if (!is_recorded(report, kinds[i]))
+      nai_buf_printf(&limits, "%s%s", limits.len ? ", " : "Not recorded: ", kinds[i]);
+  const int64_t dense = nai_find_str(health, CAPTURE_HEALTH_check, "nvtx_dense");
+  if (dense >= 0 && strcmp(nai_get_str(health, dense, CAPTURE_HEALTH_state), "note") == 0)
+    nai_buf_printf(&limits, "%sNVTX ranges are so dense that they slow the host", limits.len ? ". " : "");
+  nai_view_put_buf(root, "limits", NAI_TEXT_TRUSTED, &limits);
+}
+
 static bool fill_late(struct nai_view *root, const char *key, size_t len, const void *ctx) {
   const struct nai_report *report = ctx;
   bool is_it = (len == 6 && memcmp(key, "tables", 6) == 0) || (len > 4 && memcmp(key, "has_", 4) == 0);
@@ -417,6 +442,7 @@ struct nai_view *nai_report_view(const struct nai_report *report, int top, bool 
   nai_view_put_bool(root, "details", details);
   nai_view_put_int(root, "top", top);
   nai_report_put_findings(root, report);
+  put_limits(root, report);
   put_bars(root, report);
   put_capture(root, report);
   put_serving(root, report);
