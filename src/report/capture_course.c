@@ -134,8 +134,7 @@ void nai_capture_course_parts(struct nai_buf *out, const struct nai_report *repo
     nai_buf_putc(out, ')');
 }
 
-/* Phases that are recorded, or that are not; `separator` before the first. Less than a thousandth is nobody's matter.
- */
+/* Phases that are recorded, those below a thousandth left out, or that are not; `separator` before the first. */
 static void put_phases(struct nai_buf *out, const struct nai_report *report, const struct nai_capture_course *course,
                        bool recorded, const char *separator) {
   bool many = nai_report_table(report, "gpu_active")->rows > 1; /* each of them is active for less */

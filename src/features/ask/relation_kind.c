@@ -56,8 +56,10 @@ static bool read_nth(struct nai_relation *out, const struct nai_reading *r) {
       out->nth[count++] = r->at[i][SAYS_LAST] ? -1 : nai_ordinal_of(r->q->words[i].text);
   if (out->statistic == NAI_STATISTIC_LONGEST || out->statistic == NAI_STATISTIC_SHORTEST ||
       (r->says[SAYS_MORE] && !r->says[SAYS_OR]))
-    return false;                                                                    /* "the second slowest" */
-  const bool when = r->says[SAYS_FIRST] && r->says[SAYS_BEGIN] && q_says(r, "when"); /* "when did the first X start" */
+    return false; /* "the second slowest" */
+
+  /* "when did the first X start" */
+  const bool when = r->says[SAYS_FIRST] && r->says[SAYS_BEGIN] && q_says(r, "when");
   return r->says[SAYS_NTH] || both || when || (r->says[SAYS_LAST] && !r->says[SAYS_FIRST]);
 }
 

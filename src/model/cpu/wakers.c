@@ -1,3 +1,4 @@
+/* When sleeps of a thread end, and which thread runs then. */
 #include "model/cpu/wakers.h"
 
 enum { SHORTEST_SLEEP_NS = 500 * 1000, NEAR_NS = 100 * 1000, FEWEST = 10, MOST_PCT = 80, TIMES_BY_CHANCE = 4 };

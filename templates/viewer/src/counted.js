@@ -107,11 +107,15 @@ const REPEATS = 5;
 function repeatedCopies(model, gpu) {
   const { name, aux, start } = model.events;
   const spans = activeSpans(model, gpu);
+  /** @type {Map<string, number[]>} */
   const sizes = new Map();
   for (const { kind, gpu: own, first, count } of model.lanes) {
     for (let copy = first; copy < first + count && kind === 'copy' && own === gpu; copy++) {
+      if (!model.nameOf(copy).includes('Host') || !isIn(spans, start[copy])) continue;
       const key = `${name[copy]} ${aux[copy]}`;
-      if (model.nameOf(copy).includes('Host') && isIn(spans, start[copy])) sizes.set(key, [...(sizes.get(key) ?? []), copy]);
+      const same = sizes.get(key);
+      if (same) same.push(copy);
+      else sizes.set(key, [copy]);
     }
   }
   return new Set([...sizes.values()].filter(({ length }) => length >= REPEATS).flat());
