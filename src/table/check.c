@@ -34,6 +34,23 @@ static int check_durations(const struct nai_table *table, int start_column, int 
   return NAI_OK;
 }
 
+/* Sizes of events, which are summed up. */
+static int check_sizes(const struct nai_table *table, int column, struct nai_err *err) {
+  struct nai_column c = nai_table_column(table, column);
+  int64_t total = 0;
+  for (int64_t row = 0; row < table->rows; row++) {
+    int64_t size = nai_at(&c, (uint64_t)row);
+    if (size == c.null_value)
+      continue;
+    if (size < 0)
+      return fail(table, column, row, "is no size", err);
+    if (total > INT64_MAX / 2 - size)
+      return fail(table, column, row, "makes the sum of sizes too large", err);
+    total += size;
+  }
+  return NAI_OK;
+}
+
 static int check_column(const struct nai_table *table, int column, struct nai_err *err) {
   const struct nai_column_def *def = &table->schema->columns[column];
   struct nai_column c = nai_table_column(table, column);
@@ -54,5 +71,8 @@ int nai_table_check_cells(const struct nai_table *table, struct nai_err *err) {
     if (schema->columns[c].filled || schema->columns[c].values)
       NAI_TRY(check_column(table, c, err));
   bool events = nai_schema_place(&start, &end, schema) && schema->columns[start].filled && schema->columns[end].filled;
+  for (int c = 0; c < (int)schema->column_count && events; c++)
+    if (schema->columns[c].sum && schema->columns[c].unit == NAI_BYTES)
+      NAI_TRY(check_sizes(table, c, err));
   return events ? check_durations(table, start, end, err) : NAI_OK;
 }

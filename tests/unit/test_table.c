@@ -4,6 +4,7 @@
 #include "base/fs.h"
 #include "table/table.h"
 #include "tables/kernels.h"
+#include "tables/memop_events.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -344,6 +345,22 @@ TEST(test_declared_rows) {
   assert_true(row.call_count == NAI_NULL_I64);
   assert_string_equal(row.category, "");
   assert_true(KERNELS_at(table, 1).device_id == NAI_NULL_I64); /* too large for 32 bits */
+}
+
+/* Sizes that a file may hold, but whose sum no analysis could hold. */
+TEST(test_sizes_of_events_can_be_summed_up) {
+  static const int64_t sizes[][2] = {{5, NAI_NULL_I64}, {-1, 5}, {INT64_MAX / 2, 1}};
+  static const char *const said[] = {NULL, "row 0: bytes is no size", "row 1: bytes makes the sum"};
+  for (size_t i = 0; i < sizeof said / sizeof *said; i++) {
+    NAI_OWNED(nai_table) *table = NULL;
+    struct nai_err err = {0};
+    assert_int_equal(nai_table_new(&table, &nai_memop_events_schema, &err), NAI_OK);
+    for (int row = 0; row < 2; row++)
+      NAI_ADD(MEMOP_EVENTS, table, .start_ns = row, .end_ns = row + 1, .kind = 0, .device_id = 0, .process = -1,
+              .bytes = sizes[i][row]);
+    assert_int_equal(nai_table_check_cells(table, &err), said[i] ? NAI_ESTALE : NAI_OK);
+    assert_true(!said[i] || strstr(err.msg, said[i]));
+  }
 }
 
 UNIT_FIXTURE(make_directory, remove_directory)
