@@ -71,6 +71,7 @@ struct nai_column_def {
   const struct nai_value_label *labels; /* of an enumeration: a label per value, behind the last a NULL one; or NULL */
   const char *refers; /* "TABLE": a row number of that table; "TABLE.COLUMN": a value of that column; -1: none; NULL: it
                          refers to nothing */
+  bool always;        /* what it refers to is there in each row: no cell is -1 */
 };
 
 struct nai_schema {

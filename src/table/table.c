@@ -85,15 +85,27 @@ static int check_ref(const struct nai_table *table, int column, const struct nai
   return NAI_OK;
 }
 
+/* Values that are looked up by halves. */
+static int check_ascending(const struct nai_table *table, int column, struct nai_err *err) {
+  struct nai_column c = nai_table_column(table, column);
+  for (int64_t row = 1; row < table->rows; row++)
+    if (nai_at(&c, (uint64_t)row) <= nai_at(&c, (uint64_t)row - 1))
+      return nai_err_set(err, NAI_ESTALE, "table \"%s\", row %" PRId64 ": %s is not above that of the row before",
+                         table->schema->name, row, table->schema->columns[column].name);
+  return NAI_OK;
+}
+
 /* Cells of `column` are values of a key column of another table, of which there are few: GPUs; or -1, as the GPU of a
  * page fault of a CPU. */
 static int check_value_ref(const struct nai_table *table, int column, const struct nai_table *to, int key,
                            struct nai_err *err) {
   struct nai_column c = nai_table_column(table, column), keys = nai_table_column(to, key);
+  bool always = table->schema->columns[column].always;
   int64_t known = c.null_value;
+  NAI_TRY(check_ascending(to, key, err));
   for (int64_t row = 0; row < table->rows; row++) {
     int64_t value = nai_at(&c, (uint64_t)row), at = 0;
-    if (value == known || value == c.null_value || value == -1)
+    if (value == known || value == c.null_value || (value == -1 && !always))
       continue;
     while (at < to->rows && nai_at(&keys, (uint64_t)at) != value)
       at++;

@@ -70,9 +70,9 @@ bool nai_table_is_single_at(int directory_fd, const char *name);
 NAI_MUST_CHECK int nai_table_open_at(struct nai_table **out, int directory_fd, const char *name,
                                      const struct nai_schema *schema, struct nai_err *err);
 /* Checks that every column which refers to rows of a table has row numbers of it (or -1, or NULL), in one pass over
- * those columns whose cells could hold others, and every one which refers to a key column has values of it. `lookup`
- * finds a table by name, NULL when it is not at hand: columns that refer to it are not looked at. NAI_ESTALE names
- * table, column, row and value. */
+ * those columns whose cells could hold others, and every one which refers to a key column has values of it, which
+ * ascend. `lookup` finds a table by name, NULL when it is not at hand: columns that refer to it are not looked at.
+ * NAI_ESTALE names table, column, row and value. */
 typedef const struct nai_table *nai_table_lookup_fn(void *ctx, const char *name);
 NAI_MUST_CHECK int nai_table_check_refs(const struct nai_table *table, nai_table_lookup_fn *lookup, void *ctx,
                                         struct nai_err *err);

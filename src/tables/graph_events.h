@@ -4,7 +4,7 @@
 #define GRAPH_EVENTS_COLUMNS(C, T)                                                         \
   C(T, start_ns, EVENT_START, "start")                                                     \
   C(T, end_ns, EVENT_END, "end, exclusive")                                                \
-  C(T, device_id, DEVICE, "GPU, as in table gpus", .filled = true)                         \
+  C(T, device_id, DEVICE, "GPU, as in table gpus", .filled = true, .always = true)         \
   C(T, process, PROCESS, "row of table processes, -1 when unknown")                        \
   C(T, context_id, ID32, "CUDA context")                                                   \
   C(T, stream_id, STREAM, "CUDA stream")                                                   \

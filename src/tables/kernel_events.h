@@ -5,7 +5,7 @@
   C(T, start_ns, EVENT_START, "start")                                                          \
   C(T, end_ns, EVENT_END, "end, exclusive")                                                     \
   C(T, name, KERNEL_NAME, "demangled kernel name", .filled = true)                              \
-  C(T, device_id, DEVICE, "GPU, as in table gpus", .filled = true)                              \
+  C(T, device_id, DEVICE, "GPU, as in table gpus", .filled = true, .always = true)              \
   C(T, process, PROCESS, "row of table processes, -1 when unknown")                             \
   C(T, context_id, ID32, "CUDA context")                                                        \
   C(T, stream_id, STREAM, "CUDA stream")                                                        \

@@ -266,6 +266,42 @@ TEST(test_references) {
   nai_table_free(table);
 }
 
+/* GPUs are looked up by halves, and what runs on one has one: numbers out of order, or -1 there, are refused. */
+TEST(test_references_to_values) {
+  enum { ANY, ALWAYS };
+  static const struct nai_column_def key[] = {{"id", NAI_I64, NAI_ID, "", .key = true}};
+  static const struct nai_column_def refers[] = {{"any", NAI_I32, NAI_ID, "", .refers = "things.id"},
+                                                 {"always", NAI_I32, NAI_ID, "", .refers = "things.id",
+                                                  .always = true}};
+  static const struct nai_schema things_schema = NAI_SCHEMA("things", "", "", key);
+  static const struct nai_schema table_schema = NAI_SCHEMA("table", "", "", refers);
+  static const struct {
+    int64_t ids[2], any, always;
+    const char *said;
+  } tried[] = {{{3, 5}, 5, 3, NULL},
+               {{3, 5}, -1, 3, NULL},
+               {{3, 5}, NAI_NULL_I64, NAI_NULL_I64, NULL},
+               {{3, 5}, 4, 3, "table \"table\", row 0: any is 4, which table \"things\" lacks"},
+               {{3, 5}, 3, -1, "table \"table\", row 0: always is -1, which table \"things\" lacks"},
+               {{5, 3}, 3, 3, "table \"things\", row 1: id is not above that of the row before"},
+               {{3, 3}, 3, 3, "table \"things\", row 1: id is not above that of the row before"}};
+  for (size_t i = 0; i < sizeof tried / sizeof *tried; i++) {
+    struct nai_table *things = NULL, *table = NULL;
+    struct nai_err err = {0};
+    assert_int_equal(nai_table_new(&things, &things_schema, NULL), 0);
+    assert_int_equal(nai_table_new(&table, &table_schema, NULL), 0);
+    for (int row = 0; row < 2; row++)
+      nai_set_i64(things, nai_table_add_row(things), 0, tried[i].ids[row]);
+    nai_table_add_row(table);
+    nai_set_i64(table, 0, ANY, tried[i].any);
+    nai_set_i64(table, 0, ALWAYS, tried[i].always);
+    assert_int_equal(nai_table_check_refs(table, find_things, things, &err), tried[i].said ? NAI_ESTALE : NAI_OK);
+    assert_string_equal(err.msg, tried[i].said ? tried[i].said : "");
+    nai_table_free(table);
+    nai_table_free(things);
+  }
+}
+
 /* A small table is in memory: whoever truncates its file later does no harm. */
 TEST(test_truncated_while_open) {
   struct nai_table *table = sample(), *read = NULL;
