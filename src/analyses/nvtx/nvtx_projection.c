@@ -206,9 +206,10 @@ static int measure(struct nai_stats *stats[VALUES], const struct work *w, int ki
   for (uint32_t i = 0; i < w->span_count; i++)
     groups[i] = group_of(w, &w->spans[i], kind);
   for (int v = 0; v < VALUES; v++) {
-    for (const struct span *span = w->spans; span < w->spans + w->span_count; span++)
-      values[span - w->spans] =
-          v == SPAN ? span->end - span->start : span->start - nai_val(&w->m->nvtx.start_ns, span->range);
+    for (uint32_t i = 0; i < w->span_count; i++) {
+      const struct span *span = &w->spans[i];
+      values[i] = v == SPAN ? span->end - span->start : span->start - nai_val(&w->m->nvtx.start_ns, span->range);
+    }
     NAI_TRY(NAI_NEW(stats[v], w->arena, count, err));
     NAI_TRY(nai_group_stats(
         stats[v], count,
