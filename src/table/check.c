@@ -70,9 +70,12 @@ int nai_table_check_cells(const struct nai_table *table, struct nai_err *err) {
   for (int c = 0; c < (int)schema->column_count; c++)
     if (schema->columns[c].filled || schema->columns[c].values)
       NAI_TRY(check_column(table, c, err));
-  bool events = nai_schema_place(&start, &end, schema) && schema->columns[start].filled && schema->columns[end].filled;
-  for (int c = 0; c < (int)schema->column_count && events; c++)
+  int when = nai_schema_role(schema, NAI_ROLE_START);
+  if (when < 0 || !schema->columns[when].filled)
+    return NAI_OK; /* no events */
+  for (int c = 0; c < (int)schema->column_count; c++)
     if (schema->columns[c].sum && schema->columns[c].unit == NAI_BYTES)
       NAI_TRY(check_sizes(table, c, err));
-  return events ? check_durations(table, start, end, err) : NAI_OK;
+  bool last = nai_schema_place(&start, &end, schema) && schema->columns[end].filled;
+  return last ? check_durations(table, start, end, err) : NAI_OK;
 }

@@ -7,7 +7,7 @@
   C(T, file, ID, "one opening of a file, of file_names", .refers = "file_names.file")  \
   C(T, tid, ID, "thread id within its process")                                        \
   C(T, kind, ID32, "1 open, 2 close, 3 read, 4 write, 5 several of these, 6 metadata") \
-  C(T, bytes, CELL(I64, BYTES), "bytes read or written")
+  C(T, bytes, CELL(I64, BYTES), "bytes read or written", .sum = true)
 NAI_TABLE(FILE_EVENTS, file_events, "File accesses", "One call that opens, reads, writes or asks about a file")
 
 /* file_events: NVIDIA's eventType. */

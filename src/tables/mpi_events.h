@@ -9,8 +9,8 @@
   C(T, kind, ID32, "0 point to point, 1 collective, 2 start and wait, 3 other", .filled = true, .values = 4) \
   C(T, communicator, ID, "handle within its process")                                                        \
   C(T, communicator_uid, ID, "number that is the same in all processes, NULL where the export lacks it")     \
-  C(T, bytes, CELL(I64, BYTES), "message size; of collectives what is sent")                                 \
-  C(T, received_bytes, CELL(I64, BYTES), "of collectives")                                                   \
+  C(T, bytes, CELL(I64, BYTES), "message size; of collectives what is sent", .sum = true)                    \
+  C(T, received_bytes, CELL(I64, BYTES), "of collectives", .sum = true)                                      \
   C(T, tag, ID, "message tag")                                                                               \
   C(T, remote_rank, ID32, "the other rank, or the root of a collective; NULL for none")                      \
   C(T, request, ID, "request handle, NULL for none")                                                         \

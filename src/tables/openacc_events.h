@@ -12,7 +12,7 @@
   C(T, function, LABEL, "function that it stands in")                                             \
   C(T, event_kind, ID32, "CUPTI's kind: 4 launch, 5 upload, 6 download, 9 compute construct ...") \
   C(T, variable, LABEL, "of data events; NULL unknown")                                           \
-  C(T, bytes, CELL(I64, BYTES), "of data events")                                                 \
+  C(T, bytes, CELL(I64, BYTES), "of data events", .sum = true)                                    \
   C(T, correlation_id, ID, "of CUDA calls inside; NULL in older exports")
 NAI_TABLE(OPENACC_EVENTS, openacc_events, "OpenACC events", "One OpenACC event")
 

@@ -184,6 +184,13 @@ TEST(test_sizes) {
         NULL);
   assert_int_equal(r.rc, NAI_EINPUT); /* 9000 PiB do not fit int64 sums */
   stop(&r);
+  start(&r,
+        "CREATE TABLE MPI_COLLECTIVES_EVENTS(start, \"end\", globalTid, textId, size, recvSize);"
+        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 9000)"
+        " INSERT INTO MPI_COLLECTIVES_EVENTS SELECT i, i + 1, 1, 1, 1, 1125899906842624 FROM n",
+        &(struct nai_ingest_options){.tables = NAI_IN_ALL});
+  assert_int_equal(r.rc, NAI_EINPUT); /* neither do messages of that size */
+  stop(&r);
 }
 
 TEST(test_trim) {

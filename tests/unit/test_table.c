@@ -3,8 +3,8 @@
 
 #include "base/fs.h"
 #include "table/table.h"
+#include "tables/events.h"
 #include "tables/kernels.h"
-#include "tables/memop_events.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -360,6 +360,31 @@ TEST(test_sizes_of_events_can_be_summed_up) {
               .bytes = sizes[i][row]);
     assert_int_equal(nai_table_check_cells(table, &err), said[i] ? NAI_ESTALE : NAI_OK);
     assert_true(!said[i] || strstr(err.msg, said[i]));
+  }
+}
+
+TEST(test_sizes_of_all_events_can_be_summed_up) {
+  static const struct {
+    const struct nai_schema *schema;
+    int column;
+  } tried[] = {
+      {&nai_mpi_events_schema, MPI_EVENTS_bytes},    {&nai_mpi_events_schema, MPI_EVENTS_received_bytes},
+      {&nai_ucx_events_schema, UCX_EVENTS_bytes},    {&nai_openacc_events_schema, OPENACC_EVENTS_bytes},
+      {&nai_file_events_schema, FILE_EVENTS_bytes},  {&nai_memory_usage_events_schema, MEMORY_USAGE_EVENTS_bytes},
+      {&nai_memop_events_schema, MEMOP_EVENTS_bytes}};
+  for (size_t i = 0; i < sizeof tried / sizeof *tried; i++) {
+    NAI_OWNED(nai_table) *table = NULL;
+    struct nai_err err = {0};
+    assert_int_equal(nai_table_new(&table, tried[i].schema, &err), NAI_OK);
+    nai_table_add_row(table);
+    for (int c = 0; c < (int)tried[i].schema->column_count; c++)
+      if (tried[i].schema->columns[c].filled && tried[i].schema->columns[c].type == NAI_STR)
+        nai_set_str(table, 0, c, "any");
+      else if (tried[i].schema->columns[c].filled)
+        nai_set_i64(table, 0, c, 0);
+    assert_int_equal(nai_table_check_cells(table, &err), NAI_OK);
+    nai_set_i64(table, 0, tried[i].column, -5);
+    assert_int_equal(nai_table_check_cells(table, &err), NAI_ESTALE);
   }
 }
 

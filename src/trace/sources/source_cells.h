@@ -37,6 +37,13 @@ static inline void put_bytes(struct nai_part *p, int column, const struct nai_ce
   p->bad_sizes += !good && c->type != NAI_CELL_NULL;
 }
 
+/* As put_bytes, of sizes that are added over rows. */
+static inline void put_size(struct nai_part *p, int column, const struct nai_cell *c) {
+  put_bytes(p, column, c);
+  int64_t bytes = *nai_part_cell(p, column);
+  nai_sum_add(&p->total_bytes, bytes == NAI_NULL_I64 ? 0 : (uint64_t)bytes);
+}
+
 static inline void put_device(struct nai_part *p, int column, int64_t global_pid, int64_t device) {
   bool added;
   int64_t ordinal = device >= 0 && device < 1 << 20 ? device : NAI_DEVICE_UNKNOWN;
@@ -142,14 +149,15 @@ static inline int put_time(struct nai_part *p) {
  * which is a row function: it drops a row that does not say what it is about, has the times checked and stored by the
  * function given, and stores the fields.
  *
- * How: as a number of 32 or 64 bits; as bytes; as a thread; as a name or an API function's ("#id" when its text is
- * missing); as a text, which need not be there; as a device of the process in the field `process`; as a process, in a
- * table without devices. KIND: as what the feed says, without a column of the export. OWN: the feed's row function
- * looks at the field itself. */
+ * How: as a number of 32 or 64 bits; as bytes, or as a size that is added over rows; as a thread; as a name or an API
+ * function's ("#id" when its text is missing); as a text, which need not be there; as a device of the process in the
+ * field `process`; as a process, in a table without devices. KIND: as what the feed says, without a column of the
+ * export. OWN: the feed's row function looks at the field itself. */
 
 #define NAI_PUT_I32(L, T, column) put_i32(p, T##_##column, int_or(p, L##_##column, INT64_MAX));
 #define NAI_PUT_I64(L, T, column) put_i64(p, T##_##column, int_or(p, L##_##column, NAI_NULL_I64));
 #define NAI_PUT_BYTES(L, T, column) put_bytes(p, T##_##column, field(p, L##_##column));
+#define NAI_PUT_SIZE(L, T, column) put_size(p, T##_##column, field(p, L##_##column));
 #define NAI_PUT_THREAD(L, T, column) put_thread(p, T##_##column, int_or(p, L##_##column, 0));
 #define NAI_PUT_NAME(L, T, column) put_name(p, T##_##column, name_of(p, field(p, L##_##column), NAI_NAME_PLAIN));
 #define NAI_PUT_API(L, T, column) put_name(p, T##_##column, name_of(p, field(p, L##_##column), NAI_NAME_API));

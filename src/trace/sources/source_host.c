@@ -136,8 +136,8 @@ const struct nai_source nai_source_libraries = {
   F(L, T, kind, KIND, EXTRA, NULL)                              \
   F(L, T, communicator, I64, OPTIONAL, "commHandle")            \
   F(L, T, communicator_uid, I64, OPTIONAL, "commUid")           \
-  F(L, T, bytes, BYTES, OPTIONAL, "size")                       \
-  F(L, T, received_bytes, BYTES, OPTIONAL, "recvSize")          \
+  F(L, T, bytes, SIZE, OPTIONAL, "size")                        \
+  F(L, T, received_bytes, SIZE, OPTIONAL, "recvSize")           \
   F(L, T, tag, I64, OPTIONAL, "tag")                            \
   F(L, T, remote_rank, I32, OPTIONAL, "remoteRank", "rootRank") \
   F(L, T, request, I64, OPTIONAL, "requestHandle")
@@ -170,7 +170,7 @@ const struct nai_source nai_source_mpi = {
   TIMES(F, L, T)                                 \
   F(L, T, thread, THREAD, OPTIONAL, "globalTid") \
   F(L, T, name, NAME, OPTIONAL, "textId")        \
-  F(L, T, bytes, BYTES, EXTRA, "packedSize")     \
+  F(L, T, bytes, SIZE, EXTRA, "packedSize")      \
   F(L, T, peer_worker, I64, EXTRA, "peerWorkerUid")
 NAI_FIELDS(ucx, UCX_FIELDS, UCX_EVENTS, put_call_times)
 
@@ -193,7 +193,7 @@ const struct nai_source nai_source_ucx = {.table = NAI_IN_UCX,
   F(L, T, function, TEXT, EXTRA, "funcName")   \
   F(L, T, event_kind, I32, EXTRA, "eventKind") \
   F(L, T, variable, TEXT, EXTRA, "varName")    \
-  F(L, T, bytes, BYTES, EXTRA, "bytes")        \
+  F(L, T, bytes, SIZE, EXTRA, "bytes")         \
   F(L, T, correlation_id, I64, EXTRA, "correlationId")
 NAI_FIELDS(openacc, OPENACC_FIELDS, OPENACC_EVENTS, put_times)
 
