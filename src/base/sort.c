@@ -14,17 +14,22 @@ static void insertion_sort(struct nai_key *a, size_t n) {
   }
 }
 
-/* Whether nothing is left to do; short lists are sorted at once. *differing: bits in which not all keys agree. */
-static bool is_settled(uint64_t *differing, struct nai_key *keys, size_t count) {
-  bool sorted = true;
-  *differing = 0;
+/* What keys are like. */
+struct disorder {
+  uint64_t differing; /* bits in which not all of them agree */
+  size_t descents;    /* keys that are less than the one before */
+};
+
+/* Whether nothing is left to do; short lists are sorted at once. */
+static bool is_settled(struct disorder *out, struct nai_key *keys, size_t count) {
+  *out = (struct disorder){0};
   for (size_t i = 1; i < count; i++) {
-    *differing |= keys[i].key ^ keys[0].key;
-    sorted &= keys[i - 1].key <= keys[i].key;
+    out->differing |= keys[i].key ^ keys[0].key;
+    out->descents += keys[i - 1].key > keys[i].key;
   }
-  if (!sorted && count <= INSERTION_LIMIT)
+  if (out->descents && count <= INSERTION_LIMIT)
     insertion_sort(keys, count);
-  return sorted || count <= INSERTION_LIMIT;
+  return !out->descents || count <= INSERTION_LIMIT;
 }
 
 static void radix_sort(struct nai_key *keys, struct nai_key *scratch, size_t count, uint64_t differing) {
@@ -50,19 +55,57 @@ static void radix_sort(struct nai_key *keys, struct nai_key *scratch, size_t cou
     memcpy(keys, from, count * sizeof *keys);
 }
 
+/* Where the ascending keys from `first` on end. */
+static size_t end_of_run(const struct nai_key *keys, size_t first, size_t count) {
+  do
+    first++;
+  while (first < count && keys[first - 1].key <= keys[first].key);
+  return first;
+}
+
+/* Each two runs of ascending keys become one; how many there are then. */
+static size_t merge_runs(struct nai_key *to, const struct nai_key *from, size_t count) {
+  size_t runs = 0;
+  for (size_t first = 0, end; first < count; first = end, runs++) {
+    const size_t middle = end_of_run(from, first, count);
+    end = middle < count ? end_of_run(from, middle, count) : middle;
+    for (size_t left = first, right = middle; left < middle || right < end;)
+      *to++ = right == end || (left < middle && from[left].key <= from[right].key) ? from[left++] : from[right++];
+  }
+  return runs;
+}
+
+/* Several sorted lists, one behind the other, are merged. */
+static void sort(struct nai_key *keys, struct nai_key *scratch, size_t count, struct disorder disorder) {
+  enum { FEW_RUNS = 8 };
+  struct nai_key *from = keys, *to = scratch;
+  if (disorder.descents >= FEW_RUNS) {
+    radix_sort(keys, scratch, count, disorder.differing);
+    return;
+  }
+  for (size_t runs = disorder.descents + 1; runs > 1;) {
+    struct nai_key *const swap = from;
+    runs = merge_runs(to, from, count);
+    from = to;
+    to = swap;
+  }
+  if (from != keys)
+    memcpy(keys, from, count * sizeof *keys);
+}
+
 void nai_sort_keys_in(struct nai_key *keys, struct nai_key *scratch, size_t count) {
-  uint64_t differing;
-  if (!is_settled(&differing, keys, count))
-    radix_sort(keys, scratch, count, differing);
+  struct disorder disorder;
+  if (!is_settled(&disorder, keys, count))
+    sort(keys, scratch, count, disorder);
 }
 
 int nai_sort_keys(struct nai_key *keys, size_t count, struct nai_err *err) {
-  uint64_t differing;
-  if (is_settled(&differing, keys, count))
+  struct disorder disorder;
+  if (is_settled(&disorder, keys, count))
     return NAI_OK;
   void *scratch;
   NAI_TRY(nai_spill_array_new(&scratch, NULL, count * sizeof *keys, count * sizeof *keys, err));
-  radix_sort(keys, scratch, count, differing);
+  sort(keys, scratch, count, disorder);
   nai_spill_array_free(scratch);
   return NAI_OK;
 }

@@ -188,6 +188,26 @@ TEST(test_sort_is_stable_and_right) {
               nai_key_from_i64(0) < nai_key_from_i64(INT64_MAX));
 }
 
+/* From one sorted list to more in a row than are merged, with keys that several of them have. */
+TEST(test_sort_of_sorted_lists) {
+  enum { MOST = 3000 };
+  static struct nai_key keys[MOST], expected[MOST], scratch[MOST];
+  for (uint32_t lists = 1; lists <= 12; lists++)
+    for (uint32_t in_place = 0; in_place < 2; in_place++) {
+      for (uint32_t i = 0, next = 0; i < MOST; i++) {
+        next = i % ((MOST + lists - 1) / lists) ? next + (uint32_t)(next_random() % 3) : 0;
+        keys[i] = expected[i] = (struct nai_key){next, i};
+      }
+      qsort(expected, MOST, sizeof *expected, by_key_then_value);
+      if (in_place)
+        assert_int_equal(nai_sort_keys(keys, MOST, NULL), 0);
+      else
+        nai_sort_keys_in(keys, scratch, MOST);
+      for (uint32_t i = 0; i < MOST; i++)
+        assert_true(keys[i].key == expected[i].key && keys[i].value == expected[i].value);
+    }
+}
+
 static uint64_t by_digits(const void *ctx, uint32_t value) { return value % *(const uint32_t *)ctx; }
 
 static int by_key_then_digits(const void *pa, const void *pb) {

@@ -56,7 +56,9 @@ int nai_stats_fill_index(struct nai_stats_calls *out, struct nai_arena *arena, s
   const int64_t *ids = calls->at[NAI_STATS_CALL_CORRELATION], *threads = calls->at[NAI_STATS_CALL_THREAD];
   while (out->shift > 32 && UINT64_C(1) << (64 - out->shift) < 2 * (uint64_t)calls->count)
     out->shift--;
-  NAI_TRY(NAI_NEW(out->slots, arena, (size_t)1 << (64 - out->shift), err));
+  const size_t slots = (size_t)1 << (64 - out->shift);
+  NAI_TRY(NAI_NEW_UNSET(out->slots, arena, slots, err));
+  memset(out->slots, 0, slots * sizeof *out->slots); /* a page that is read before it is written is had twice */
   for (uint32_t i = 0; i < calls->count; i++) {
     if (i + AHEAD < calls->count)
       __builtin_prefetch(&out->slots[slot_of(out, threads[i + AHEAD], ids[i + AHEAD])], 1);

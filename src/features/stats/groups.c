@@ -6,13 +6,22 @@
 
 /* --- keys ------------------------------------------------------------------------------------------------------ */
 
-static uint32_t *find_slot(const struct nai_stats_keys *keys, const int64_t *key) {
+/* No product waits for the one before. */
+static uint32_t mix(const int64_t *key, int width) {
+  enum { BITS = 64, TURN = 11 };
+  const uint64_t factor = UINT64_C(0x9e3779b97f4a7c15);
   uint64_t mixed = 0;
-  for (int k = 0; k < keys->width; k++) {
-    mixed = (mixed ^ (uint64_t)key[k]) * UINT64_C(0x9e3779b97f4a7c15);
-    mixed ^= mixed >> 32;
+  for (int k = 0; k < width; k++) {
+    const uint64_t product = ((uint64_t)key[k] + 1) * factor;
+    const int turn = k * TURN % BITS;
+    mixed += product << turn | product >> (-turn & (BITS - 1));
   }
-  for (uint32_t at = (uint32_t)mixed;; at++) {
+  mixed = (mixed ^ mixed >> 32) * factor;
+  return (uint32_t)(mixed >> 32);
+}
+
+static uint32_t *find_slot(const struct nai_stats_keys *keys, const int64_t *key) {
+  for (uint32_t at = mix(key, keys->width);; at++) {
     uint32_t *slot = &keys->slots[at & (keys->slot_count - 1)];
     const int64_t *other = *slot ? nai_stats_key_of(keys, *slot - 1) : key;
     int k = 0;

@@ -4,10 +4,12 @@
 #include "base/sort.h"
 #include "base/threads.h"
 
-/* Kernels are read beside the index of the calls. */
+/* Kernels are read beside the index of the calls: by kind, or each. */
 struct beside {
   struct nai_stats_calls *calls;
   struct nai_stats_events *kernels;
+  struct nai_stats_operations *by_kind;
+  struct nai_stats_keys *kinds;
   struct nai_stats_source *source;
   const struct nai_stats_options *options;
   uint32_t wanted;
@@ -15,36 +17,110 @@ struct beside {
 
 static int do_beside(void *ctx, int side, struct nai_err *err) {
   const struct beside *b = ctx;
-  return side ? nai_stats_load_operations(b->kernels, b->source, NAI_STATS_KERNELS, b->wanted, b->options, err)
-              : nai_stats_fill_index(b->calls, &b->source->arena, err);
+  if (!side)
+    return nai_stats_fill_index(b->calls, &b->source->arena, err);
+  return b->kernels
+           ? nai_stats_load_operations(b->kernels, b->source, NAI_STATS_KERNELS, b->wanted, b->options, err)
+           : nai_stats_load_kinds(b->by_kind, b->kinds, b->source, NAI_STATS_KERNELS, b->wanted, b->options, err);
+}
+
+static int load_beside(struct beside *b, uint32_t wanted_calls, struct nai_err *err) {
+  b->wanted |= 1u << NAI_STATS_OP_CORRELATION | 1u << NAI_STATS_OP_PROCESS;
+  NAI_TRY(nai_stats_load_all_calls(b->calls, b->source, wanted_calls, err));
+  return nai_parallel(2, 2, do_beside, b, err);
 }
 
 int nai_stats_load_launches(struct nai_stats_calls *calls, uint32_t wanted_calls, struct nai_stats_events *kernels,
                             uint32_t wanted, struct nai_stats_source *source, const struct nai_stats_options *options,
                             struct nai_err *err) {
-  struct beside b = {calls, kernels, source, options,
-                     wanted | 1u << NAI_STATS_OP_CORRELATION | 1u << NAI_STATS_OP_PROCESS};
-  NAI_TRY(nai_stats_load_all_calls(calls, source, wanted_calls, err));
-  return nai_parallel(2, 2, do_beside, &b, err);
+  struct beside b = {.calls = calls, .kernels = kernels, .source = source, .options = options, .wanted = wanted};
+  return load_beside(&b, wanted_calls, err);
 }
+
+/* What launches of a kind have in common. */
+struct launch_kind {
+  int64_t process, tid, device, call_name, grid, block, name; /* grid, block: texts */
+};
 
 struct launches {
   struct nai_stats_calls calls;
-  struct nai_stats_events kernels;
-  uint32_t *call;        /* of each kernel, UINT32_MAX: none */
+  struct nai_stats_operations kernels;
+  struct nai_stats_keys kinds; /* of kernels; grids and blocks become texts, where the first of their numbers was */
+  uint32_t *call;              /* of each kernel, UINT32_MAX: none */
+  uint32_t *kind;              /* of each kernel with a call: its launch's */
+  struct launch_kind *launch_kinds;
+  uint32_t launch_kind_count;
   struct nai_key *order; /* of the trace: kernels with a call */
   uint32_t count;        /* of those */
 };
 
-/* Says how many others there are. */
+static int find_calls(struct launches *all, struct nai_arena *arena, struct nai_err *err) {
+  enum { PROCESS, CORRELATION };
+  const struct nai_stats_operations *kernels = &all->kernels;
+  struct nai_stats_events events = {
+      .count = kernels->events.count,
+      .at = {[CORRELATION] = kernels->events.at[NAI_STATS_OP_CORRELATION]},
+  };
+  NAI_TRY(NAI_NEW_UNSET(events.at[PROCESS], arena, events.count, err));
+  for (uint32_t i = 0; i < events.count; i++)
+    events.at[PROCESS][i] = *nai_stats_of_kind(&all->kinds, kernels->kind[i], NAI_STATS_OP_PROCESS);
+  return nai_stats_find_calls(&all->call, &all->calls, &events, PROCESS, CORRELATION, arena, err);
+}
+
+/* Of a kind: what it takes over from the kinds of its kernel and its call. */
+static struct launch_kind describe_kind(const struct launches *all, const int64_t *key) {
+  const uint32_t kernel = (uint32_t)key[0];
+  return (struct launch_kind){.process = nai_stats_pid(key[1]),
+                              .tid = nai_stats_tid(key[1]),
+                              .device = *nai_stats_of_kind(&all->kinds, kernel, NAI_STATS_OP_DEVICE),
+                              .call_name = key[2],
+                              .grid = *nai_stats_of_kind(&all->kinds, kernel, NAI_STATS_OP_GRID),
+                              .block = *nai_stats_of_kind(&all->kinds, kernel, NAI_STATS_OP_BLOCK),
+                              .name = *nai_stats_of_kind(&all->kinds, kernel, NAI_STATS_OP_NAME)};
+}
+
+static int find_kinds(struct launches *all, struct nai_arena *arena, struct nai_err *err) {
+  struct nai_stats_keys keys = {.arena = arena, .width = 3};
+  int64_t *const *calls = all->calls.events.at;
+  NAI_TRY(NAI_NEW_UNSET(all->kind, arena, all->kernels.events.count, err));
+  for (uint32_t i = 0; i < all->kernels.events.count; i++) {
+    const uint32_t call = all->call[i];
+    if (call == UINT32_MAX)
+      continue;
+    all->kind[i] = nai_stats_key_find(&keys, (const int64_t[]){all->kernels.kind[i], calls[NAI_STATS_CALL_THREAD][call],
+                                                               calls[NAI_STATS_CALL_NAME][call]});
+    NAI_TRY(nai_memory_check(all->kind[i] != NAI_NO_STRING, err));
+  }
+  all->launch_kind_count = keys.count;
+  NAI_TRY(NAI_NEW(all->launch_kinds, arena, keys.count, err));
+  for (uint32_t kind = 0; kind < keys.count; kind++)
+    all->launch_kinds[kind] = describe_kind(all, nai_stats_key_of(&keys, kind));
+  return NAI_OK;
+}
+
+static int name_sizes(const struct nai_stats_keys *kinds, struct nai_stats_source *source, struct nai_err *err) {
+  for (uint32_t kind = 0; kind < kinds->count; kind++)
+    for (int column = NAI_STATS_OP_GRID; column <= NAI_STATS_OP_BLOCK; column += 3) {
+      int64_t *first = nai_stats_of_kind(kinds, kind, column);
+      NAI_TRY(nai_stats_size_text(first, source, (const int64_t[]){first[0], first[1], first[2]}, err));
+    }
+  return NAI_OK;
+}
+
+/* Says how many kernels have no launch. */
 static int find_launches(struct launches *all, struct nai_stats_rows *rows, uint32_t wanted,
                          const struct nai_stats_options *options, struct nai_err *err) {
-  struct nai_stats_source *source = rows->source;
-  struct nai_stats_events *kernels = &all->kernels;
-  NAI_TRY(nai_stats_load_launches(&all->calls, 1u << NAI_STATS_CALL_NAME, kernels, wanted | 1u << NAI_STATS_OP_DEVICE,
-                                  source, options, err));
-  NAI_TRY(nai_stats_find_calls(&all->call, &all->calls, kernels, NAI_STATS_OP_PROCESS, NAI_STATS_OP_CORRELATION,
-                               &source->arena, err));
+  struct nai_arena *arena = &rows->source->arena;
+  const struct nai_stats_events *kernels = &all->kernels.events;
+  struct beside b = {.calls = &all->calls,
+                     .by_kind = &all->kernels,
+                     .kinds = &all->kinds,
+                     .source = rows->source,
+                     .options = options,
+                     .wanted = wanted | 1u << NAI_STATS_OP_DEVICE};
+  all->kinds = (struct nai_stats_keys){.arena = arena, .width = NAI_STATS_KIND_COLUMNS};
+  NAI_TRY(load_beside(&b, 1u << NAI_STATS_CALL_NAME, err));
+  NAI_TRY(find_calls(all, arena, err));
   const int64_t *start = kernels->at[NAI_STATS_OP_START], *end = kernels->at[NAI_STATS_OP_END];
   for (uint32_t i = 0; i < kernels->count; i++) {
     if (!nai_stats_has_times(start[i], end[i]))
@@ -52,19 +128,22 @@ static int find_launches(struct launches *all, struct nai_stats_rows *rows, uint
     all->count += all->call[i] != UINT32_MAX;
   }
   if (all->count < kernels->count)
-    rows->note = nai_arena_printf(&source->arena, "%u of %u kernels have no launching call and are left out",
+    rows->note = nai_arena_printf(arena, "%u of %u kernels have no launching call and are left out",
                                   kernels->count - all->count, kernels->count);
-  return nai_arena_check(&source->arena, err);
+  NAI_TRY(name_sizes(&all->kinds, rows->source, err));
+  NAI_TRY(find_kinds(all, arena, err));
+  return nai_arena_check(arena, err);
 }
 
 struct launch {
   int64_t call_start, call_ns, queue_start, queue_ns; /* queue: NAI_STATS_NULL: it began before its call ended */
   int64_t start, ns, total_ns;                        /* total: from the begin of the call to the end of both */
-  int64_t thread, process, tid, device, call_name, grid, block, name;
+  int64_t number;                                     /* of its kind */
+  struct launch_kind kind;
 };
 
 static void make_launch(struct launch *out, const struct launches *all, uint32_t kernel) {
-  int64_t *const *calls = all->calls.events.at, *const *kernels = all->kernels.at;
+  int64_t *const *calls = all->calls.events.at, *const *kernels = all->kernels.events.at;
   const uint32_t call = all->call[kernel];
   const int64_t call_end = calls[NAI_STATS_CALL_END][call], end = kernels[NAI_STATS_OP_END][kernel];
   out->call_start = calls[NAI_STATS_CALL_START][call];
@@ -74,61 +153,44 @@ static void make_launch(struct launch *out, const struct launches *all, uint32_t
   out->queue_start = out->start < call_end ? NAI_STATS_NULL : call_end;
   out->queue_ns = out->start < call_end ? NAI_STATS_NULL : out->start - call_end;
   out->total_ns = (end > call_end ? end : call_end) - out->call_start;
-  out->thread = calls[NAI_STATS_CALL_THREAD][call];
-  out->process = nai_stats_pid(out->thread);
-  out->tid = nai_stats_tid(out->thread);
-  out->device = kernels[NAI_STATS_OP_DEVICE][kernel];
-  out->call_name = calls[NAI_STATS_CALL_NAME][call];
-  out->name = kernels[NAI_STATS_OP_NAME][kernel];
+  out->number = all->kind[kernel];
 }
 
 /* --- trace ---------------------------------------------------------------------------------------------- */
 
-/* Grids and blocks become texts, where the first of their numbers was. */
-static int name_sizes(const struct nai_stats_events *kernels, int column, struct nai_stats_source *source,
-                      struct nai_err *err) {
-  struct nai_stats_keys known = {.arena = &source->arena, .width = 3};
-  int64_t *texts = NULL, *const *at = &kernels->at[column];
-  uint32_t capacity = 0;
-  for (uint32_t i = 0; i < kernels->count; i++) {
-    const int64_t size[3] = {at[0][i], at[1][i], at[2][i]};
-    const uint32_t before = known.count, number = nai_stats_key_find(&known, size);
-    NAI_TRY(nai_memory_check(number != NAI_NO_STRING, err));
-    NAI_TRY(NAI_ROOM(texts, capacity, number, &source->arena, err));
-    if (number == before)
-      NAI_TRY(nai_stats_size_text(&texts[number], source, size, err));
-    at[0][i] = texts[number];
-  }
-  return NAI_OK;
-}
-
 static void fill_launch(void *record, const struct nai_stats_rows *rows, uint32_t row) {
   const struct launches *all = rows->state;
-  const uint32_t kernel = all->order[row].value;
   struct launch *out = record;
-  make_launch(out, all, kernel);
-  out->grid = all->kernels.at[NAI_STATS_OP_GRID][kernel];
-  out->block = all->kernels.at[NAI_STATS_OP_BLOCK][kernel];
+  make_launch(out, all, all->order[row].value);
+  out->kind = all->launch_kinds[out->number];
+}
+
+static int order_launches(struct nai_stats_rows *rows, struct launches *all, struct nai_err *err) {
+  NAI_TRY(NAI_NEW(all->order, &rows->source->arena, all->count, err));
+  for (uint32_t i = 0; i < all->kernels.events.count; i++)
+    if (all->call[i] != UINT32_MAX)
+      all->order[rows->count++] =
+          (struct nai_key){nai_key_from_i64(all->calls.events.at[NAI_STATS_CALL_START][all->call[i]]), i};
+  return nai_sort_keys(all->order, rows->count, err);
 }
 
 int nai_stats_make_launches(struct nai_stats_rows *rows, const struct nai_stats_options *options, struct nai_err *err) {
   struct launches *all = NULL;
+  uint32_t *first;
   NAI_TRY(NAI_NEW(all, &rows->source->arena, 1, err));
   NAI_TRY(find_launches(all, rows, 0x3fu << NAI_STATS_OP_GRID, options, err));
-  NAI_TRY(name_sizes(&all->kernels, NAI_STATS_OP_GRID, rows->source, err));
-  NAI_TRY(name_sizes(&all->kernels, NAI_STATS_OP_BLOCK, rows->source, err));
-  NAI_TRY(NAI_NEW(all->order, &rows->source->arena, all->count, err));
-  for (uint32_t i = 0, row = 0; i < all->kernels.count; i++)
-    if (all->call[i] != UINT32_MAX)
-      all->order[row++] =
-          (struct nai_key){nai_key_from_i64(all->calls.events.at[NAI_STATS_CALL_START][all->call[i]]), i};
+  NAI_TRY(order_launches(rows, all, err));
   rows->state = all;
   rows->fill = fill_launch;
-  rows->count = all->count;
-  return nai_sort_keys(all->order, all->count, err);
+  NAI_TRY(NAI_NEW(first, &rows->source->arena, all->launch_kind_count, err));
+  for (uint32_t row = rows->count; row-- > 0;)
+    first[all->kind[all->order[row].value]] = row;
+  nai_stats_show_kinds(rows, first, all->launch_kind_count, offsetof(struct launch, number));
+  return NAI_OK;
 }
 
 #define LAUNCH(member) NAI_STATS_NUMBER(launch, member)
+#define KIND(shows, member) NAI_STATS_##shows(launch, kind.member), .of_kind = true
 const struct nai_stats_column nai_stats_launch_columns[] = {{"API Start", NAI_STATS_STAMP, LAUNCH(call_start)},
                                                             {"API Dur", NAI_STATS_TIME, LAUNCH(call_ns)},
                                                             {"Queue Start", NAI_STATS_STAMP, LAUNCH(queue_start)},
@@ -136,13 +198,13 @@ const struct nai_stats_column nai_stats_launch_columns[] = {{"API Start", NAI_ST
                                                             {"Kernel Start", NAI_STATS_STAMP, LAUNCH(start)},
                                                             {"Kernel Dur", NAI_STATS_TIME, LAUNCH(ns)},
                                                             {"Total Dur", NAI_STATS_TIME, LAUNCH(total_ns)},
-                                                            {"PID", 0, LAUNCH(process)},
-                                                            {"TID", 0, LAUNCH(tid)},
-                                                            {"DevId", 0, LAUNCH(device)},
-                                                            {"API Function", 0, NAI_STATS_WORDS(launch, call_name)},
-                                                            {"GridXYZ", 0, NAI_STATS_WORDS(launch, grid)},
-                                                            {"BlockXYZ", 0, NAI_STATS_WORDS(launch, block)},
-                                                            {"Kernel Name", 0, NAI_STATS_NAME(launch, name)},
+                                                            {"PID", 0, KIND(NUMBER, process)},
+                                                            {"TID", 0, KIND(NUMBER, tid)},
+                                                            {"DevId", 0, KIND(NUMBER, device)},
+                                                            {"API Function", 0, KIND(WORDS, call_name)},
+                                                            {"GridXYZ", 0, KIND(WORDS, grid)},
+                                                            {"BlockXYZ", 0, KIND(WORDS, block)},
+                                                            {"Kernel Name", 0, KIND(NAME, name)},
                                                             {0}};
 
 /* --- sums ------------------------------------------------------------------------------------------------ */
@@ -154,23 +216,31 @@ struct launch_sum {
   struct nai_stats times[TIMES];
 };
 
+/* Which sum the launches of each kind are of. */
+static int group_kinds(struct nai_stats_keys *keys, uint32_t *group, const struct launches *all, struct nai_err *err) {
+  for (uint32_t i = 0; i < all->launch_kind_count; i++) {
+    const struct launch_kind *kind = &all->launch_kinds[i];
+    group[i] = nai_stats_key_find(keys, (const int64_t[KEYS]){kind->process, kind->tid, kind->device, kind->call_name,
+                                                              kind->name});
+    NAI_TRY(nai_memory_check(group[i] != NAI_NO_STRING, err));
+  }
+  return NAI_OK;
+}
+
 /* What each launch belongs to, and its times: those of all launches one behind the other. */
-static int group_launches(struct nai_stats_keys *keys, uint32_t *group, int64_t *times, const struct launches *all,
-                          struct nai_err *err) {
-  for (uint32_t i = 0; i < all->kernels.count; i++) {
+static void take_launches(uint32_t *group, int64_t *times, const uint32_t *group_of_kind, const struct launches *all) {
+  for (uint32_t i = 0; i < all->kernels.events.count; i++) {
     struct launch l;
     if (all->call[i] == UINT32_MAX)
       continue;
     make_launch(&l, all, i);
-    *group = nai_stats_key_find(keys, (const int64_t[KEYS]){l.process, l.tid, l.device, l.call_name, l.name});
-    NAI_TRY(nai_memory_check(*group++ != NAI_NO_STRING, err));
+    *group++ = group_of_kind[l.number];
     times[(size_t)TOTAL * all->count] = l.total_ns;
     times[(size_t)CALL * all->count] = l.call_ns;
     times[(size_t)KERNEL * all->count] = l.ns;
     times[(size_t)QUEUE * all->count] = l.queue_ns;
     times++;
   }
-  return NAI_OK;
 }
 
 /* Of none they are missing, but for the deviation, as with NVIDIA. */
@@ -224,12 +294,14 @@ int nai_stats_make_launch_sums(struct nai_stats_rows *rows, const struct nai_sta
   struct nai_stats_keys keys = {.arena = arena, .width = KEYS};
   struct launches all = {0};
   struct launch_sum *sums;
-  uint32_t *group;
+  uint32_t *group, *group_of_kind;
   int64_t *times;
   NAI_TRY(find_launches(&all, rows, 0, options, err));
+  NAI_TRY(NAI_NEW(group_of_kind, arena, all.launch_kind_count, err));
   NAI_TRY(NAI_NEW(group, arena, all.count, err));
   NAI_TRY(NAI_NEW(times, arena, (size_t)TIMES * all.count, err));
-  NAI_TRY(group_launches(&keys, group, times, &all, err));
+  NAI_TRY(group_kinds(&keys, group_of_kind, &all, err));
+  take_launches(group, times, group_of_kind, &all);
   NAI_TRY(NAI_NEW(sums, arena, keys.count, err));
   for (uint32_t g = 0; g < keys.count; g++)
     memcpy(sums[g].key, nai_stats_key_of(&keys, g), sizeof sums[g].key);

@@ -70,8 +70,12 @@ static const struct {
                             "dynamicSharedMemory",
                             [NAI_STATS_OP_DEMANGLED] = "demangledName"}},
     [NAI_STATS_COPIES] = {"CUPTI_ACTIVITY_KIND_MEMCPY",
-                          {[NAI_STATS_OP_BYTES] = "bytes", "srcKind", "dstKind", [NAI_STATS_OP_NAME] = "copyKind"}},
-    [NAI_STATS_SETS] = {"CUPTI_ACTIVITY_KIND_MEMSET", {[NAI_STATS_OP_BYTES] = "bytes", "memKind"}},
+                          {[NAI_STATS_OP_BYTES] = "bytes",
+                           [NAI_STATS_OP_FROM] = "srcKind",
+                           "dstKind",
+                           [NAI_STATS_OP_NAME] = "copyKind"}},
+    [NAI_STATS_SETS] = {"CUPTI_ACTIVITY_KIND_MEMSET",
+                        {[NAI_STATS_OP_BYTES] = "bytes", [NAI_STATS_OP_FROM] = "memKind", [NAI_STATS_OP_NAME] = "-"}},
 };
 static const char *const common[NAI_STATS_OP_COLUMNS] = {[NAI_STATS_OP_START] = "start",
                                                          [NAI_STATS_OP_END] = "end",
@@ -82,8 +86,8 @@ static const char *const common[NAI_STATS_OP_COLUMNS] = {[NAI_STATS_OP_START] = 
                                                          [NAI_STATS_OP_STREAM] = "streamId",
                                                          [NAI_STATS_OP_PROCESS] = "globalPid"};
 
-static void choose_columns(const char *columns[NAI_STATS_OP_COLUMNS + 1], enum nai_stats_what what, uint32_t wanted,
-                           const struct nai_stats_options *options) {
+const char *nai_stats_choose_columns(const char *columns[NAI_STATS_OP_COLUMNS + 1], enum nai_stats_what what,
+                                     uint32_t wanted, const struct nai_stats_options *options) {
   static const char *const namings[] = {
       [NAI_STATS_DEMANGLED] = "demangledName", [NAI_STATS_BASE] = "shortName", [NAI_STATS_MANGLED] = "mangledName"};
   wanted |= 1u << NAI_STATS_OP_START | 1u << NAI_STATS_OP_END;
@@ -95,19 +99,19 @@ static void choose_columns(const char *columns[NAI_STATS_OP_COLUMNS + 1], enum n
     const char *column = c == NAI_STATS_OP_NAME && what == NAI_STATS_KERNELS ? namings[options->naming]
                        : tables[what].columns[c]                             ? tables[what].columns[c]
                                                                              : common[c];
-    columns[c] = wanted & 1u << c ? column ? column : "-" : "";
+    columns[c] = wanted & 1u << c && column ? column : "";
   }
+  columns[NAI_STATS_OP_COLUMNS] = NULL;
+  return tables[what].table;
 }
 
 /* Copies of a kind that there is no name for have none. */
-static int name_operations(struct nai_stats_events *events, struct nai_stats_source *source, enum nai_stats_what what,
-                           const struct nai_stats_options *options, struct nai_err *err) {
+int nai_stats_name_operations(struct nai_stats_events *events, struct nai_stats_source *source,
+                              enum nai_stats_what what, const struct nai_stats_options *options, struct nai_err *err) {
   int64_t *name = events->at[NAI_STATS_OP_NAME], set;
   struct kinds kinds;
-  if (what == NAI_STATS_KERNELS) {
-    NAI_TRY(name_kernels(events, source, err));
-    return options->nvtx_name ? nai_stats_name_by_range(events, source, err) : NAI_OK;
-  }
+  if (what == NAI_STATS_KERNELS)
+    return name_kernels(events, source, err);
   NAI_TRY(name_kinds(&kinds, source, options->old, err));
   NAI_TRY(nai_stats_text(&set, source, "[CUDA memset]", err));
   for (uint32_t i = 0; i < events->count; i++)
@@ -119,10 +123,14 @@ static int name_operations(struct nai_stats_events *events, struct nai_stats_sou
 
 int nai_stats_load_operations(struct nai_stats_events *out, struct nai_stats_source *source, enum nai_stats_what what,
                               uint32_t wanted, const struct nai_stats_options *options, struct nai_err *err) {
-  const char *columns[NAI_STATS_OP_COLUMNS + 1] = {0};
-  choose_columns(columns, what, wanted, options);
-  NAI_TRY(nai_stats_load(out, source, tables[what].table, columns, err));
-  return out->at[NAI_STATS_OP_NAME] ? name_operations(out, source, what, options, err) : NAI_OK;
+  const char *columns[NAI_STATS_OP_COLUMNS + 1];
+  const char *table = nai_stats_choose_columns(columns, what, wanted, options);
+  NAI_TRY(nai_stats_load(out, source, table, columns, err));
+  if (out->at[NAI_STATS_OP_NAME])
+    NAI_TRY(nai_stats_name_operations(out, source, what, options, err));
+  return out->at[NAI_STATS_OP_NAME] && options->nvtx_name && what == NAI_STATS_KERNELS
+           ? nai_stats_name_by_range(out, source, err)
+           : NAI_OK;
 }
 
 int nai_stats_name_memory(int64_t kinds[NAI_STATS_MEMORY_KINDS], struct nai_stats_source *source, bool old,

@@ -3,25 +3,25 @@
 
 #include "features/stats/ranges.h"
 
-/* Columns of a struct nai_stats_events. Of memsets the kind of memory is the source's; what a kind has not is
- * NAI_STATS_NULL. */
+/* Columns of a struct nai_stats_events. Of memsets the kind of memory is the source's; what kernels, copies or memsets
+ * have not is left out. */
 enum {
   NAI_STATS_OP_START,
   NAI_STATS_OP_END,
   NAI_STATS_OP_CORRELATION,
+  NAI_STATS_OP_BYTES,
+  NAI_STATS_OP_PROCESS,
   NAI_STATS_OP_GRID,
   NAI_STATS_OP_BLOCK = NAI_STATS_OP_GRID + 3,
   NAI_STATS_OP_REGISTERS = NAI_STATS_OP_BLOCK + 3,
   NAI_STATS_OP_STATIC,
   NAI_STATS_OP_DYNAMIC,
-  NAI_STATS_OP_BYTES,
   NAI_STATS_OP_FROM,
   NAI_STATS_OP_TO,
   NAI_STATS_OP_DEVICE,
   NAI_STATS_OP_CONTEXT,
   NAI_STATS_OP_GREEN,
   NAI_STATS_OP_STREAM,
-  NAI_STATS_OP_PROCESS,
   NAI_STATS_OP_NAME, /* of source->texts, NAI_NO_STRING for none */
   NAI_STATS_OP_DEMANGLED,
   NAI_STATS_OP_COLUMNS,
@@ -33,6 +33,26 @@ enum nai_stats_what { NAI_STATS_KERNELS, NAI_STATS_COPIES, NAI_STATS_SETS };
 NAI_MUST_CHECK int nai_stats_load_operations(struct nai_stats_events *out, struct nai_stats_source *source,
                                              enum nai_stats_what what, uint32_t wanted,
                                              const struct nai_stats_options *options, struct nai_err *err);
+
+/* kinds.c: the same, of which most columns hold a few different rows: from NAI_STATS_OP_KIND on those are kinds. */
+enum { NAI_STATS_OP_KIND = NAI_STATS_OP_PROCESS, NAI_STATS_KIND_COLUMNS = NAI_STATS_OP_COLUMNS - NAI_STATS_OP_KIND };
+struct nai_stats_operations {
+  struct nai_stats_events events; /* the other columns */
+  uint32_t *kind;                 /* of each: its number */
+};
+/* Adds kinds to those that there are, with their names: keys so wide, NAI_STATS_NULL for what is not wanted. */
+NAI_MUST_CHECK int nai_stats_load_kinds(struct nai_stats_operations *out, struct nai_stats_keys *kinds,
+                                        struct nai_stats_source *source, enum nai_stats_what what, uint32_t wanted,
+                                        const struct nai_stats_options *options, struct nai_err *err);
+static inline int64_t *nai_stats_of_kind(const struct nai_stats_keys *kinds, uint32_t kind, int column) {
+  return &kinds->at[(size_t)kind * NAI_STATS_KIND_COLUMNS + (size_t)(column - NAI_STATS_OP_KIND)];
+}
+/* For kinds.c: what is read, for nai_stats_load. The same without names; and names: of kinds. */
+const char *nai_stats_choose_columns(const char *columns[NAI_STATS_OP_COLUMNS + 1], enum nai_stats_what what,
+                                     uint32_t wanted, const struct nai_stats_options *options);
+NAI_MUST_CHECK int nai_stats_name_operations(struct nai_stats_events *events, struct nai_stats_source *source,
+                                             enum nai_stats_what what, const struct nai_stats_options *options,
+                                             struct nai_err *err);
 
 /* range_names.c: renames kernels, whose process and correlation are there, by the ranges around their launches. */
 NAI_MUST_CHECK int nai_stats_name_by_range(struct nai_stats_events *kernels, struct nai_stats_source *source,

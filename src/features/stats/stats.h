@@ -139,6 +139,7 @@ struct nai_stats_column {
   enum nai_stats_shown shows;
   size_t at;
   bool quartile; /* shown where quartiles are asked for */
+  bool of_kind;  /* shows the same in all rows of a kind (struct nai_stats_rows) */
   void (*cell)(struct nai_stats_cell *out, struct nai_stats_rows *rows, const void *record, size_t at);
 };
 #define NAI_STATS_NUMBER(type, member) NAI_STATS_SHOWS_INT, offsetof(struct type, member)
@@ -169,6 +170,9 @@ struct nai_stats_rows {
   size_t record_bytes;
   void (*fill)(void *record, const struct nai_stats_rows *rows, uint32_t row); /* makes that of a row, in `record` */
   int64_t record[NAI_STATS_RECORD_BYTES / sizeof(int64_t)];
+  const uint32_t *kinds;                  /* where there are kinds of rows: of each one row */
+  uint32_t kind_count;                    /* 0: there are none */
+  size_t kind_at;                         /* where the number of its kind, an int64_t, lies in a record */
   const void *state;                      /* of the report, of the source's arena */
   bool absent;                            /* the tables hold nothing that the report is about */
   bool quartiles;                         /* are shown */
@@ -180,6 +184,11 @@ struct nai_stats_rows {
   struct nai_stats_stack stack;           /* of range_traces.c */
 };
 
+static inline void nai_stats_show_kinds(struct nai_stats_rows *rows, const uint32_t *kinds, uint32_t count, size_t at) {
+  rows->kinds = kinds;
+  rows->kind_count = count;
+  rows->kind_at = at;
+}
 static inline const void *nai_stats_record_of(struct nai_stats_rows *rows, uint32_t row) {
   if (!rows->fill)
     return (const char *)rows->records + row * rows->record_bytes;

@@ -6,10 +6,10 @@
 /* --- operations --------------------------------------------------------------------------------------- */
 
 struct gpu_trace {
-  struct nai_stats_events events[3];     /* by enum nai_stats_what; devices are texts */
-  struct nai_key *order;                 /* rows of all of them, one behind the other */
-  int64_t kinds[NAI_STATS_MEMORY_KINDS]; /* of memory: their names, of source->texts */
-  bool exact;                            /* rates */
+  struct nai_stats_operations operations[3]; /* by enum nai_stats_what */
+  struct nai_stats_keys kinds;               /* devices and memory are texts */
+  struct nai_key *order;                     /* rows of all of them, one behind the other */
+  bool exact;                                /* rates */
 };
 
 /* By start; of equal starts kernels, copies, memsets. */
@@ -17,16 +17,18 @@ static int order_operations(struct gpu_trace *trace, struct nai_stats_rows *rows
   uint64_t count = 0;
   uint32_t base = 0;
   for (int what = 0; what < 3; what++)
-    count += trace->events[what].count;
+    count += trace->operations[what].events.count;
   if (count >= UINT32_MAX)
     return nai_err_set(err, NAI_ELIMIT, "the report has more events than it can hold");
   NAI_TRY(NAI_NEW(trace->order, &rows->source->arena, count, err));
   for (int what = 0; what < 3; what++) {
-    const struct nai_stats_events *events = &trace->events[what];
-    for (uint32_t i = 0; i < events->count; i++)
-      if (events->at[NAI_STATS_OP_NAME][i] != NAI_NO_STRING || what == NAI_STATS_KERNELS)
-        trace->order[rows->count++] = (struct nai_key){nai_key_from_i64(events->at[NAI_STATS_OP_START][i]), base + i};
-    base += events->count;
+    const struct nai_stats_operations *some = &trace->operations[what];
+    const int64_t *start = some->events.at[NAI_STATS_OP_START];
+    for (uint32_t i = 0; i < some->events.count; i++)
+      if (what == NAI_STATS_KERNELS ||
+          *nai_stats_of_kind(&trace->kinds, some->kind[i], NAI_STATS_OP_NAME) != NAI_NO_STRING)
+        trace->order[rows->count++] = (struct nai_key){nai_key_from_i64(start[i]), base + i};
+    base += some->events.count;
   }
   return nai_sort_keys(trace->order, rows->count, err);
 }
@@ -60,73 +62,91 @@ static int name_gpu(int64_t *text, struct nai_stats_source *source, const struct
   return nai_stats_text(text, source, words, err);
 }
 
-/* Devices of operations become texts. */
-static int name_devices(struct gpu_trace *trace, struct nai_stats_source *source, bool mapped, struct nai_err *err) {
+/* Devices become texts, those of memory too; a green context of 0 is none. */
+static int name_kinds(struct gpu_trace *trace, struct nai_stats_source *source, const struct nai_stats_options *options,
+                      struct nai_err *err) {
   static const char *const columns[] = {"id", "$name", NULL}, *const device_columns[] = {"pid", "cudaId", "gpuId",
                                                                                          NULL};
-  struct nai_stats_keys known = {.arena = &source->arena, .width = 2};
+  int64_t memory[NAI_STATS_MEMORY_KINDS];
   struct gpus gpus = {0};
-  int64_t *texts = NULL;
-  uint32_t capacity = 0;
   NAI_TRY(nai_stats_load(&gpus.names, source, "TARGET_INFO_GPU", columns, err));
-  if (mapped)
+  if (options->flag[1])
     NAI_TRY(nai_stats_load(&gpus.devices, source, "TARGET_INFO_CUDA_DEVICE", device_columns, err));
-  for (int what = 0; what < 3; what++)
-    for (uint32_t i = 0; i < trace->events[what].count; i++) {
-      int64_t *device = &trace->events[what].at[NAI_STATS_OP_DEVICE][i];
-      const int64_t key[2] = {nai_stats_pid(trace->events[what].at[NAI_STATS_OP_PROCESS][i]), *device};
-      const uint32_t before = known.count, number = nai_stats_key_find(&known, key);
-      NAI_TRY(nai_memory_check(number != NAI_NO_STRING, err));
-      NAI_TRY(NAI_ROOM(texts, capacity, number, &source->arena, err));
-      if (number == before)
-        NAI_TRY(name_gpu(&texts[number], source, &gpus, key[0], key[1], err));
-      *device = texts[number];
+  NAI_TRY(nai_stats_name_memory(memory, source, options->old, err));
+  for (uint32_t kind = 0; kind < trace->kinds.count; kind++) {
+    int64_t *device = nai_stats_of_kind(&trace->kinds, kind, NAI_STATS_OP_DEVICE),
+            *green = nai_stats_of_kind(&trace->kinds, kind, NAI_STATS_OP_GREEN);
+    const int64_t process = nai_stats_pid(*nai_stats_of_kind(&trace->kinds, kind, NAI_STATS_OP_PROCESS));
+    NAI_TRY(name_gpu(device, source, &gpus, process, *device, err));
+    for (int c = NAI_STATS_OP_FROM; c <= NAI_STATS_OP_TO; c++) {
+      int64_t *place = nai_stats_of_kind(&trace->kinds, kind, c);
+      *place = *place >= 0 && *place < NAI_STATS_MEMORY_KINDS ? memory[*place] : NAI_STATS_NULL;
     }
+    *green = *green ? *green : NAI_STATS_NULL;
+  }
   return NAI_OK;
 }
 
 struct operation {
   int64_t at[NAI_STATS_OP_COLUMNS];
-  int64_t ns;
+  int64_t ns, kind;
   double rate;
 };
 
+/* Where the row-th operation lies among those of its table. */
+static const struct nai_stats_operations *find_operation(const struct gpu_trace *trace, uint32_t row, uint32_t *at) {
+  const struct nai_stats_operations *some = trace->operations;
+  *at = trace->order[row].value;
+  while (*at >= some->events.count)
+    *at -= some++->events.count;
+  return some;
+}
+
 static void fill_operation(void *record, const struct nai_stats_rows *rows, uint32_t row) {
   const struct gpu_trace *trace = rows->state;
-  const struct nai_stats_events *events = trace->events;
   struct operation *out = record;
-  uint32_t event = trace->order[row].value;
-  while (event >= events->count)
-    event -= events++->count;
-  for (int c = 0; c < NAI_STATS_OP_COLUMNS; c++)
-    out->at[c] = events->at[c] ? events->at[c][event] : NAI_STATS_NULL;
+  uint32_t at;
+  const struct nai_stats_operations *some = find_operation(trace, row, &at);
+  for (int c = 0; c < NAI_STATS_OP_KIND; c++)
+    out->at[c] = some->events.at[c][at];
+  out->kind = some->kind[at];
+  memcpy(&out->at[NAI_STATS_OP_KIND], nai_stats_of_kind(&trace->kinds, some->kind[at], NAI_STATS_OP_KIND),
+         NAI_STATS_KIND_COLUMNS * sizeof *out->at);
   const int64_t start = out->at[NAI_STATS_OP_START], end = out->at[NAI_STATS_OP_END],
                 bytes = out->at[NAI_STATS_OP_BYTES];
   out->ns = nai_stats_has_times(start, end) ? end - start : NAI_STATS_NULL;
   out->rate = bytes == NAI_STATS_NULL || out->ns <= 0 ? NAN
             : trace->exact                            ? (double)bytes * 1e9 / (double)out->ns
                                                       : nai_stats_rate(bytes, out->ns);
-  for (int c = NAI_STATS_OP_FROM; c <= NAI_STATS_OP_TO; c++)
-    out->at[c] = out->at[c] >= 0 && out->at[c] < NAI_STATS_MEMORY_KINDS ? trace->kinds[out->at[c]] : NAI_STATS_NULL;
-  if (out->at[NAI_STATS_OP_GREEN] == 0)
-    out->at[NAI_STATS_OP_GREEN] = NAI_STATS_NULL;
 }
 _Static_assert(sizeof(struct operation) <= NAI_STATS_RECORD_BYTES, "rows->record has room");
+
+static int show_kinds(struct nai_stats_rows *rows, const struct gpu_trace *trace, struct nai_err *err) {
+  uint32_t *first, at;
+  NAI_TRY(NAI_NEW(first, &rows->source->arena, trace->kinds.count, err));
+  for (uint32_t row = rows->count; row-- > 0;) {
+    const struct nai_stats_operations *some = find_operation(trace, row, &at);
+    first[some->kind[at]] = row;
+  }
+  nai_stats_show_kinds(rows, first, trace->kinds.count, offsetof(struct operation, kind));
+  return NAI_OK;
+}
 
 int nai_stats_make_gpu_trace(struct nai_stats_rows *rows, const struct nai_stats_options *options,
                              struct nai_err *err) {
   struct gpu_trace *trace = NULL;
   const uint32_t all = (1u << NAI_STATS_OP_DEMANGLED) - 1, unshown = options->old ? 1u << NAI_STATS_OP_GREEN : 0;
   NAI_TRY(NAI_NEW(trace, &rows->source->arena, 1, err));
+  trace->kinds = (struct nai_stats_keys){.arena = &rows->source->arena, .width = NAI_STATS_KIND_COLUMNS};
   for (int what = 0; what < 3; what++)
-    NAI_TRY(nai_stats_load_operations(&trace->events[what], rows->source, (enum nai_stats_what)what, all & ~unshown,
-                                      options, err));
-  NAI_TRY(name_devices(trace, rows->source, options->flag[1], err));
-  NAI_TRY(nai_stats_name_memory(trace->kinds, rows->source, options->old, err));
+    NAI_TRY(nai_stats_load_kinds(&trace->operations[what], &trace->kinds, rows->source, (enum nai_stats_what)what,
+                                 all & ~unshown, options, err));
+  NAI_TRY(name_kinds(trace, rows->source, options, err));
   trace->exact = options->flag[0];
   rows->state = trace;
   rows->fill = fill_operation;
-  return order_operations(trace, rows, err);
+  NAI_TRY(order_operations(trace, rows, err));
+  return show_kinds(rows, trace, err);
 }
 
 /* Without a rate it is empty under either name. */
@@ -139,20 +159,21 @@ static void show_rate(struct nai_stats_cell *out, struct nai_stats_rows *rows, c
 }
 
 #define NUMBER(column) NAI_STATS_NUMBER(operation, at[NAI_STATS_OP_##column])
-#define WORDS(column) NAI_STATS_WORDS(operation, at[NAI_STATS_OP_##column])
-#define OPERATION                                                                                            \
-  {"Start", NAI_STATS_STAMP, NUMBER(START)}, {"Duration", NAI_STATS_TIME, NAI_STATS_NUMBER(operation, ns)},  \
-      {"CorrId", 0, NUMBER(CORRELATION)}, {"GrdX", 0, NUMBER(GRID)}, {"GrdY", 0, NUMBER(GRID + 1)},          \
-      {"GrdZ", 0, NUMBER(GRID + 2)}, {"BlkX", 0, NUMBER(BLOCK)}, {"BlkY", 0, NUMBER(BLOCK + 1)},             \
-      {"BlkZ", 0, NUMBER(BLOCK + 2)}, {"Reg/Trd", 0, NUMBER(REGISTERS)},                                     \
-      {"StcSMem", NAI_STATS_MEMORY, NUMBER(STATIC)}, {"DymSMem", NAI_STATS_MEMORY, NUMBER(DYNAMIC)},         \
-      {"Bytes", NAI_STATS_MEMORY, NUMBER(BYTES)}, {"Throughput", NAI_STATS_RATE, NAI_STATS_MADE(show_rate)}, \
-      {"SrcMemKd", 0, WORDS(FROM)}, {"DstMemKd", 0, WORDS(TO)}, {"Device", 0, WORDS(DEVICE)}, {              \
-    "Ctx", 0, NUMBER(CONTEXT)                                                                                \
+#define KIND(column) NUMBER(column), .of_kind = true
+#define WORDS(shows, column) NAI_STATS_##shows(operation, at[NAI_STATS_OP_##column]), .of_kind = true
+#define OPERATION                                                                                                 \
+  {"Start", NAI_STATS_STAMP, NUMBER(START)}, {"Duration", NAI_STATS_TIME, NAI_STATS_NUMBER(operation, ns)},       \
+      {"CorrId", 0, NUMBER(CORRELATION)}, {"GrdX", 0, KIND(GRID)}, {"GrdY", 0, KIND(GRID + 1)},                   \
+      {"GrdZ", 0, KIND(GRID + 2)}, {"BlkX", 0, KIND(BLOCK)}, {"BlkY", 0, KIND(BLOCK + 1)},                        \
+      {"BlkZ", 0, KIND(BLOCK + 2)}, {"Reg/Trd", 0, KIND(REGISTERS)}, {"StcSMem", NAI_STATS_MEMORY, KIND(STATIC)}, \
+      {"DymSMem", NAI_STATS_MEMORY, KIND(DYNAMIC)}, {"Bytes", NAI_STATS_MEMORY, NUMBER(BYTES)},                   \
+      {"Throughput", NAI_STATS_RATE, NAI_STATS_MADE(show_rate)}, {"SrcMemKd", 0, WORDS(WORDS, FROM)},             \
+      {"DstMemKd", 0, WORDS(WORDS, TO)}, {"Device", 0, WORDS(WORDS, DEVICE)}, {                                   \
+    "Ctx", 0, KIND(CONTEXT)                                                                                       \
   }
 #define LAST \
-  {"Strm", 0, NUMBER(STREAM)}, {"Name", 0, NAI_STATS_NAME(operation, at[NAI_STATS_OP_NAME])}, { 0 }
-const struct nai_stats_column nai_stats_gpu_trace_columns[] = {OPERATION, {"GreenCtx", 0, NUMBER(GREEN)}, LAST};
+  {"Strm", 0, KIND(STREAM)}, {"Name", 0, WORDS(NAME, NAME)}, { 0 }
+const struct nai_stats_column nai_stats_gpu_trace_columns[] = {OPERATION, {"GreenCtx", 0, KIND(GREEN)}, LAST};
 const struct nai_stats_column nai_stats_old_gpu_trace_columns[] = {OPERATION, LAST};
 
 /* --- calls ---------------------------------------------------------------------------------------------- */

@@ -19,7 +19,8 @@ struct writer {
   const struct printed { /* source->texts as csv or tsv has them */
     const char *text;
     size_t len;
-  } * texts;
+  } * texts, *kinds; /* and kinds of rows: of each what columns next to each other show */
+  int stretches;     /* of such columns */
   bool old;
 };
 
@@ -57,6 +58,7 @@ static inline const int64_t *number_at(const struct nai_stats_column *column, co
 static inline void make_cell(struct nai_stats_cell *out, const struct writer *w, const struct nai_stats_column *column,
                              const void *record) {
   const void *member = (const char *)record + column->at;
+  out->type = NAI_STATS_MISSING;
   switch (column->shows) {
   case NAI_STATS_SHOWS_INT:
     out->i = *(const int64_t *)member;
@@ -169,24 +171,49 @@ static void put_delimited(struct writer *w, bool tabs, const char *text) {
     nai_buf_puts(w->out, text);
 }
 
+static void put_delimited_cell(struct writer *w, bool tabs, const struct nai_stats_column *c, const void *record) {
+  struct nai_stats_cell cell;
+  if (c->shows == NAI_STATS_SHOWS_INT && !w->scale[c->unit] && *number_at(c, record) != NAI_STATS_NULL) {
+    nai_stats_put_digits(w->out, *number_at(c, record)); /* most cells of long reports */
+    return;
+  }
+  make_cell(&cell, w, c, record);
+  if (is_number(&cell))
+    nai_stats_put_number(w->out, &cell, w->scale[c->unit]);
+  else if (cell.type == NAI_STATS_TEXT && cell.number)
+    nai_buf_put(w->out, w->texts[cell.number - 1].text, w->texts[cell.number - 1].len);
+  else
+    put_delimited(w, tabs, text_of(w, &cell));
+}
+
+/* The columns of a row's kind from `c` on; the last of them. */
+static const struct nai_stats_column *put_of_kind(struct writer *w, bool tabs, const struct nai_stats_column *c,
+                                                  const void *record) {
+  put_delimited_cell(w, tabs, c, record);
+  while (c[1].of_kind) {
+    nai_buf_putc(w->out, tabs ? '\t' : ',');
+    put_delimited_cell(w, tabs, ++c, record);
+  }
+  return c;
+}
+
 static void put_delimited_row(struct writer *w, const void *ctx, const void *record, uint32_t row) {
   const bool tabs = *(const bool *)ctx;
+  const struct printed *of_kind = NULL;
   (void)row;
+  if (w->kinds)
+    of_kind = w->kinds + *(const int64_t *)((const char *)record + w->rows->kind_at) * w->stretches;
   for (const struct nai_stats_column *c = w->columns; c->name; c++) {
-    struct nai_stats_cell cell;
     if (c != w->columns)
       nai_buf_putc(w->out, tabs ? '\t' : ',');
-    if (c->shows == NAI_STATS_SHOWS_INT && !w->scale[c->unit] && *number_at(c, record) != NAI_STATS_NULL) {
-      nai_stats_put_digits(w->out, *number_at(c, record)); /* most cells of long reports */
+    if (!c->of_kind || !of_kind) {
+      put_delimited_cell(w, tabs, c, record);
       continue;
     }
-    make_cell(&cell, w, c, record);
-    if (is_number(&cell))
-      nai_stats_put_number(w->out, &cell, w->scale[c->unit]);
-    else if (cell.type == NAI_STATS_TEXT && cell.number)
-      nai_buf_put(w->out, w->texts[cell.number - 1].text, w->texts[cell.number - 1].len);
-    else
-      put_delimited(w, tabs, text_of(w, &cell));
+    nai_buf_put(w->out, of_kind->text, of_kind->len);
+    of_kind++;
+    while (c[1].of_kind)
+      c++;
   }
   nai_buf_putc(w->out, '\n');
 }
@@ -210,8 +237,36 @@ static int print_texts(struct writer *w, bool tabs, struct nai_err *err) {
   return nai_arena_check(arena, err);
 }
 
+/* So are the columns of each kind of rows. */
+static int print_kinds(struct writer *w, bool tabs, struct nai_err *err) {
+  struct nai_arena *arena = &w->rows->source->arena;
+  struct nai_buf *const out = w->out;
+  struct printed *printed;
+  for (const struct nai_stats_column *c = w->columns; c->name; c++)
+    w->stretches += c->of_kind && !(c > w->columns && c[-1].of_kind);
+  if (!w->stretches || !w->rows->kind_count)
+    return NAI_OK;
+  NAI_TRY(NAI_NEW(printed, arena, (size_t)w->rows->kind_count * (size_t)w->stretches, err));
+  w->kinds = printed;
+  w->out = w->cell;
+  for (uint32_t kind = 0; kind < w->rows->kind_count; kind++) {
+    const void *record = nai_stats_record_of(w->rows, w->rows->kinds[kind]);
+    for (const struct nai_stats_column *c = w->columns; c->name; c++) {
+      if (!c->of_kind)
+        continue;
+      nai_buf_clear(w->cell);
+      c = put_of_kind(w, tabs, c, record);
+      *printed++ = (struct printed){nai_arena_printf(arena, "%s", nai_buf_str(w->cell)), w->cell->len};
+    }
+  }
+  w->out = out;
+  NAI_TRY(nai_buf_check(w->cell, err));
+  return nai_arena_check(arena, err);
+}
+
 static int write_delimited(struct writer *w, bool tabs, struct nai_err *err) {
   NAI_TRY(print_texts(w, tabs, err));
+  NAI_TRY(print_kinds(w, tabs, err));
   for (const struct nai_stats_column *c = w->columns; c->name && !w->format->no_header; c++) {
     nai_buf_puts(w->out, c == w->columns ? "" : tabs ? "\t" : ",");
     put_delimited(w, tabs, header(w, c));
