@@ -87,12 +87,14 @@ static uint32_t memop_name(struct nai_encoder *e, uint32_t row) {
 }
 
 static uint64_t api_aux(const struct nai_encoder *e, uint32_t api) {
+  enum { BLOCKS = 1, ORDERS = 2, LAUNCHES = 4, WAIT_SHIFT = 3 };
   const struct nai_model *m = e->m;
-  uint64_t launches = e->launches[api] ? 4 : 0;
+  const enum nai_api_class c = m->api_class[nai_val_text(&m->apis.name, api)];
+  uint64_t aux = e->waits.of ? (uint64_t)e->waits.of[api] << WAIT_SHIFT : 0;
+  aux |= e->launches[api] ? LAUNCHES : 0;
   if (nai_model_api_blocks(m, api))
-    return launches + 1;
-  enum nai_api_class c = m->api_class[nai_val_text(&m->apis.name, api)];
-  return launches + (c == NAI_API_ORDERING || c == NAI_API_POLL ? 2 : 0);
+    return aux | BLOCKS;
+  return aux | (c == NAI_API_ORDERING || c == NAI_API_POLL ? ORDERS : 0);
 }
 
 /* Rowid of a range in the export's NVTX_EVENTS, 0 when it has none. */

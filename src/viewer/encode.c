@@ -128,6 +128,7 @@ static int encode(struct nai_encoder *e, const struct nai_model *m, int halvings
   *e = (struct nai_encoder){.m = m, .arena = NAI_ARENA(m->scratch_dir)};
   NAI_TRY(allocate(e, err));
   find_launches(e);
+  NAI_TRY(nai_encoder_find_waits(e, err));
   NAI_TRY(nai_items_build(&e->items, m, halvings, what->places, what->place_count, &e->arena, err));
   find_span(e);
   if (aggregated) {

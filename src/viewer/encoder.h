@@ -25,6 +25,19 @@ struct nai_page_names {
   } * list;
 };
 
+/* What counts a call as a wait: a row of table launch_waits, and what counted it before. */
+struct nai_page_wait {
+  uint8_t before; /* number of another one + 1, 0: nothing */
+  int32_t gpu;
+  const char *place; /* as that row has it; "": none */
+};
+enum { NAI_PAGE_MAX_WAITS = UINT8_MAX }; /* what goes beyond is not told */
+struct nai_page_waits {
+  uint8_t *of; /* API row -> number + 1, 0: nothing; NULL: nobody looked */
+  struct nai_page_wait list[NAI_PAGE_MAX_WAITS];
+  uint32_t count;
+};
+
 /* Sums over a grid of time, of what an aggregated timeline does not hold event by event. */
 enum nai_series_kind { NAI_SERIES_KERNEL, NAI_SERIES_COPY, NAI_SERIES_CALL, NAI_SERIES_BLOCKED, NAI_SERIES_LAUNCH };
 enum { NAI_SERIES_OTHERS = -1 };
@@ -105,9 +118,10 @@ struct nai_encoder {
   int64_t last_link, last_correlation; /* of the columns so far */
   uint32_t *api_event;                 /* API row -> number of its event + 1, 0 when it is part of an aggregate */
   bool *launches;                      /* API row -> whether it launched GPU work */
-  struct nai_buf mix;                  /* per aggregate of kernels: how many categories, then category and ns of each */
-  struct nai_sums sums;                /* of an aggregated timeline */
-  struct nai_launch_queue *queues;     /* likewise, one per GPU */
+  struct nai_page_waits waits;
+  struct nai_buf mix;              /* per aggregate of kernels: how many categories, then category and ns of each */
+  struct nai_sums sums;            /* of an aggregated timeline */
+  struct nai_launch_queue *queues; /* likewise, one per GPU */
   uint32_t queue_count;
   struct nai_buf queue_bins; /* the streams of all queues */
   struct nai_passes *passes; /* likewise */
@@ -127,6 +141,8 @@ const struct nai_name_totals *nai_encoder_totals_of(const struct nai_encoder *en
                                                     int32_t gpu);
 void nai_encoder_list_names(struct nai_encoder *encoder);  /* puts every name on the page's list, before any other */
 void nai_encoder_count_names(struct nai_encoder *encoder); /* tells how many events those on it have, after all */
+/* page_waits.c: finds them. */
+NAI_MUST_CHECK int nai_encoder_find_waits(struct nai_encoder *encoder, struct nai_err *err);
 /* page_sums.c: the sums of an aggregated timeline. */
 NAI_MUST_CHECK int nai_encoder_sum(struct nai_encoder *encoder, struct nai_err *err);
 /* launch_queue.c: the launch queues of an aggregated timeline. */

@@ -56,6 +56,22 @@ static int put_counted(struct nai_json *json, const struct nai_encoder *e, struc
   return nai_kernel_classes_check(e->m->classes, err);
 }
 
+/* What counts calls as waits, as their `aux` numbers it. */
+static void put_waits(struct nai_json *json, const struct nai_page_waits *waits) {
+  if (!waits->count)
+    return;
+  nai_json_put_array(json, "waits", NAI_JSON_LINES);
+  for (uint32_t i = 0; i < waits->count; i++) {
+    const struct nai_page_wait *wait = &waits->list[i];
+    nai_json_begin_object(json, NAI_JSON_INLINE);
+    nai_json_put_int(json, "before", wait->before);
+    nai_json_put_int(json, "gpu", wait->gpu);
+    nai_json_put_text(json, "place", wait->place);
+    nai_json_end(json);
+  }
+  nai_json_end(json);
+}
+
 static int put_names(struct nai_json *json, const struct nai_encoder *e, struct nai_err *err) {
   enum { SHORT_MAX = 72 };
   const struct nai_page_names *n = &e->names;
@@ -84,6 +100,7 @@ static int put_names(struct nai_json *json, const struct nai_encoder *e, struct 
     nai_json_int(json, n->list[i].category);
   nai_json_end(json);
   NAI_TRY(put_counted(json, e, err));
+  put_waits(json, &e->waits);
   if (!e->items.aggregated)
     return NAI_OK;
   nai_json_put_array(json, "name_count", NAI_JSON_INLINE);

@@ -201,6 +201,44 @@ TEST(test_events) {
   fixture_free(&f);
 }
 
+/* Waits behind which the GPU has no work are numbered by place, as table launch_waits has them. */
+TEST(test_waits_by_place) {
+  enum { US = 1000, ROUND = 300 * US, WAIT = 1, LAUNCH = 4, WAIT_SHIFT = 3 };
+  struct fixture f;
+  struct page page;
+  fixture_init(&f);
+  int32_t process = fixture_process(&f, 10), thread = fixture_thread(&f, process, 11);
+  fixture_gpu(&f, 0);
+  for (int i = 0; i < 6; i++) { /* three rounds in a range, three outside of it; behind the last one comes nothing */
+    int64_t at = (int64_t)i * ROUND;
+    if (i < 3)
+      fixture_nvtx(&f, at, at + 200 * US, thread, "train", NAI_NVTX_PUSH_POP);
+    fixture_api(&f, at + 10 * US, at + 20 * US, thread, "cudaLaunchKernel", 100 + i);
+    fixture_api(&f, at + 30 * US, at + 130 * US, thread, "cudaStreamSynchronize", 200 + i);
+    fixture_kernel(&f, at + 25 * US, at + 125 * US, "gemm", 0, process, 7, 100 + i);
+  }
+  fixture_build(&f);
+  decode(&page, &f, NULL, 0);
+  const json_t *waits = json_object_get(page.json, "waits");
+  assert_int_equal(json_array_size(waits), 2);
+  for (size_t i = 0; i < 2; i++) {
+    const json_t *wait = json_array_get(waits, i);
+    assert_int_equal(number(wait, "before"), 0);
+    assert_int_equal(number(wait, "gpu"), 0);
+    assert_string_equal(json_string_value(json_object_get(wait, "place")), i ? "" : "train");
+  }
+  for (int64_t i = 0, calls = 0; i < page.events; i++) {
+    const bool sync = strcmp(name_of(&page, i), "cudaStreamSynchronize") == 0;
+    if (strcmp(name_of(&page, i), "cudaLaunchKernel") == 0)
+      assert_int_equal(page.values[AUX][i], LAUNCH);
+    if (sync)
+      assert_int_equal(page.values[AUX][i], WAIT | (calls < 3 ? 1 : calls < 5 ? 2 : 0) << WAIT_SHIFT);
+    calls += sync;
+  }
+  page_free(&page);
+  fixture_free(&f);
+}
+
 TEST(test_empty) {
   struct fixture f;
   struct page page;

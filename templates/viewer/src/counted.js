@@ -3,7 +3,7 @@
 import { placeColumns, records } from './table-schema.js';
 
 const MAX_TINY_BYTES = 65_536;
-const BLOCKS = 1; // in `aux` of a call
+const [BLOCKS, WAIT_SHIFT] = [1, 3]; // in `aux` of a call
 
 /** The cells of a row by column name. @param {Table} table @param {number} row @returns {Record<string, Cell>} */
 function recordOf(table, row) {
@@ -43,7 +43,7 @@ function isWaitedFor(model, call, start) {
   if ((events.aux[call] & 3) === BLOCKS && model.end(call) > start) return true;
   let next = model.lowerBound(lane, model.end(call));
   if (next === call) next++;
-  return next < lane.first + lane.count && events.aux[next] === BLOCKS && !model.timeline.allocations?.includes(events.name[next]);
+  return next < lane.first + lane.count && (events.aux[next] & 7) === BLOCKS && !model.timeline.allocations?.includes(events.name[next]);
 }
 
 /** Stretches of the GPU's active time, in order. @param {Model} model @param {Cell} gpu @returns {[number, number][]}  ns after the origin */
@@ -148,6 +148,43 @@ function ofLoss(model, { what, device_id: gpu }) {
   return what === 'small_blocks' ? ofShapes(model, gpu, (shape) => Number(shape.threads_per_block) < WARP) : null;
 }
 
+/** Calls that a row of launch_waits counts, one call perhaps for several GPUs. @param {Model} model @param {Record<string, Cell>} of */
+function waitsOf(model, { device_id: gpu, place }) {
+  const { events, timeline } = model;
+  const waits = timeline.waits ?? [];
+  const isOwn = (/** @type {number} */ number) => {
+    for (let at = number; at > 0; at = waits[at - 1].before) if (waits[at - 1].gpu === gpu && waits[at - 1].place === (place ?? '')) return true;
+    return false;
+  };
+  const own = waits.map((_, at) => isOwn(at + 1));
+  return (/** @type {number} */ event) => model.laneOf(event).kind === 'api' && own[(events.aux[event] >> WAIT_SHIFT) - 1] === true;
+}
+
+/** The first call of each round that a row of call_rounds counts: the outermost calls of a thread from a launch behind a wait to the next one. @param {Model} model @param {Record<string, Cell>} of */
+function roundsOf(model, { pid, round_calls: wanted }) {
+  const { start, aux } = model.events;
+  const launches = new Set(records(model.table('call_rounds')).map((each) => String(each.round_calls).split(', ')[0]));
+  const found = new Set();
+  for (const { kind, pid: own, first, count } of model.lanes) {
+    let round = { call: -1, names: [''], waited: false };
+    const close = () => round.waited && round.names.join(', ') === wanted && found.add(round.call);
+    let until = -Infinity;
+    for (let call = first; call < first + count && kind === 'api' && own === pid; call++) {
+      if (start[call] < until) continue;
+      until = model.end(call);
+      const name = model.nameOf(call);
+      if (launches.has(name) && (round.call < 0 || round.waited)) {
+        close();
+        round = { call, names: [name], waited: false };
+      }
+      if (round.names[round.names.length - 1] !== name) round.names.push(name);
+      round.waited ||= (aux[call] & 3) === BLOCKS;
+    }
+    close();
+  }
+  return (/** @type {number} */ event) => found.has(event);
+}
+
 /** @param {Model} model */
 const allKernels = (model) => (/** @type {number} */ event) => model.laneOf(event).kind === 'kernel';
 
@@ -205,7 +242,7 @@ export function countedOf(model, text) {
   const cells = recordOf(table, Number(row));
   if (name === 'idle_patterns' || name === 'idle_causes') return { test: () => false, gaps: gapsOf(model, cells) };
   if (name === 'gap_activity') return { test: () => false, gaps: gapsOfThread(model, cells) };
-  const own = { losses: ofLoss, comm_ranks: communicationOf, gpu_active: activeKernels, run_info: allKernels }[name];
+  const own = { losses: ofLoss, comm_ranks: communicationOf, launch_waits: waitsOf, call_rounds: roundsOf, gpu_active: activeKernels, run_info: allKernels }[name];
   const test = own ? own(model, cells) : ofName(model, table, Number(row));
   return test && { test, gaps: null };
 }

@@ -23,8 +23,8 @@ export async function evidenceTests(suite, path, { report, timeline }) {
   await suite.test('evidence that counts events or gaps marks so many', () =>
     suite.page(path, {}, async (page) => {
       for (const evidence of report.findings.flatMap((finding) => finding.evidence)) {
-        const [, count] = /(?:^|: )([\d,]+) (?:kernels?|calls?|gaps?|times)\b/u.exec(evidence.text) ?? [];
-        const known = ['kernels', 'kernel_shape', 'idle_patterns', 'nvtx_ranges', 'gpu_active', 'run_info'].includes(evidence.table) || (evidence.table === 'losses' && report.tables.losses.rows[evidence.row].some((cell) => MARKED.includes(cell)));
+        const [, count] = /(?:^|: )([\d,]+) (?:kernels?|calls?|gaps?|times|waits?|rounds?)\b/u.exec(evidence.text) ?? [];
+        const known = ['kernels', 'kernel_shape', 'idle_patterns', 'nvtx_ranges', 'gpu_active', 'run_info', 'launch_waits'].includes(evidence.table) || (evidence.table === 'losses' && report.tables.losses.rows[evidence.row].some((cell) => MARKED.includes(cell)));
         if (!count || !known) continue;
         const { events, gaps, text } = await page.evaluate((wanted) => {
           const { app } = globalThis.nsysAi;

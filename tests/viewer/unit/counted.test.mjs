@@ -156,3 +156,45 @@ test('copies repeat where five or more between host and GPU have one direction a
   assert.deepEqual(marked('comm_ranks 0'), rank);
   assert.deepEqual(marked('comm_ranks 1'), []);
 });
+
+test('calls that a place of waits counts, one call perhaps for two GPUs', () => {
+  const { model } = planModel();
+  const { events, timeline } = model;
+  const calls = [...Array(model.count).keys()].filter((event) => model.laneOf(event).kind === 'api');
+  const copy = [...Array(model.count).keys()].find((event) => model.laneOf(event).kind === 'copy');
+  timeline.waits = [
+    { before: 0, gpu: 0, place: 'train' },
+    { before: 0, gpu: 0, place: '' },
+    { before: 1, gpu: 1, place: 'train' },
+  ];
+  model.report.tables.launch_waits = table('device_id:device place:range_name', [0, 'train'], [0, null], [1, 'train'], [1, null]);
+  for (const [at, call] of calls.entries()) events.aux[call] = 5 | ((at < 4 ? at : 0) << 3);
+  events.aux[copy] = 8;
+  const marked = (text) => [...Array(model.count).keys()].filter(countedOf(model, text).test);
+  assert.deepEqual(marked('launch_waits 0'), [calls[1], calls[3]]);
+  assert.deepEqual(marked('launch_waits 1'), [calls[2]], 'outside of all ranges');
+  assert.deepEqual(marked('launch_waits 2'), [calls[3]]);
+  assert.deepEqual(marked('launch_waits 3'), []);
+  delete timeline.waits;
+  assert.deepEqual(marked('launch_waits 0'), [], 'of a page that does not tell');
+});
+
+test('a round goes from a launch behind a wait to the next one', () => {
+  const { model } = planModel();
+  const { events } = model;
+  const lane = model.lanes.find(({ kind, count }) => kind === 'api' && count >= 12);
+  const [launch, copy, wait] = [0, 1, 2].map((at) => model.names.push(['launch', 'copy', 'wait'][at]) - 1);
+  const [L, C, W] = [[launch, 0], [copy, 0], [wait, 1]];
+  const script = [W, L, L, W, L, C, W, W, L, C, L, W]; // the first belongs to no round; two launches or waits in a row are one step
+  for (let at = 0; at < lane.count; at++) {
+    [events.name[lane.first + at], events.aux[lane.first + at]] = script[at] ?? [launch, 0];
+    [events.start[lane.first + at], events.duration[lane.first + at]] = [10 * at, 5];
+  }
+  const rounds = 'pid:pid round_calls:label';
+  model.report.tables.call_rounds = table(rounds, [lane.pid, 'launch, wait'], [lane.pid, 'launch, copy, wait'], [lane.pid, 'launch, copy, launch, wait'], [lane.pid + 1, 'launch, wait']);
+  const marked = (text) => [...Array(model.count).keys()].filter((event) => model.laneOf(event) === lane && countedOf(model, text).test(event)).map((event) => event - lane.first);
+  assert.deepEqual(marked('call_rounds 0'), [1]);
+  assert.deepEqual(marked('call_rounds 1'), [4]);
+  assert.deepEqual(marked('call_rounds 2'), [8]);
+  assert.deepEqual(marked('call_rounds 3'), [], 'of another process');
+});

@@ -61,7 +61,7 @@ function kindsOf(model, { table: key, row }, name) {
 }
 
 /** Evidence that counts events: "1,551 kernels", "1 call of", "3 of 3 copies", "17 gaps before". */
-const COUNTS = /(?:^|[:,;] |\bin )(?:[\d,]+ of )?([\d,]+) (?:kernels?|calls?|cop(?:y|ies)|collectives?|gaps?|executions?|times)\b/u;
+const COUNTS = /(?:^|[:,;] |\bin )(?:[\d,]+ of )?([\d,]+) (?:kernels?|calls?|cop(?:y|ies)|collectives?|gaps?|executions?|waits?|rounds?|times)\b/u;
 
 /** Marks the events that evidence counts, where the page has just as many. @param {TimelineView} view @param {Evidence} evidence */
 function markCounted(view, evidence) {
