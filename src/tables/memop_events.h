@@ -10,7 +10,7 @@
   C(T, context_id, ID32, "CUDA context")                                                                \
   C(T, stream_id, STREAM, "CUDA stream")                                                                \
   C(T, correlation_id, ID, "joins with api_events within one process; NULL or 0 for none")              \
-  C(T, bytes, BYTES, "bytes moved or set", .sum = true)                                                 \
+  C(T, bytes, BYTES, "bytes moved or set", .sum = true, .filled = true)                                 \
   C(T, copy_kind, ID32, "CUPTI memcpy kind, 64 for decompression, NULL for memset")                     \
   C(T, src_kind, ID32, "CUPTI memory kind of the source")                                               \
   C(T, dst_kind, ID32, "CUPTI memory kind of the destination")                                          \

@@ -11,7 +11,7 @@
   C(T, operation, ID32, "0 allocation, 1 release")                                         \
   C(T, memory_kind, ID32, "CUPTI memory kind")                                             \
   C(T, address, ID, "virtual address")                                                     \
-  C(T, bytes, CELL(I64, BYTES), "size", .sum = true)                                       \
+  C(T, bytes, CELL(I64, BYTES), "size", .sum = true, .filled = true)                       \
   C(T, pc, ID, "program counter of the call")                                              \
   C(T, name, LABEL, "variable, NULL for none")                                             \
   C(T, pool_address, ID, "memory pool, NULL for none")                                     \

@@ -104,6 +104,7 @@ TEST(test_forged) {
                 {&nai_kernel_events_schema, KERNEL_EVENTS_process, -2},
                 {&nai_kernel_events_schema, KERNEL_EVENTS_device_id, -1},
                 {&nai_memop_events_schema, MEMOP_EVENTS_device_id, -1},
+                {&nai_memop_events_schema, MEMOP_EVENTS_bytes, NAI_NULL_I64},
                 {&nai_gpus_schema, GPUS_device_id, 1000},
                 {&nai_api_events_schema, API_EVENTS_thread, 123456789},
                 {&nai_threads_schema, THREADS_process, 77},

@@ -349,7 +349,7 @@ TEST(test_declared_rows) {
 
 /* Sizes that a file may hold, but whose sum no analysis could hold. */
 TEST(test_sizes_of_events_can_be_summed_up) {
-  static const int64_t sizes[][2] = {{5, NAI_NULL_I64}, {-1, 5}, {INT64_MAX / 2, 1}};
+  static const int64_t sizes[][2] = {{5, 0}, {-1, 5}, {INT64_MAX / 2, 1}};
   static const char *const said[] = {NULL, "row 0: bytes is no size", "row 1: bytes makes the sum"};
   for (size_t i = 0; i < sizeof said / sizeof *said; i++) {
     NAI_OWNED(nai_table) *table = NULL;
