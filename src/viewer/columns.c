@@ -86,6 +86,24 @@ static uint32_t memop_name(struct nai_encoder *e, uint32_t row) {
   return names->last_copy - 1;
 }
 
+static uint64_t memory_of(struct nai_page_memory *memory, int32_t from, int32_t to) {
+  uint32_t at = 0;
+  while (at < memory->count && (memory->list[at].from != from || memory->list[at].to != to))
+    at++;
+  if (at == memory->count && memory->count < NAI_PAGE_MEMORY_KINDS - 1)
+    memory->list[memory->count++] = (struct nai_page_memory_kind){from, to};
+  return at;
+}
+
+/* Its size, and what memory that is in. */
+static uint64_t memop_aux(struct nai_encoder *e, uint32_t row) {
+  enum { MOST_BITS = 48 }; /* of a size: more than any memory has, and the page's numbers stay below 2^53 */
+  const struct MEMOP_EVENTS_columns *v = &e->m->memops;
+  const uint64_t bytes = (uint64_t)nai_val(&v->bytes, row), most = UINT64_C(1) << MOST_BITS;
+  return (bytes < most ? bytes : most) << NAI_PAGE_MEMORY_BITS |
+         memory_of(&e->memory, nai_at_i32(&v->src_kind, row), nai_at_i32(&v->dst_kind, row));
+}
+
 static uint64_t api_aux(const struct nai_encoder *e, uint32_t api) {
   enum { BLOCKS = 1, ORDERS = 2, LAUNCHES = 4, WAIT_SHIFT = 3 };
   const struct nai_model *m = e->m;
@@ -119,7 +137,7 @@ static inline struct facts facts_of(struct nai_encoder *e, enum nai_lane_kind ki
   case NAI_LANE_SET:
     f.name = memop_name(e, row);
     f.correlation = nai_at(&m->memops.correlation_id, row);
-    f.aux = (uint64_t)nai_at(&m->memops.bytes, row);
+    f.aux = memop_aux(e, row);
     f.api = m->memop_api[row];
     break;
   case NAI_LANE_GRAPH: {

@@ -25,6 +25,15 @@ struct nai_page_names {
   } * list;
 };
 
+/* Memory that copies and memsets come from and go to; the last number is for what finds no room. */
+enum { NAI_PAGE_MEMORY_BITS = 4, NAI_PAGE_MEMORY_KINDS = 1 << NAI_PAGE_MEMORY_BITS };
+struct nai_page_memory {
+  struct nai_page_memory_kind {
+    int32_t from, to; /* CUPTI memory kinds, NAI_NULL_I32: not told */
+  } list[NAI_PAGE_MEMORY_KINDS - 1];
+  uint32_t count;
+};
+
 /* What counts a call as a wait: a row of table launch_waits, and what counted it before. */
 struct nai_page_wait {
   uint8_t before; /* number of another one + 1, 0: nothing */
@@ -119,6 +128,7 @@ struct nai_encoder {
   uint32_t *api_event;                 /* API row -> number of its event + 1, 0 when it is part of an aggregate */
   bool *launches;                      /* API row -> whether it launched GPU work */
   struct nai_page_waits waits;
+  struct nai_page_memory memory;
   struct nai_buf mix;              /* per aggregate of kernels: how many categories, then category and ns of each */
   struct nai_sums sums;            /* of an aggregated timeline */
   struct nai_launch_queue *queues; /* likewise, one per GPU */

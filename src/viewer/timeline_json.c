@@ -4,6 +4,7 @@
 #include "base/fmt.h"
 #include "model/calls/call_class.h"
 #include "model/calls/stream_info.h"
+#include "model/memory/copy_rates.h"
 #include "table/json.h"
 #include "table/kernel_name.h"
 #include "tables/gpus.h"
@@ -56,6 +57,19 @@ static int put_counted(struct nai_json *json, const struct nai_encoder *e, struc
   return nai_kernel_classes_check(e->m->classes, err);
 }
 
+/* Of copies and memsets, as their `aux` numbers it behind their size. */
+static void put_memory(struct nai_json *json, const struct nai_encoder *e) {
+  nai_json_put_array(json, "memory", NAI_JSON_INLINE);
+  for (uint32_t i = 0; i < e->memory.count; i++) {
+    char rooms[2][NAI_KIND_NAME_MAX];
+    nai_json_begin_object(json, NAI_JSON_INLINE);
+    nai_json_put_text(json, "from", nai_memory_kind_label(rooms[0], e->m, e->memory.list[i].from));
+    nai_json_put_text(json, "to", nai_memory_kind_label(rooms[1], e->m, e->memory.list[i].to));
+    nai_json_end(json);
+  }
+  nai_json_end(json);
+}
+
 /* What counts calls as waits, as their `aux` numbers it. */
 static void put_waits(struct nai_json *json, const struct nai_page_waits *waits) {
   if (!waits->count)
@@ -101,6 +115,7 @@ static int put_names(struct nai_json *json, const struct nai_encoder *e, struct 
   nai_json_end(json);
   NAI_TRY(put_counted(json, e, err));
   put_waits(json, &e->waits);
+  put_memory(json, e);
   if (!e->items.aggregated)
     return NAI_OK;
   nai_json_put_array(json, "name_count", NAI_JSON_INLINE);

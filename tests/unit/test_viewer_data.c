@@ -190,8 +190,14 @@ TEST(test_events) {
   expect(&page, "cudaStreamSynchronize", 120, 10, 43, 1);
   expect(&page, "cudaEventQuery", 131, 1, 0, 2); /* an id no number of the page can hold */
   expect(&page, "gemm", 150, 50, 41, 1);
-  expect(&page, "Host-to-Device", 250, 30, 42, 4096);
-  expect(&page, "memset", 290, 1, 99, 8);
+  expect(&page, "Host-to-Device", 250, 30, 42, 4096 << 4 | 0);
+  expect(&page, "memset", 290, 1, 99, 8 << 4 | 1);
+  const json_t *memory = json_object_get(page.json, "memory");
+  assert_int_equal(json_array_size(memory), 2);
+  assert_string_equal(json_string_value(json_object_get(json_array_get(memory, 0), "from")), "Pageable");
+  assert_string_equal(json_string_value(json_object_get(json_array_get(memory, 0), "to")), "Device");
+  assert_true(json_is_null(json_object_get(json_array_get(memory, 1), "from")));
+  assert_string_equal(json_string_value(json_object_get(json_array_get(memory, 1), "to")), "Device");
   expect(&page, "CUDA graph", 350, 100, 0, 5);
   assert_int_equal(page.values[LINK][find(&page, "gemm")], find(&page, "cudaLaunchKernel") + 1);
   assert_int_equal(page.values[LINK][find(&page, "Host-to-Device")], find(&page, "cudaMemcpy") + 1);

@@ -1,5 +1,5 @@
 /** @import { Model } from './model.js' */
-/** @import { Cell, Table } from './types.js' */
+/** @import { Cell, Lane, Table } from './types.js' */
 import { placeColumns, records } from './table-schema.js';
 
 const MAX_TINY_BYTES = 65_536;
@@ -24,7 +24,7 @@ function ofName(model, table, row) {
   if (column === undefined) return null;
   const name = model.nameIndex.get(String(cells[column]));
   const { role } = table.columns[column];
-  const kinds = role === 'kernel_name' ? ['kernel', 'copy', 'set'] : role === 'range_name' ? ['nvtx', 'nvtx_async'] : ['api', 'copy', 'set'];
+  const kinds = role === 'kernel_name' ? ['kernel', 'copy', 'set'] : role === 'range_name' ? ['nvtx', 'nvtx_async'] : ['api', 'copy', 'set', 'mpi'];
   const pid = table.columns.find((each) => each.name === 'pid')?.key ? values.pid : null;
   return (/** @type {number} */ event) => {
     if (model.events.name[event] !== name) return false;
@@ -103,16 +103,16 @@ function ofShapes(model, gpu, isWanted) {
 
 const REPEATS = 5;
 
-/** Copies between host and GPU in the GPU's active time of which five or more have one direction and size. @param {Model} model @param {Cell} gpu */
+/** Copies between host and GPU in the GPU's active time of which five or more have one direction, size and memory. @param {Model} model @param {Cell} gpu */
 function repeatedCopies(model, gpu) {
-  const { name, aux, start } = model.events;
+  const { name, aux, start, memory } = model.events;
   const spans = activeSpans(model, gpu);
   /** @type {Map<string, number[]>} */
   const sizes = new Map();
   for (const { kind, gpu: own, first, count } of model.lanes) {
     for (let copy = first; copy < first + count && kind === 'copy' && own === gpu; copy++) {
       if (!model.nameOf(copy).includes('Host') || !isIn(spans, start[copy])) continue;
-      const key = `${name[copy]} ${aux[copy]}`;
+      const key = `${name[copy]} ${aux[copy]} ${memory[copy]}`;
       const same = sizes.get(key);
       if (same) same.push(copy);
       else sizes.set(key, [copy]);
@@ -121,8 +121,34 @@ function repeatedCopies(model, gpu) {
   return new Set([...sizes.values()].filter(({ length }) => length >= REPEATS).flat());
 }
 
+/** Copies or memsets of a direction on a GPU, from and to such memory. @param {Model} model @param {Record<string, Cell>} of */
+function transfersOf(model, { device_id: gpu, direction, src_kind: from, dst_kind: to }) {
+  const { memory } = model.events;
+  const kinds = (model.timeline.memory ?? []).map((kind) => kind.from === from && kind.to === to);
+  return (/** @type {number} */ event) => {
+    const lane = model.laneOf(event);
+    return (lane.kind === 'copy' || lane.kind === 'set') && lane.gpu === gpu && model.nameOf(event) === direction && kinds[memory[event]] === true;
+  };
+}
+
+/** Copies between GPU and host, or another GPU, in active time on streams that compute then, too. @param {Model} model @param {Cell} gpu */
+function copiesBetweenKernels(model, gpu) {
+  const { name, start } = model.events;
+  const spans = activeSpans(model, gpu);
+  const own = model.lanes.filter((lane) => lane.gpu === gpu);
+  const streamOf = (/** @type {Lane} */ { pid, context, stream }) => [pid, context, stream].join();
+  /** @param {Lane} lane @param {(event: number) => boolean} isWanted */
+  const eventsOf = ({ first, count }, isWanted) => [...Array(count).keys()].map((at) => first + at).filter((event) => isIn(spans, start[event]) && isWanted(event));
+  const computes = (/** @type {Lane} */ lane) => eventsOf(lane, (event) => lane.kind === 'graph' || model.category(name[event]) !== 'communication').length > 0;
+  const streams = new Set(own.filter((lane) => (lane.kind === 'kernel' || lane.kind === 'graph') && computes(lane)).map(streamOf));
+  const isMoved = (/** @type {number} */ event) => /Host|Peer/u.test(model.nameOf(event));
+  return new Set(own.filter((lane) => lane.kind === 'copy' && streams.has(streamOf(lane))).flatMap((lane) => eventsOf(lane, isMoved)));
+}
+
+const TIMES_THE_MEDIAN = 10;
+
 /** What table losses counts on a GPU: what could be fused stands two or more in a row on a stream. @param {Model} model @param {Record<string, Cell>} loss */
-function ofLoss(model, { what, device_id: gpu }) {
+function ofLoss(model, { what, device_id: gpu, example, low_median_us: median }) {
   const { events, timeline } = model;
   const own = (/** @type {number} */ event, /** @type {string} */ kind) => model.laneOf(event).kind === kind && model.laneOf(event).gpu === gpu;
   if (what === 'unfused' || what === 'casts') {
@@ -140,10 +166,13 @@ function ofLoss(model, { what, device_id: gpu }) {
       const launch = isTiny && isIn(spans, events.start[event]) ? model.launchOf(event) : -1;
       return launch >= 0 && isWaitedFor(model, launch, events.start[event]);
     };
-  if (what === 'allocation' || what === 'repeated_copies') {
-    const found = what === 'allocation' ? allocationsOf(model, gpu, spans) : repeatedCopies(model, gpu);
+  const find = { allocation: () => allocationsOf(model, gpu, spans), repeated_copies: () => repeatedCopies(model, gpu), copies_on_compute_stream: () => copiesBetweenKernels(model, gpu) }[String(what)];
+  if (find) {
+    const found = find();
     return (/** @type {number} */ event) => found.has(event);
   }
+  if (what === 'long_calls')
+    return (/** @type {number} */ event) => own(event, 'kernel') && model.nameOf(event) === example && events.duration[event] > TIMES_THE_MEDIAN * 1000 * Number(median);
   if (what === 'underfilled') return ofShapes(model, gpu, ({ fill }) => fill === 'underfilled');
   return what === 'small_blocks' ? ofShapes(model, gpu, (shape) => Number(shape.threads_per_block) < WARP) : null;
 }
@@ -242,7 +271,7 @@ export function countedOf(model, text) {
   const cells = recordOf(table, Number(row));
   if (name === 'idle_patterns' || name === 'idle_causes') return { test: () => false, gaps: gapsOf(model, cells) };
   if (name === 'gap_activity') return { test: () => false, gaps: gapsOfThread(model, cells) };
-  const own = { losses: ofLoss, comm_ranks: communicationOf, launch_waits: waitsOf, call_rounds: roundsOf, gpu_active: activeKernels, run_info: allKernels }[name];
+  const own = { losses: ofLoss, comm_ranks: communicationOf, launch_waits: waitsOf, call_rounds: roundsOf, memory_transfers: transfersOf, gpu_active: activeKernels, run_info: allKernels }[name];
   const test = own ? own(model, cells) : ofName(model, table, Number(row));
   return test && { test, gaps: null };
 }

@@ -78,6 +78,20 @@ function addUpStarts(timeline, start) {
   if (covered !== timeline.events) throw new Error('the lanes do not cover the event block');
 }
 
+const MEMORY = 16;
+
+/** Of copies and memsets: which of timeline.memory they move; leaves their sizes in `aux`. @param {TimelineData} timeline @param {Float64Array} aux */
+function takeMemory({ lanes, memory, events }, aux) {
+  const kinds = new Uint8Array(memory ? events : 0);
+  for (const { kind, first, count } of memory ? lanes : []) {
+    for (let i = first; i < first + count && (kind === 'copy' || kind === 'set'); i++) {
+      kinds[i] = aux[i] % MEMORY;
+      aux[i] = Math.floor(aux[i] / MEMORY);
+    }
+  }
+  return kinds;
+}
+
 /** @param {Uint32Array} numbers @param {number} most @param {string} what */
 function checkBelow(numbers, most, what) {
   for (let i = 0; i < numbers.length; i++) {
@@ -115,6 +129,7 @@ export function decodeEvents(timeline, bytes) {
   addUpStarts(timeline, start);
   const name = read('name', new Uint32Array(count));
   checkBelow(name, timeline.names.length, 'names');
+  const aux = read('aux', new Float64Array(count));
   /** @type {Uint32Array | null} */
   let link = null;
   /** @type {Float64Array | null} */
@@ -123,7 +138,8 @@ export function decodeEvents(timeline, bytes) {
     start,
     name,
     duration: read('duration', new Float64Array(count)),
-    aux: read('aux', new Float64Array(count)),
+    memory: takeMemory(timeline, aux),
+    aux,
     count: timeline.aggregated ? read('count', new Uint32Array(count)) : new Uint8Array(count).fill(1),
     busy: timeline.aggregated ? read('busy', new Float64Array(count)) : new Uint8Array(count),
     mix: partOf(timeline.mix, bytes),

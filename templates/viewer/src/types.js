@@ -136,6 +136,7 @@
  * @property {number[]} [fusable]  names of kernels that could be fused with their neighbors
  * @property {number[]} [casts]  those that only change type or layout
  * @property {number[]} [allocations]  names of calls that allocate or release memory
+ * @property {{from: string | null, to: string | null}[]} [memory]  memory of copies and memsets
  * @property {{before: number, gpu: number, place: string}[]} [waits]  rows of launch_waits, as `aux` of their calls numbers them; before: what counts the call, too
  * @property {number[]} [name_count]  events per name, of an aggregated timeline
  * @property {number} [names_left_out]  names that are not listed
@@ -163,7 +164,8 @@
  * @property {Uint32Array} name  index into names
  * @property {Uint32Array} link  launching API event + 1, 0 for none; decoded when first asked for
  * @property {Float64Array} corr  decoded when first asked for
- * @property {Float64Array} aux
+ * @property {Float64Array} aux  of copies and memsets bytes, of kernels their configuration + 1, of ranges depth, of calls bits (C: viewer/columns.c)
+ * @property {Uint8Array} memory  of copies and memsets: index into timeline.memory, or behind it
  * @property {Uint32Array | Uint8Array} count
  * @property {Float64Array | Uint8Array} busy
  * @property {Uint8Array | null} mix  bytes of the categories inside aggregates

@@ -2,7 +2,7 @@
 import { check, equal, settle, timelineState, WIDE } from './harness.mjs';
 
 /** Rows of table losses whose events the page can tell. */
-const MARKED = ['unfused', 'casts', 'underfilled', 'small_blocks', 'tiny_copies', 'allocation'];
+const MARKED = ['unfused', 'casts', 'underfilled', 'small_blocks', 'tiny_copies', 'allocation', 'copies_on_compute_stream'];
 
 export async function evidenceTests(suite, path, { report, timeline }) {
   await suite.test('a gap tells what the launching thread did', () =>
@@ -24,7 +24,7 @@ export async function evidenceTests(suite, path, { report, timeline }) {
     suite.page(path, {}, async (page) => {
       for (const evidence of report.findings.flatMap((finding) => finding.evidence)) {
         const [, count] = /(?:^|: )([\d,]+) (?:kernels?|calls?|gaps?|times|waits?|rounds?)\b/u.exec(evidence.text) ?? [];
-        const known = ['kernels', 'kernel_shape', 'idle_patterns', 'nvtx_ranges', 'gpu_active', 'run_info', 'launch_waits'].includes(evidence.table) || (evidence.table === 'losses' && report.tables.losses.rows[evidence.row].some((cell) => MARKED.includes(cell)));
+        const known = ['kernels', 'kernel_shape', 'idle_patterns', 'nvtx_ranges', 'gpu_active', 'run_info', 'launch_waits', 'memory_transfers'].includes(evidence.table) || (evidence.table === 'losses' && report.tables.losses.rows[evidence.row].some((cell) => MARKED.includes(cell)));
         if (!count || !known) continue;
         const { events, gaps, text } = await page.evaluate((wanted) => {
           const { app } = globalThis.nsysAi;

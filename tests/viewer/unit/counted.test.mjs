@@ -198,3 +198,44 @@ test('a round goes from a launch behind a wait to the next one', () => {
   assert.deepEqual(marked('call_rounds 2'), [8]);
   assert.deepEqual(marked('call_rounds 3'), [], 'of another process');
 });
+
+test('copies of one direction and memory, copies between kernels of a stream, and calls of a kernel that take long', () => {
+  const { model } = planModel();
+  const { events, timeline } = model;
+  const all = [...Array(model.count).keys()];
+  const of = (kind) => all.filter((event) => model.laneOf(event).kind === kind);
+  const [copies, kernels] = [of('copy'), of('kernel')];
+  const lane = model.laneOf(copies[0]);
+  const direction = model.nameOf(copies[0]);
+  timeline.memory = [
+    { from: 'Pinned', to: 'Device' },
+    { from: 'Pageable', to: 'Device' },
+  ];
+  events.memory = new Uint8Array(model.count);
+  copies.forEach((event, at) => (events.memory[event] = at % 3)); // 2: more than the page can tell
+  const name = model.nameOf(kernels[0]);
+  const same = kernels.filter((event) => events.name[event] === events.name[kernels[0]] && model.laneOf(event).gpu === model.laneOf(kernels[0]).gpu);
+  same.forEach((event, at) => (events.duration[event] = at < 2 ? 100_001 : 100_000));
+  const absolute = (time) => time + Number(timeline.origin_ns);
+  const gpu = model.laneOf(kernels[0]).gpu;
+  Object.assign(model.report.tables, {
+    memory_transfers: table('direction:name src_kind dst_kind device_id:device', [direction, 'Pageable', 'Device', lane.gpu], [direction, 'Pageable', 'Device', lane.gpu + 40], ['another', 'Pageable', 'Device', lane.gpu]),
+    active_spans: table('device_id:device kind start_ns end_ns', [gpu, 'active', absolute(0), absolute(1e15)]),
+    losses: table('device_id:device what:name example:kernel_name low_median_us', [gpu, 'copies_on_compute_stream', direction, null], [gpu, 'long_calls', name, 10]),
+  });
+  const marked = (text) => all.filter(countedOf(model, text).test);
+  const expected = copies.filter((event, at) => at % 3 === 1 && model.laneOf(event).gpu === lane.gpu && model.nameOf(event) === direction);
+  assert.ok(expected.length > 0);
+  assert.deepEqual(marked('memory_transfers 0'), expected);
+  assert.deepEqual([marked('memory_transfers 1'), marked('memory_transfers 2')], [[], []]);
+  assert.deepEqual(marked('losses 1'), same.slice(0, 2));
+
+  assert.deepEqual(marked('losses 0'), [], 'their stream does not compute');
+  const own = copies.filter((event) => model.laneOf(event).gpu === gpu);
+  model.names[events.name[own[0]]] = 'Host-to-Device';
+  const stream = model.laneOf(own[0]);
+  Object.assign(stream, { context: model.laneOf(kernels[0]).context, stream: model.laneOf(kernels[0]).stream, pid: model.laneOf(kernels[0]).pid });
+  const between = own.filter((event) => model.laneOf(event) === stream && events.name[event] === events.name[own[0]]);
+  assert.ok(between.length > 0);
+  assert.deepEqual(marked('losses 0'), between);
+});

@@ -63,7 +63,7 @@ function eventButton(view, event) {
 /** @param {TimelineView} view @param {number} event @param {Lane} lane @returns {[string, Child][]} */
 function specificFields(view, event, lane) {
   const { model } = view;
-  const { aux, corr, duration: durations, count } = model.events;
+  const { aux, corr, duration: durations, count, memory } = model.events;
   const value = aux[event];
   if (count[event] > 1) return [];
   switch (lane.kind) {
@@ -81,12 +81,15 @@ function specificFields(view, event, lane) {
       ];
     }
     case 'copy':
-    case 'set':
+    case 'set': {
+      const { from = null, to = null } = model.timeline.memory?.[memory[event]] ?? {};
       return [
+        ['Memory', from && to ? `${from} to ${to}` : to],
         ['Size', `${bytes(value)} (${integer(value)} bytes)`],
         ['Throughput', isPossible(value, durations[event]) ? `${(value / durations[event]).toFixed(2)} GB/s` : null],
         ['Correlation', String(corr[event])],
       ];
+    }
     case 'graph':
       return [
         ['Graph', String(value)],

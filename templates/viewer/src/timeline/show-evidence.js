@@ -60,16 +60,16 @@ function kindsOf(model, { table: key, row }, name) {
   return roles.includes('kernel_name') ? ['kernel'] : roles.includes('range_name') ? ['nvtx'] : null;
 }
 
-/** Evidence that counts events: "1,551 kernels", "1 call of", "3 of 3 copies", "17 gaps before". */
-const COUNTS = /(?:^|[:,;] |\bin )(?:[\d,]+ of )?([\d,]+) (?:kernels?|calls?|cop(?:y|ies)|collectives?|gaps?|executions?|waits?|rounds?|times)\b/u;
+/** Evidence that counts events: "1,551 kernels", "1 call of", "12 of 733 calls", "17 gaps before". */
+const COUNTS = /(?:^|[:,;] |\bin )(?:([\d,]+) of )?([\d,]+) (?:kernels?|calls?|cop(?:y|ies)|collectives?|gaps?|executions?|waits?|rounds?|times)\b/u;
 
 /** Marks the events that evidence counts, where the page has just as many. @param {TimelineView} view @param {Evidence} evidence */
 function markCounted(view, evidence) {
-  const [, count] = COUNTS.exec(evidence.text ?? '') ?? [];
-  if (!count || !evidence.table) return false;
+  const counts = (COUNTS.exec(evidence.text ?? '') ?? []).slice(1).map((count) => Number(count?.replaceAll(',', '')));
+  if (counts.length === 0 || !evidence.table) return false;
   view.setSearchText(`counted:${evidence.table} ${evidence.row}`);
   const { counted, events } = view.search;
-  if (counted && (events === null || events === Number(count.replaceAll(',', '')))) return true;
+  if (counted && (events === null || counts.includes(events))) return true;
   view.setSearchText('');
   return false;
 }
