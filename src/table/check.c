@@ -34,7 +34,7 @@ static int check_durations(const struct nai_table *table, int start_column, int 
   return NAI_OK;
 }
 
-/* Sizes of events, which are summed up. */
+/* Sizes and counts of events, which are summed up. */
 static int check_sizes(const struct nai_table *table, int column, struct nai_err *err) {
   struct nai_column c = nai_table_column(table, column);
   int64_t total = 0;
@@ -43,9 +43,9 @@ static int check_sizes(const struct nai_table *table, int column, struct nai_err
     if (size == c.null_value)
       continue;
     if (size < 0)
-      return fail(table, column, row, "is no size", err);
+      return fail(table, column, row, "is negative", err);
     if (total > INT64_MAX / 2 - size)
-      return fail(table, column, row, "makes the sum of sizes too large", err);
+      return fail(table, column, row, "makes the sum too large", err);
     total += size;
   }
   return NAI_OK;
@@ -74,7 +74,7 @@ int nai_table_check_cells(const struct nai_table *table, struct nai_err *err) {
   if (when < 0 || !schema->columns[when].filled)
     return NAI_OK; /* no events */
   for (int c = 0; c < (int)schema->column_count; c++)
-    if (schema->columns[c].sum && schema->columns[c].unit == NAI_BYTES)
+    if (schema->columns[c].sum && schema->columns[c].type != NAI_F64)
       NAI_TRY(check_sizes(table, c, err));
   bool last = nai_schema_place(&start, &end, schema) && schema->columns[end].filled;
   return last ? check_durations(table, start, end, err) : NAI_OK;

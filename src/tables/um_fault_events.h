@@ -8,7 +8,7 @@
   C(T, device_id, DEVICE, "GPU, as in table gpus; -1 when it ran nothing", .filled = true) \
   C(T, process, PROCESS, "row of table processes, -1 when it is none of those")            \
   C(T, address, ID, "virtual address of the page")                                         \
-  C(T, faults, CELL(I64, COUNT), "faults for the same page; NULL for CPUs")                \
+  C(T, faults, CELL(I64, COUNT), "faults for the same page; NULL for CPUs", .sum = true)   \
   C(T, access_type, ID32, "CUPTI access type; NULL for CPUs")                              \
   C(T, name, LABEL, "CPU function that touched the page, NULL for GPUs")                   \
   C(T, module, LABEL, "its module, NULL for GPUs")

@@ -191,6 +191,17 @@ TEST(test_sizes) {
         &(struct nai_ingest_options){.tables = NAI_IN_ALL});
   assert_int_equal(r.rc, NAI_EINPUT); /* neither do messages of that size */
   stop(&r);
+  start(&r,
+        "CREATE TABLE CUDA_UM_GPU_PAGE_FAULT_EVENTS(start, \"end\", globalPid, deviceId, address, numberOfPageFaults);"
+        "INSERT INTO CUDA_UM_GPU_PAGE_FAULT_EVENTS VALUES(1, 2, " PID ", 0, 4096, 9223372036854775807), (2, 3, " PID
+        ", 0, 4096, 9223372036854775807), (3, 4, " PID ", 0, 4096, 7)",
+        &(struct nai_ingest_options){.tables = NAI_IN_ALL});
+  must(&r);
+  const struct nai_table *faults = r.in.tables[NAI_IN_UM_FAULTS];
+  assert_int_equal(faults->rows, 3); /* so many faults are none that anybody could add up */
+  assert_true(nai_get_i64(faults, 0, UM_FAULT_EVENTS_faults) == NAI_NULL_I64);
+  assert_int_equal(nai_get_i64(faults, 2, UM_FAULT_EVENTS_faults), 7);
+  stop(&r);
 }
 
 TEST(test_trim) {

@@ -350,7 +350,7 @@ TEST(test_declared_rows) {
 /* Sizes that a file may hold, but whose sum no analysis could hold. */
 TEST(test_sizes_of_events_can_be_summed_up) {
   static const int64_t sizes[][2] = {{5, 0}, {-1, 5}, {INT64_MAX / 2, 1}};
-  static const char *const said[] = {NULL, "row 0: bytes is no size", "row 1: bytes makes the sum"};
+  static const char *const said[] = {NULL, "row 0: bytes is negative", "row 1: bytes makes the sum"};
   for (size_t i = 0; i < sizeof said / sizeof *said; i++) {
     NAI_OWNED(nai_table) *table = NULL;
     struct nai_err err = {0};
@@ -368,10 +368,10 @@ TEST(test_sizes_of_all_events_can_be_summed_up) {
     const struct nai_schema *schema;
     int column;
   } tried[] = {
-      {&nai_mpi_events_schema, MPI_EVENTS_bytes},    {&nai_mpi_events_schema, MPI_EVENTS_received_bytes},
-      {&nai_ucx_events_schema, UCX_EVENTS_bytes},    {&nai_openacc_events_schema, OPENACC_EVENTS_bytes},
-      {&nai_file_events_schema, FILE_EVENTS_bytes},  {&nai_memory_usage_events_schema, MEMORY_USAGE_EVENTS_bytes},
-      {&nai_memop_events_schema, MEMOP_EVENTS_bytes}};
+      {&nai_mpi_events_schema, MPI_EVENTS_bytes},     {&nai_mpi_events_schema, MPI_EVENTS_received_bytes},
+      {&nai_ucx_events_schema, UCX_EVENTS_bytes},     {&nai_openacc_events_schema, OPENACC_EVENTS_bytes},
+      {&nai_file_events_schema, FILE_EVENTS_bytes},   {&nai_memory_usage_events_schema, MEMORY_USAGE_EVENTS_bytes},
+      {&nai_memop_events_schema, MEMOP_EVENTS_bytes}, {&nai_um_fault_events_schema, UM_FAULT_EVENTS_faults}};
   for (size_t i = 0; i < sizeof tried / sizeof *tried; i++) {
     NAI_OWNED(nai_table) *table = NULL;
     struct nai_err err = {0};

@@ -94,7 +94,7 @@ static int cpu_fault_row(struct nai_part *p) {
   F(L, T, device_id, DEVICE, OPTIONAL, "deviceId")          \
   F(L, T, kind, KIND, EXTRA, NULL)                          \
   F(L, T, address, I64, ABOUT, "address")                   \
-  F(L, T, faults, I64, OPTIONAL, "numberOfPageFaults")      \
+  F(L, T, faults, SIZE, OPTIONAL, "numberOfPageFaults")     \
   F(L, T, access_type, I32, OPTIONAL, "faultAccessType")
 NAI_FIELDS(gpu_fault, GPU_FAULT_FIELDS, UM_FAULT_EVENTS, put_times)
 
