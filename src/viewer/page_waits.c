@@ -3,7 +3,7 @@
 
 #include "model/idle/wait_rounds.h"
 
-/* The number of what counts a call that `before` counts already; 0 where there are too many. */
+/* The number of what counts a call that `before` counts already; `before` where there are too many. */
 static uint8_t number_of(struct nai_encoder *e, uint8_t before, int32_t gpu, const char *place) {
   struct nai_page_waits *waits = &e->waits;
   for (uint32_t i = 0; i < waits->count; i++)

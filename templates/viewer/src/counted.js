@@ -135,14 +135,17 @@ function transfersOf(model, { device_id: gpu, direction, src_kind: from, dst_kin
 function copiesBetweenKernels(model, gpu) {
   const { name, start } = model.events;
   const spans = activeSpans(model, gpu);
-  const own = model.lanes.filter((lane) => lane.gpu === gpu);
   const streamOf = (/** @type {Lane} */ { pid, context, stream }) => [pid, context, stream].join();
-  /** @param {Lane} lane @param {(event: number) => boolean} isWanted */
-  const eventsOf = ({ first, count }, isWanted) => [...Array(count).keys()].map((at) => first + at).filter((event) => isIn(spans, start[event]) && isWanted(event));
-  const computes = (/** @type {Lane} */ lane) => eventsOf(lane, (event) => lane.kind === 'graph' || model.category(name[event]) !== 'communication').length > 0;
-  const streams = new Set(own.filter((lane) => (lane.kind === 'kernel' || lane.kind === 'graph') && computes(lane)).map(streamOf));
-  const isMoved = (/** @type {number} */ event) => /Host|Peer/u.test(model.nameOf(event));
-  return new Set(own.filter((lane) => lane.kind === 'copy' && streams.has(streamOf(lane))).flatMap((lane) => eventsOf(lane, isMoved)));
+  const streams = new Set();
+  /** @type {number[]} */
+  const copies = [];
+  for (const lane of model.lanes.filter((each) => each.gpu === gpu)) {
+    const { kind, first, count } = lane;
+    const computes = (/** @type {number} */ event) => kind === 'graph' || (kind === 'kernel' && model.category(name[event]) !== 'communication');
+    for (let event = first; event < first + count && !streams.has(streamOf(lane)); event++) if (computes(event) && isIn(spans, start[event])) streams.add(streamOf(lane));
+    for (let event = first; event < first + count && kind === 'copy'; event++) if (/Host|Peer/u.test(model.nameOf(event)) && isIn(spans, start[event])) copies.push(event);
+  }
+  return new Set(copies.filter((event) => streams.has(streamOf(model.laneOf(event)))));
 }
 
 const TIMES_THE_MEDIAN = 10;
@@ -166,11 +169,13 @@ function ofLoss(model, { what, device_id: gpu, example, low_median_us: median })
       const launch = isTiny && isIn(spans, events.start[event]) ? model.launchOf(event) : -1;
       return launch >= 0 && isWaitedFor(model, launch, events.start[event]);
     };
-  const find = { allocation: () => allocationsOf(model, gpu, spans), repeated_copies: () => repeatedCopies(model, gpu), copies_on_compute_stream: () => copiesBetweenKernels(model, gpu) }[String(what)];
-  if (find) {
-    const found = find();
-    return (/** @type {number} */ event) => found.has(event);
-  }
+  const finders = new Map([
+    ['allocation', () => allocationsOf(model, gpu, spans)],
+    ['repeated_copies', () => repeatedCopies(model, gpu)],
+    ['copies_on_compute_stream', () => copiesBetweenKernels(model, gpu)],
+  ]);
+  const found = finders.get(String(what))?.();
+  if (found) return (/** @type {number} */ event) => found.has(event);
   if (what === 'long_calls')
     return (/** @type {number} */ event) => own(event, 'kernel') && model.nameOf(event) === example && events.duration[event] > TIMES_THE_MEDIAN * 1000 * Number(median);
   if (what === 'underfilled') return ofShapes(model, gpu, ({ fill }) => fill === 'underfilled');

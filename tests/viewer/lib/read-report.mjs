@@ -73,6 +73,7 @@ export function readReport(path) {
       for (const [name, values] of Object.entries(columns)) event[name] = values[i];
       event.end = event.start + event.duration;
       event.text = timeline.names[event.name];
+      if (timeline.memory && (lane.kind === 'copy' || lane.kind === 'set')) event.aux = Math.floor(event.aux / 16); // behind it its memory
       events.push(event);
     }
   }
