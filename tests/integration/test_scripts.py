@@ -1,4 +1,5 @@
 """What README's commands do on machines that lack something: scripts/setup and the end of scripts/test."""
+import json
 import os
 import pathlib
 import re
@@ -170,6 +171,16 @@ support.main()
                                   env={**os.environ, "NAI_FIRST_TIER_DONE": "1", "NAI_TEST_TIER": "ci", "NAI_SANITIZED": "0"})
             self.assertEqual(done.returncode, ran, done.stderr)
             self.assertEqual("test_bad" in done.stderr, bool(ran))
+
+    def test_programs_that_the_first_tier_lacks_run_whole(self):
+        listed = subprocess.run(["ctest", "--test-dir", support.BUILD, "--show-only=json-v1"], capture_output=True, text=True, check=True)
+        seen = 0
+        for test in json.loads(listed.stdout)["tests"]:
+            of = {each["name"]: each["value"] for each in test["properties"]}
+            if "ci" in of.get("LABELS", []) and "integration" in of["LABELS"]:
+                seen += 1
+                self.assertIn("NAI_FIRST_TIER_DONE=0", of["ENVIRONMENT"], test["name"])
+        self.assertGreater(seen, 10)
 
     def test_nothing_ran(self):
         status, lines, _ = self.summary(("unit.none", "exit 77"))
