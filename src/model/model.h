@@ -341,6 +341,11 @@ const char *nai_model_kernel_name(const struct nai_model *model, uint32_t kernel
 bool nai_model_has_start_end(const struct nai_model *model, uint32_t thread);
 /* Canonical name of an NVTX row. */
 const char *nai_model_range_name(const struct nai_model *model, uint32_t range);
+/* Rowid of a range in the export's NVTX_EVENTS, NAI_NULL_I64 when it has none. Of a forged run it may be any number. */
+static inline int64_t nai_model_export_row(const struct nai_model *model, uint32_t range) {
+  int64_t offset = nai_at(&model->nvtx.export_row_offset, range);
+  return offset == NAI_NULL_I64 ? offset : (int64_t)((uint64_t)offset + range);
+}
 /* pid of a row of processes, NAI_NULL_I64 for -1. */
 int64_t nai_model_pid(const struct nai_model *model, int32_t process);
 /* The process with that pid, -1 for none. */

@@ -115,12 +115,6 @@ static uint64_t api_aux(const struct nai_encoder *e, uint32_t api) {
   return aux | (c == NAI_API_ORDERING || c == NAI_API_POLL ? ORDERS : 0);
 }
 
-/* Rowid of a range in the export's NVTX_EVENTS, 0 when it has none. */
-static int64_t export_row(const struct nai_model *m, uint32_t range) {
-  int64_t offset = nai_at(&m->nvtx.export_row_offset, range);
-  return offset == NAI_NULL_I64 ? 0 : offset + range;
-}
-
 static inline struct facts facts_of(struct nai_encoder *e, enum nai_lane_kind kind, uint32_t row) {
   const struct nai_model *m = e->m;
   struct facts f = {.api = NAI_NO_ROW};
@@ -152,7 +146,7 @@ static inline struct facts facts_of(struct nai_encoder *e, enum nai_lane_kind ki
   case NAI_LANE_NVTX_ASYNC:
     f.name =
         NUMBER_OF(e, &e->names.of_range[nai_val_text(&m->nvtx.name, row)], nai_model_range_name(m, row), -1, false);
-    f.correlation = export_row(m, row);
+    f.correlation = nai_model_export_row(m, row);
     f.aux = kind == NAI_LANE_NVTX ? m->nvtx_depth[row] : 0;
     break;
   case NAI_LANE_API:

@@ -264,8 +264,8 @@ int nai_labels_args(struct nai_arg args[NAI_MAX_ARGS], struct nai_timeline *tl, 
     break;
   case NAI_LANE_NVTX:
   case NAI_LANE_NVTX_ASYNC:
-    if (nai_at(&m->nvtx.export_row_offset, s->row) != NAI_NULL_I64)
-      add_int(&a, NAI_ARG_EXPORT_ROW, nai_at(&m->nvtx.export_row_offset, s->row) + s->row);
+    if (nai_model_export_row(m, s->row) != NAI_NULL_I64)
+      add_int(&a, NAI_ARG_EXPORT_ROW, nai_model_export_row(m, s->row));
     break;
   }
   return a.count;

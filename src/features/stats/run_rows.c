@@ -365,7 +365,7 @@ static int fill(int64_t *values, size_t count, const struct cells *column, int64
     return NAI_OK;
   case NAI_KEPT_ROWID:
     for (size_t i = 0; i < count; i++)
-      values[i] += values[i] == NAI_NULL_I64 ? 0 : first + (int64_t)i;
+      values[i] = values[i] == NAI_NULL_I64 ? NAI_NULL_I64 : (int64_t)((uint64_t)values[i] + (uint64_t)first + i);
     return NAI_OK;
   default:
     return NAI_OK;

@@ -90,11 +90,11 @@ static int sort_payloads(struct by_row *rows, const struct nai_table *t, int col
 
 /* Rows of a range's payloads: keys *first to *end - 1. */
 static void payloads_of(size_t *first, size_t *end, const struct by_row *rows, const struct reader *r, uint32_t range) {
-  int64_t offset = nai_at(&r->m->nvtx.export_row_offset, range);
+  const int64_t row = nai_model_export_row(r->m, range);
   *first = *end = 0;
-  if (!rows->count || offset == NAI_NULL_I64)
+  if (!rows->count || row == NAI_NULL_I64)
     return;
-  uint64_t key = nai_key_from_i64((int64_t)range + offset);
+  uint64_t key = nai_key_from_i64(row);
   *first = *end = nai_keys_from(rows->keys, rows->count, key);
   while (*end < rows->count && rows->keys[*end].key == key)
     ++*end;
