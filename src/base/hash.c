@@ -34,7 +34,8 @@ static int look_at_object(struct dl_phdr_info *info, size_t size, void *found) {
   (void)size;
   for (int i = 0; i < info->dlpi_phnum && !*(uint64_t *)found; i++) {
     const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
-    const unsigned char *start = (const unsigned char *)(info->dlpi_addr + segment->p_vaddr); /* of 0 if it is fixed */
+    /* Added up as numbers: a program at a fixed address has the base 0, and null has no offsets. */
+    const unsigned char *start = (const unsigned char *)(info->dlpi_addr + segment->p_vaddr);
     if (segment->p_type == PT_NOTE)
       *(uint64_t *)found = find_build_id(start, start + segment->p_memsz);
   }

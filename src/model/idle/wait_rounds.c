@@ -4,10 +4,10 @@
 #include "model/nvtx/nvtx_place.h"
 #include "table/stats.h"
 
-const enum nai_idle_cause nai_wait_causes[NAI_WAIT_PARTS] = {NAI_IDLE_BLOCKING_CALL,  NAI_IDLE_QUEUE_DRAINED,
-                                                             NAI_IDLE_IN_LAUNCH_CALL, NAI_IDLE_ALLOCATION,
-                                                             NAI_IDLE_CUDA_CALL,      NAI_IDLE_HOST_CODE,
-                                                             NAI_IDLE_LAUNCH_LATENCY};
+static const enum nai_idle_cause causes[NAI_WAIT_PARTS] = {NAI_IDLE_BLOCKING_CALL,  NAI_IDLE_QUEUE_DRAINED,
+                                                           NAI_IDLE_IN_LAUNCH_CALL, NAI_IDLE_ALLOCATION,
+                                                           NAI_IDLE_CUDA_CALL,      NAI_IDLE_HOST_CODE,
+                                                           NAI_IDLE_LAUNCH_LATENCY};
 enum {
   OWN_PARTS = 3, /* the first ones: a wait's own, without a loop */
   LOOP_ROUNDS = 20,
@@ -61,8 +61,8 @@ static int take_gap(struct nai_wait_rounds *r, const struct nai_idle_drain *drai
   if (split.ns[NAI_IDLE_HOST_CODE] > OWN_CODE_NS)
     split.ns[NAI_IDLE_HOST_CODE] = 0;
   for (int i = 0; i < NAI_WAIT_PARTS; i++) {
-    round->ns[i] += split.ns[nai_wait_causes[i]];
-    round->all += split.ns[nai_wait_causes[i]];
+    round->ns[i] += split.ns[causes[i]];
+    round->all += split.ns[causes[i]];
   }
   round->at.end = gap.end;
   return NAI_OK;

@@ -5,9 +5,9 @@
 #include "base/strings.h"
 #include "model/idle/idle.h"
 
+/* Causes of idle time, in the order in which a wait is charged with them: blocking_call, queue_drained, in_launch_call,
+ * allocation, cuda_call, host_code, launch_latency. */
 enum { NAI_WAIT_PARTS = 7 };
-/* In the order in which a wait is charged with them. */
-extern const enum nai_idle_cause nai_wait_causes[NAI_WAIT_PARTS];
 
 /* A wait that drained the queue, and the gaps behind it in active time. */
 struct nai_wait_round {
