@@ -30,8 +30,12 @@ static void find_launches(struct nai_encoder *e) {
 }
 
 static void find_span(struct nai_encoder *e) {
-  e->origin = e->m->window_start;
-  e->end = e->m->window_end;
+  bool none = e->m->window_start == e->m->window_end;
+  e->origin = none ? INT64_MAX : e->m->window_start;
+  e->end = none ? INT64_MIN : e->m->window_end;
+  nai_host_widen(&e->origin, &e->end, e->m);
+  if (e->origin > e->end)
+    e->origin = e->end = e->m->window_start;
   for (uint32_t i = 0; i < e->items.lane_count; i++) {
     const struct nai_lane_items *lane = &e->items.lanes[i];
     int64_t start = lane->count ? nai_item_at(lane, 0).start : e->origin;

@@ -78,6 +78,7 @@ struct source {
   enum nai_host_kind kind;
   const struct nai_table *t;
   int start, end, thread, name, level; /* level: -1 for none */
+  bool spans;                          /* the program's own work, as CUDA calls are: the page is as long as it */
 };
 
 static int add_rows(struct building *b, const struct source *s, const struct nai_key *keys, uint32_t n,
@@ -177,18 +178,39 @@ static void drop_empty(struct nai_host_lanes *lanes) {
   lanes->count = kept;
 }
 
+enum { SOURCES = 4 };
+
+static void find_sources(struct source sources[SOURCES], const struct nai_model *m) {
+  const struct source all[SOURCES] = {{NAI_HOST_OVERHEAD, m->tables[NAI_IN_OVERHEAD], OVERHEAD_EVENTS_start_ns,
+                                       OVERHEAD_EVENTS_end_ns, OVERHEAD_EVENTS_thread, OVERHEAD_EVENTS_name, -1, false},
+                                      {NAI_HOST_MPI, m->tables[NAI_IN_MPI], MPI_EVENTS_start_ns, MPI_EVENTS_end_ns,
+                                       MPI_EVENTS_thread, MPI_EVENTS_name, -1, true},
+                                      {NAI_HOST_OPENACC, m->tables[NAI_IN_OPENACC], OPENACC_EVENTS_start_ns,
+                                       OPENACC_EVENTS_end_ns, OPENACC_EVENTS_thread, OPENACC_EVENTS_name, -1, true},
+                                      {NAI_HOST_OSRT, m->tables[NAI_IN_OSRT], OSRT_EVENTS_start_ns, OSRT_EVENTS_end_ns,
+                                       OSRT_EVENTS_thread, OSRT_EVENTS_name, OSRT_EVENTS_nesting_level, false}};
+  memcpy(sources, all, sizeof all);
+}
+
+void nai_host_widen(int64_t *origin, int64_t *end, const struct nai_model *m) {
+  struct source sources[SOURCES];
+  find_sources(sources, m);
+  for (int i = 0; i < SOURCES; i++)
+    for (uint64_t row = 0; sources[i].spans && row < rows_of(sources[i].t); row++) {
+      int64_t from = nai_get_i64(sources[i].t, (int64_t)row, sources[i].start),
+              to = nai_get_i64(sources[i].t, (int64_t)row, sources[i].end);
+      if (from == NAI_NULL_I64 || to < from)
+        continue;
+      *origin = from < *origin ? from : *origin;
+      *end = to > *end ? to : *end;
+    }
+}
+
 int nai_host_build(struct nai_host_lanes *out, const struct nai_items *items, const struct nai_model *m, int64_t origin,
                    int64_t end, struct nai_err *err) {
   struct building b = {.lanes = out, .m = m, .origin = origin, .end = end};
-  const struct source sources[] = {{NAI_HOST_OVERHEAD, m->tables[NAI_IN_OVERHEAD], OVERHEAD_EVENTS_start_ns,
-                                    OVERHEAD_EVENTS_end_ns, OVERHEAD_EVENTS_thread, OVERHEAD_EVENTS_name, -1},
-                                   {NAI_HOST_MPI, m->tables[NAI_IN_MPI], MPI_EVENTS_start_ns, MPI_EVENTS_end_ns,
-                                    MPI_EVENTS_thread, MPI_EVENTS_name, -1},
-                                   {NAI_HOST_OPENACC, m->tables[NAI_IN_OPENACC], OPENACC_EVENTS_start_ns,
-                                    OPENACC_EVENTS_end_ns, OPENACC_EVENTS_thread, OPENACC_EVENTS_name, -1},
-                                   {NAI_HOST_OSRT, m->tables[NAI_IN_OSRT], OSRT_EVENTS_start_ns, OSRT_EVENTS_end_ns,
-                                    OSRT_EVENTS_thread, OSRT_EVENTS_name, OSRT_EVENTS_nesting_level}};
-  enum { SOURCES = sizeof sources / sizeof *sources };
+  struct source sources[SOURCES];
+  find_sources(sources, m);
   uint64_t rows = 0;
   for (size_t i = 0; i < SOURCES; i++)
     rows += rows_of(sources[i].t);

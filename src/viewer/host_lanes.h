@@ -32,6 +32,9 @@ struct nai_host_lanes {
   int64_t bucket_ns; /* items shorter than this that begin in the same stretch of it are one; 0: none are */
 };
 
+/* Widens the page's time to that of calls of MPI and of OpenACC, which may begin before CUDA's and end after them. */
+void nai_host_widen(int64_t *origin, int64_t *end, const struct nai_model *model);
+
 /* All of it that lies in [origin, end), which may be nothing; what reaches beyond is cut. Lanes are the items' arena's,
  * names are freed with nai_strings_free, also on failure. */
 NAI_MUST_CHECK int nai_host_build(struct nai_host_lanes *out, const struct nai_items *items,

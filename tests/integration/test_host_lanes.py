@@ -142,6 +142,9 @@ class HostLanes(unittest.TestCase):
                 shown = plain(page.of(kind))
                 self.assertTrue(shown)
                 self.assertEqual(shown, outer_events(database, page, tables, name))
+                for table in filter(lambda each: has(database, each), tables):
+                    low, high = database.execute(f"SELECT min(start), max(coalesce(end, start)) FROM {table}").fetchone()
+                    self.assertTrue(low is None or page.cut(low, high) == (low, high, 0), (table, "the page is as long as these"))
 
     def test_traces_of_others(self):
         paths = [path for name in ("gaussian_osrt_sched_samples", "solver_nvtx_osrt_sched", "jetson_orin")

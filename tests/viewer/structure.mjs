@@ -8,7 +8,7 @@ import { pairOperations } from '../../templates/viewer/src/iterations/pairing.js
 import { communicatorsOf, linkPeak, trafficOf } from '../../templates/viewer/src/communicators/data.js';
 import { limitsOf } from '../../templates/viewer/src/limits/limits.js';
 import { rooflineOf } from '../../templates/viewer/src/limits/roofline.js';
-import { countedOf } from '../../templates/viewer/src/counted.js';
+import { countedOf } from '../../templates/viewer/src/counted/counted.js';
 import { Model } from '../../templates/viewer/src/model.js';
 import { buildTree } from '../../templates/viewer/src/nvtx/tree.js';
 import { projectRanges, projectionRows } from '../../templates/viewer/src/projection.js';

@@ -1,5 +1,5 @@
 /** @import { Model } from './model.js' */
-import { countedOf } from './counted.js';
+import { countedOf } from './counted/counted.js';
 import { librariesOf } from './libraries.js';
 import { Paths } from './paths.js';
 

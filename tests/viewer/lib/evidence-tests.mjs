@@ -2,7 +2,7 @@
 import { check, equal, settle, timelineState, WIDE } from './harness.mjs';
 
 /** Rows of table losses whose events the page can tell. */
-const MARKED = ['unfused', 'casts', 'underfilled', 'small_blocks', 'tiny_copies', 'allocation', 'copies_on_compute_stream'];
+const MARKED = ['unfused', 'casts', 'underfilled', 'small_blocks', 'tiny_copies', 'allocation', 'copies_on_compute_stream', 'repeated_copies', 'round_trips', 'streamed_copies'];
 
 export async function evidenceTests(suite, path, { report, timeline }) {
   await suite.test('a gap tells what the launching thread did', () =>
@@ -24,7 +24,7 @@ export async function evidenceTests(suite, path, { report, timeline }) {
     suite.page(path, {}, async (page) => {
       for (const evidence of report.findings.flatMap((finding) => finding.evidence)) {
         const [, count] = /(?:^|: )([\d,]+) (?:kernels?|calls?|gaps?|times|waits?|rounds?)\b/u.exec(evidence.text) ?? [];
-        const known = ['kernels', 'kernel_shape', 'idle_patterns', 'nvtx_ranges', 'gpu_active', 'run_info', 'launch_waits', 'memory_transfers'].includes(evidence.table) || (evidence.table === 'losses' && report.tables.losses.rows[evidence.row].some((cell) => MARKED.includes(cell)));
+        const known = ['kernels', 'kernel_shape', 'idle_patterns', 'nvtx_ranges', 'gpu_active', 'run_info', 'launch_waits', 'memory_transfers', 'copy_rates', 'autotuning', 'mpi_calls', 'comm_ops'].includes(evidence.table) || (evidence.table === 'losses' && report.tables.losses.rows[evidence.row].some((cell) => MARKED.includes(cell)));
         if (!count || !known) continue;
         const { events, gaps, text } = await page.evaluate((wanted) => {
           const { app } = globalThis.nsysAi;
@@ -33,7 +33,7 @@ export async function evidenceTests(suite, path, { report, timeline }) {
           return { events, gaps: Boolean(gaps), text };
         }, evidence);
         const isListed = (report.tables.gpu_idle_gaps?.row_count ?? 0) === 0;
-        if (events !== null && (isListed || !gaps)) equal([events, text], [Number(count.replaceAll(',', '')), `counted:${evidence.table} ${evidence.row}`], evidence.text);
+        if (events !== null && (isListed || !gaps)) equal([events, text.startsWith(`counted:${evidence.table} ${evidence.row}`)], [Number(count.replaceAll(',', '')), true], evidence.text);
         equal(await page.evaluate(() => new URLSearchParams(location.hash.slice(1)).get('q')), text, 'in the link');
       }
     }),

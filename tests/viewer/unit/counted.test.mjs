@@ -1,7 +1,7 @@
 // What evidence that counts events marks: exactly the events, or idle gaps, of its row.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { countedOf } from '../../../templates/viewer/src/counted.js';
+import { countedOf, countedSearch } from '../../../templates/viewer/src/counted/counted.js';
 import { showEvidence } from '../../../templates/viewer/src/timeline/show-evidence.js';
 import { Search } from '../../../templates/viewer/src/search.js';
 import { planModel } from '../lib/plan-model.mjs';
@@ -18,7 +18,7 @@ test('a shape of a kernel is one configuration on one GPU', () => {
   const grid = [x, y, z].join('x');
   const shape = [name, lane.gpu, grid, block.slice(0, 3).join('x')];
   model.report.tables.kernel_shape = table('kernel_name:kernel_name device_id:device grid:label block:label fill threads_per_block', [...shape, 'underfilled', 16], [name, lane.gpu, '9x9x9', shape[3], 'waves', 64]);
-  model.report.tables.losses = table('device_id:device what:name', [lane.gpu, 'underfilled'], [lane.gpu, 'small_blocks'], [lane.gpu, 'round_trips'], [lane.gpu + 40, 'underfilled']);
+  model.report.tables.losses = table('device_id:device what:name', [lane.gpu, 'underfilled'], [lane.gpu, 'small_blocks'], [lane.gpu, 'idle'], [lane.gpu + 40, 'underfilled']);
   const expected = [...Array(model.count).keys()].filter((event) => {
     const on = model.laneOf(event);
     return on.kind === 'kernel' && on.gpu === lane.gpu && model.nameOf(event) === name && model.timeline.configs[model.events.aux[event] - 1].slice(0, 3).join('x') === grid;
@@ -238,4 +238,104 @@ test('copies of one direction and memory, copies between kernels of a stream, an
   const between = own.filter((event) => model.laneOf(event) === stream && events.name[event] === events.name[own[0]]);
   assert.ok(between.length > 0);
   assert.deepEqual(marked('losses 0'), between);
+});
+
+test('copies out and back come without time to write between; what repeats beside them, by size, and in layers', () => {
+  const { model } = planModel();
+  const { events } = model;
+  const lane = model.lanes.find(({ kind, count }) => kind === 'kernel' && count >= 23);
+  lane.kind = 'copy';
+  const others = model.lanes.filter(({ kind }) => kind === 'copy').flatMap(({ first, count }) => [...Array(count).keys()].map((at) => first + at));
+  events.memory = new Uint8Array(model.count);
+  const [out, back] = ['Device-to-Host', 'Host-to-Device'].map((name) => (model.nameIndex.get(name) ?? model.names.push(name) - 1));
+  others.forEach((copy, at) => [events.name[copy], events.aux[copy]] = [out, 2 ** 21 + 16 * at]); // all of different sizes
+  /** @param {number} at @param {number} name @param {number} bytes @param {number} start */
+  const set = (at, name, bytes, start) => [events.name[lane.first + at], events.aux[lane.first + at], events.start[lane.first + at], events.duration[lane.first + at]] = [name, bytes, start, 1000];
+  for (let at = 0; at < lane.count; at++) set(at, out, 2 ** 20 + 16 * at, 1e6 * at);
+  for (let pair = 0; pair < 5; pair++) {
+    set(2 * pair, out, 1e6, 1e6 * 2 * pair);
+    set(2 * pair + 1, back, 1e6, 1e6 * 2 * pair + 1000 + 20_000); // 1 MB at 50 bytes/ns
+  }
+  set(10, out, 1e6, 11e6);
+  set(11, back, 1e6, 11e6 + 1000 + 20_001); // the host had time
+  for (let at = 12; at < 17; at++) set(at, back, 524_288, 1e6 * at);
+  for (let at = 17; at < 23; at++) set(at, back, 4096, 1e6 * at);
+  const absolute = (/** @type {number} */ time) => time + Number(model.timeline.origin_ns);
+  const loss = (/** @type {string} */ what, detail = '') => [lane.gpu, what, 'Host-to-Device', detail];
+  Object.assign(model.report.tables, {
+    active_spans: table('device_id:device kind start_ns end_ns', [lane.gpu, 'active', absolute(-1e15), absolute(1e15)]),
+    losses: table('device_id:device what:name example detail', loss('round_trips'), loss('repeated_copies')),
+  });
+  const marked = (/** @type {string} */ text) => [...Array(model.count).keys()].filter(countedOf(model, text).test).map((event) => event - lane.first);
+  const from = (/** @type {number} */ low, /** @type {number} */ high) => [...Array(high - low).keys()].map((at) => low + at);
+  assert.deepEqual(marked('losses 0'), from(0, 10));
+  assert.deepEqual(marked('losses 0 to the host'), [0, 2, 4, 6, 8]);
+  assert.deepEqual(marked('losses 1'), from(12, 23));
+  assert.deepEqual(marked('losses 1 of 524,288 bytes'), from(12, 17));
+  const range = model.lanes.find(({ kind }) => kind === 'nvtx').first;
+  model.names[events.name[range]] = 'layer 7';
+  model.report.tables.losses.rows.push(loss('streamed_copies', '6 copies of 4,096 bytes each under layer #, and 1 other size that repeats'));
+  model.contextStack = (copy) => (copy % 2 === 0 ? [range] : []);
+  assert.deepEqual([marked('losses 1'), marked('losses 2')], [from(12, 23), []], 'not all lie there');
+  model.contextStack = (copy) => (events.aux[copy] === 4096 ? [range] : []);
+  assert.deepEqual([marked('losses 1'), marked('losses 2')], [from(12, 17), from(17, 23)]);
+});
+
+test('evidence names the part of a row that it counts', () => {
+  assert.equal(countedSearch('losses', 3, '119 copies of 524,288 bytes each, and 54 other sizes that repeat'), 'counted:losses 3 of 524,288 bytes');
+  assert.equal(countedSearch('losses', 3, '48 times out and back, with no time'), 'counted:losses 3 to the host');
+  assert.equal(countedSearch('losses', 3, 'GPU 0: 96 copies, 48.3 ms'), 'counted:losses 3');
+  assert.equal(countedSearch('copy_rates', 0, '40 copies of 1 MiB or more reach 25.0 GB/s'), 'counted:copy_rates 0 large');
+  assert.equal(countedSearch('gpu_active', 0, 'up to 20 ms in partial last waves of 22 kernels'), 'counted:gpu_active 0 in partial waves');
+  assert.equal(countedSearch('gpu_active', 0, '20 executions of kernels with local memory, 4 ms'), 'counted:gpu_active 0 with local memory');
+  assert.equal(countedSearch('gpu_active', 0, '1,920 kernels in 8 calls of a.b#c, 3.84 ms of kernels'), 'counted:gpu_active 0 kernels in a.b#c');
+  assert.equal(countedSearch('gpu_active', 0, '31.7 ms of kernels in 48 calls of f that run the forward pass again'), 'counted:gpu_active 0 ranges f');
+  assert.equal(countedSearch('steps', 0, '48 times out and back'), 'counted:steps 0');
+});
+
+test('kernels by their shape, by the range that launched them, and while variants were tried', () => {
+  const { model } = planModel();
+  const { events } = model;
+  const all = [...Array(model.count).keys()];
+  const marked = (/** @type {string} */ text) => all.filter(countedOf(model, text).test);
+  const kernels = all.filter((event) => model.laneOf(event).kind === 'kernel' && model.contextStack(event).length > 0);
+  const { gpu, pid } = model.laneOf(kernels[0]);
+  const range = model.contextStack(kernels[0])[0];
+  const [x, y, z, ...block] = model.timeline.configs[events.aux[kernels[0]] - 1];
+  const shape = (/** @type {number} */ local, /** @type {number | null} */ lost) => [model.nameOf(kernels[0]), gpu, [x, y, z].join('x'), block.slice(0, 3).join('x'), local, lost];
+  Object.assign(model.report.tables, {
+    kernel_shape: table('kernel_name:kernel_name device_id:device grid:label block:label local_bytes_per_thread tail_loss_ms', shape(0, 0.5)),
+    gpu_active: table('device_id:device', [gpu]),
+  });
+  const isShape = (/** @type {number} */ event) => events.aux[event] === events.aux[kernels[0]] && events.name[event] === events.name[kernels[0]] && model.laneOf(event).gpu === gpu;
+  const same = all.filter((event) => model.laneOf(event).kind === 'kernel' && isShape(event));
+  assert.deepEqual([marked('gpu_active 0 in partial waves'), marked('gpu_active 0 with local memory')], [same, []]);
+  model.report.tables.kernel_shape.rows = [shape(16, null)];
+  assert.deepEqual([marked('gpu_active 0 in partial waves'), marked('gpu_active 0 with local memory')], [[], same]);
+  const name = model.nameOf(range);
+  const inside = all.filter((event) => model.laneOf(event).kind === 'kernel' && model.laneOf(event).gpu === gpu && model.contextStack(event).some((each) => model.nameOf(each) === name));
+  assert.ok(inside.length > 0);
+  assert.deepEqual(marked(`gpu_active 0 kernels in ${name}`), inside);
+  assert.deepEqual(marked(`gpu_active 0 ranges ${name}`), all.filter((event) => model.laneOf(event).kind === 'nvtx' && model.nameOf(event) === name));
+
+  const absolute = (/** @type {number} */ time) => time + Number(model.timeline.origin_ns);
+  model.names[events.name[kernels[0]]] = 'gemm_64x32';
+  const tried = all.filter((event) => model.laneOf(event).kind === 'kernel' && events.name[event] === events.name[kernels[0]] && model.laneOf(event).gpu === gpu && model.laneOf(event).pid === pid);
+  assert.ok(tried.length > 2);
+  const times = tried.slice(1).map((event) => model.end(event));
+  model.report.tables.autotuning = table('device_id:device pid:process family:name start_ns end_ns', [gpu, pid, 'gemm_#x#', absolute(events.start[tried[0]]), absolute(Math.max(...times)) - 1]);
+  assert.deepEqual(marked('autotuning 0'), tried.filter((event) => model.end(event) < Math.max(...times)));
+});
+
+test('calls of MPI by their kind', () => {
+  const { model } = planModel();
+  const all = [...Array(model.count).keys()];
+  const lane = model.lanes.find(({ kind }) => kind === 'api');
+  lane.kind = 'mpi';
+  const name = model.nameOf(lane.first);
+  model.report.tables.mpi_calls = table('pid:process class:label function:name', [lane.pid, 'p2p', name], [lane.pid + 1, 'wait', name]);
+  model.report.tables.mpi_sizes = table('pid:process class:label', [lane.pid, 'p2p'], [lane.pid, 'wait']);
+  const own = all.filter((event) => model.laneOf(event) === lane && model.nameOf(event) === name);
+  const marked = (/** @type {string} */ text) => all.filter(countedOf(model, text).test);
+  assert.deepEqual([marked('mpi_sizes 0'), marked('mpi_sizes 1')], [own, []]);
 });

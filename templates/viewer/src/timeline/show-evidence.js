@@ -1,6 +1,7 @@
 /** @import { TimelineView } from './view.js' */
 /** @import { Model } from '../model.js' */
 /** @import { Evidence } from '../types.js' */
+import { countedSearch } from '../counted/counted.js';
 import { placeColumns } from '../table-schema.js';
 
 /** Of a wait that a table gives in µs the last ns may be lost. */
@@ -60,14 +61,14 @@ function kindsOf(model, { table: key, row }, name) {
   return roles.includes('kernel_name') ? ['kernel'] : roles.includes('range_name') ? ['nvtx'] : null;
 }
 
-/** Evidence that counts events: "1,551 kernels", "1 call of", "12 of 733 calls", "17 gaps before". */
-const COUNTS = /(?:^|[:,;] |\bin )(?:([\d,]+) of )?([\d,]+) (?:kernels?|calls?|cop(?:y|ies)|collectives?|gaps?|executions?|waits?|rounds?|times)\b/u;
+/** Evidence that counts events: "1,551 kernels", "1 call of", "12 of 733 calls", "17 gaps before", "on the host 8 calls". */
+const COUNTS = /(?:^|[:,;] |\b(?:in|of|host) )(?:([\d,]+) of )?([\d,]+) (?:kernels?|calls?|cop(?:y|ies)|collectives?|gaps?|executions?|waits?|rounds?|times)\b/u;
 
 /** Marks the events that evidence counts, where the page has just as many. @param {TimelineView} view @param {Evidence} evidence */
 function markCounted(view, evidence) {
   const counts = (COUNTS.exec(evidence.text ?? '') ?? []).slice(1).map((count) => Number(count?.replaceAll(',', '')));
   if (counts.length === 0 || !evidence.table) return false;
-  view.setSearchText(`counted:${evidence.table} ${evidence.row}`);
+  view.setSearchText(countedSearch(evidence.table, evidence.row ?? -1, evidence.text ?? ''));
   const { counted, events } = view.search;
   if (counted && (events === null || counts.includes(events))) return true;
   view.setSearchText('');
