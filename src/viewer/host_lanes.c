@@ -78,18 +78,34 @@ struct source {
   enum nai_host_kind kind;
   const struct nai_table *t;
   int start, end, thread, name, level; /* level: -1 for none */
+  int file, line;                      /* of the directive, part of the name; 0: the table has none */
   bool spans;                          /* the program's own work, as CUDA calls are: the page is as long as it */
 };
+
+/* The event's name, as it is searched for: a directive's with its place. */
+static int name_of(const char **name, struct nai_buf *room, const struct source *s, uint32_t row, struct nai_err *err) {
+  struct nai_value text = nai_table_value(s->t, row, s->name);
+  *name = text.null ? "unnamed" : text.s;
+  struct nai_value file = s->file ? nai_table_value(s->t, row, s->file) : (struct nai_value){.null = true};
+  int64_t line = file.null ? NAI_NULL_I64 : nai_get_i64(s->t, row, s->line);
+  if (file.null || line == NAI_NULL_I64)
+    return NAI_OK;
+  nai_buf_clear(room);
+  nai_buf_printf(room, "%s at %s:%" PRId64, *name, file.s, line);
+  *name = nai_buf_str(room);
+  return nai_buf_check(room, err);
+}
 
 static int add_rows(struct building *b, const struct source *s, const struct nai_key *keys, uint32_t n,
                     struct nai_err *err) {
   struct nai_host_lane *lane = NULL;
   const struct nai_table *threads = b->m->tables[NAI_IN_THREADS];
   int64_t until = INT64_MIN; /* end of the outermost event so far */
+  NAI_SCOPED(nai_buf) room = {0};
   for (uint32_t i = 0; i < n; i++) {
     uint32_t row = keys[i].value;
     int64_t thread = nai_get_i64(s->t, row, s->thread), end = nai_get_i64(s->t, row, s->end);
-    struct nai_value name = nai_table_value(s->t, row, s->name);
+    const char *name;
     if (!lane || keys[i].key != keys[i - 1].key) {
       NAI_TRY(new_lane(&lane, b, s->kind, nai_get_i64(threads, thread, THREADS_global_tid), err));
       until = INT64_MIN;
@@ -97,7 +113,8 @@ static int add_rows(struct building *b, const struct source *s, const struct nai
     if (s->level < 0 && end <= until)
       continue;
     until = end;
-    NAI_TRY(add_event(b, lane, nai_get_i64(s->t, row, s->start), end, name.null ? "unnamed" : name.s, err));
+    NAI_TRY(name_of(&name, &room, s, row, err));
+    NAI_TRY(add_event(b, lane, nai_get_i64(s->t, row, s->start), end, name, err));
   }
   return NAI_OK;
 }
@@ -182,13 +199,15 @@ enum { SOURCES = 4 };
 
 static void find_sources(struct source sources[SOURCES], const struct nai_model *m) {
   const struct source all[SOURCES] = {{NAI_HOST_OVERHEAD, m->tables[NAI_IN_OVERHEAD], OVERHEAD_EVENTS_start_ns,
-                                       OVERHEAD_EVENTS_end_ns, OVERHEAD_EVENTS_thread, OVERHEAD_EVENTS_name, -1, false},
+                                       OVERHEAD_EVENTS_end_ns, OVERHEAD_EVENTS_thread, OVERHEAD_EVENTS_name,
+                                       .level = -1},
                                       {NAI_HOST_MPI, m->tables[NAI_IN_MPI], MPI_EVENTS_start_ns, MPI_EVENTS_end_ns,
-                                       MPI_EVENTS_thread, MPI_EVENTS_name, -1, true},
+                                       MPI_EVENTS_thread, MPI_EVENTS_name, .level = -1, .spans = true},
                                       {NAI_HOST_OPENACC, m->tables[NAI_IN_OPENACC], OPENACC_EVENTS_start_ns,
-                                       OPENACC_EVENTS_end_ns, OPENACC_EVENTS_thread, OPENACC_EVENTS_name, -1, true},
+                                       OPENACC_EVENTS_end_ns, OPENACC_EVENTS_thread, OPENACC_EVENTS_name, .level = -1,
+                                       .file = OPENACC_EVENTS_file, .line = OPENACC_EVENTS_line, .spans = true},
                                       {NAI_HOST_OSRT, m->tables[NAI_IN_OSRT], OSRT_EVENTS_start_ns, OSRT_EVENTS_end_ns,
-                                       OSRT_EVENTS_thread, OSRT_EVENTS_name, OSRT_EVENTS_nesting_level, false}};
+                                       OSRT_EVENTS_thread, OSRT_EVENTS_name, .level = OSRT_EVENTS_nesting_level}};
   memcpy(sources, all, sizeof all);
 }
 

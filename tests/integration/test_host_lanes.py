@@ -78,8 +78,11 @@ def outer_events(database, page, tables, name):
     rows = collections.defaultdict(set)
     for table in tables:
         if has(database, table):
+            # of a directive with its place
+            text = ("s.value || coalesce(' at ' || (SELECT value FROM StringIds WHERE id = t.srcFile) || ':' || t.lineNo, '')"
+                    if has(database, table, "srcFile") else "s.value")
             for start, end, thread, text in database.execute(
-                    f"SELECT t.start, coalesce(t.end, t.start), t.globalTid, s.value FROM {table} t JOIN StringIds s ON s.id = t.{name}"):
+                    f"SELECT t.start, coalesce(t.end, t.start), t.globalTid, {text} FROM {table} t JOIN StringIds s ON s.id = t.{name}"):
                 rows[ids(thread)].add((start, end, text))
     return {key: sorted((*page.cut(a[0], a[1])[:2], a[2], page.cut(a[0], a[1])[2]) for a in events if page.cut(a[0], a[1])
                         and not any(b[0] <= a[0] and a[1] <= b[1] and b[:2] != a[:2] for b in events))

@@ -21,3 +21,10 @@ export function timeOf(spans, part) {
   }
   return Infinity;
 }
+
+/** Adds to the list of a key. @template K, V @param {Map<K, V[]>} lists @param {K} key @param {V} value */
+export function add(lists, key, value) {
+  const list = lists.get(key);
+  if (list) list.push(value);
+  else lists.set(key, [value]);
+}

@@ -81,3 +81,15 @@ export function messagesOf(model, { pid, class: wanted }) {
   );
   return (/** @type {number} */ event) => model.laneOf(event).kind === 'mpi' && model.laneOf(event).pid === pid && names.has(model.nameOf(event));
 }
+
+/** Waits of a directive, which the page names after its place. @param {Model} model @param {Record<string, Cell>} of */
+export function directiveWaitsOf(model, { pid, file, line }) {
+  return (/** @type {number} */ event) => model.laneOf(event).kind === 'openacc' && model.laneOf(event).pid === pid && model.nameOf(event).endsWith(` at ${file}:${line}`);
+}
+
+/** Launches of a graph, where it is the only one of its process: the page does not have graphs by their number. @param {Model} model @param {Record<string, Cell>} of */
+export function graphLaunchesOf(model, { pid }) {
+  const launches = new Set(model.lanes.filter((lane) => lane.pid === pid && model.isGpuLane(lane)).flatMap((lane) => Array.from(model.events.link.subarray(lane.first, lane.first + lane.count), (link) => link - 1)));
+  if (records(model.table('graphs')).filter((graph) => graph.pid === pid).length !== 1) return null;
+  return (/** @type {number} */ event) => launches.has(event) && model.nameOf(event).includes('GraphLaunch');
+}

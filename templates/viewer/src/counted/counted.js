@@ -1,7 +1,7 @@
 /** @import { Model } from '../model.js' */
 /** @import { Cell, Table } from '../types.js' */
 import { placeColumns } from '../table-schema.js';
-import { messagesOf, roundsOf, waitsOf } from './calls.js';
+import { directiveWaitsOf, graphLaunchesOf, messagesOf, roundsOf, waitsOf } from './calls.js';
 import { transfersOf } from './copies.js';
 import { gapsOf, gapsOfThread } from './gaps.js';
 import { allKernels, communicationOf, kernelsOf, shapeOf, triedKernels } from './kernels.js';
@@ -46,6 +46,8 @@ const FINDERS = {
   gpu_active: kernelsOf,
   autotuning: triedKernels,
   mpi_sizes: messagesOf,
+  directive_waits: directiveWaitsOf,
+  graphs: graphLaunchesOf,
   run_info: allKernels,
 };
 
@@ -54,6 +56,7 @@ const PARTS = [
   ['losses', /copies (of [\d,]+ bytes) each/u, '$1'],
   ['losses', /times out and back/u, 'to the host'],
   ['copy_rates', /of 1 MiB or more/u, 'large'],
+  ['copy_rates', /longer than later ones/u, 'first'],
   ['gpu_active', /in partial last waves/u, 'in partial waves'],
   ['gpu_active', /with local memory/u, 'with local memory'],
   ['gpu_active', /[\d,]+ (kernels in) [\d,]+ calls? of (.+?)(?=,| that |$)/u, '$1 $2'],

@@ -1,7 +1,7 @@
 /** @import { Model } from '../model.js' */
 /** @import { Cell } from '../types.js' */
 import { records } from '../table-schema.js';
-import { activeSpans, isIn } from './active.js';
+import { activeSpans, add, isIn } from './active.js';
 import { TINY_BYTES } from './copies.js';
 
 const REPEATS = 5;
@@ -18,13 +18,6 @@ function copiesOf(model, gpu) {
   for (const { kind, gpu: own, first, count } of model.lanes)
     for (let copy = first; copy < first + count && kind === 'copy' && own === gpu; copy++) if (isIn(spans, start[copy])) copies.push(copy);
   return copies.sort((a, b) => start[a] - start[b]);
-}
-
-/** Adds to the list of a key. @template K, V @param {Map<K, V[]>} lists @param {K} key @param {V} value */
-function add(lists, key, value) {
-  const list = lists.get(key);
-  if (list) list.push(value);
-  else lists.set(key, [value]);
 }
 
 /** Copies to the host and back of the same size, with no time for the host to write other data: time in which nothing was copied. @param {Model} model @param {number[]} copies */

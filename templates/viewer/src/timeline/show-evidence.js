@@ -62,7 +62,7 @@ function kindsOf(model, { table: key, row }, name) {
 }
 
 /** Evidence that counts events: "1,551 kernels", "1 call of", "12 of 733 calls", "17 gaps before", "on the host 8 calls". */
-const COUNTS = /(?:^|[:,;] |\b(?:in|of|host) )(?:([\d,]+) of )?([\d,]+) (?:kernels?|calls?|cop(?:y|ies)|collectives?|gaps?|executions?|waits?|rounds?|times)\b/u;
+const COUNTS = /(?:^|[:,;] |\b(?:in|of|host) )(?:([\d,]+) of )?([\d,]+) (?:kernels?|calls?|cop(?:y|ies)|collectives?|gaps?|executions?|waits?|rounds?|times|launches)\b/u;
 
 /** Marks the events that evidence counts, where the page has just as many. @param {TimelineView} view @param {Evidence} evidence */
 function markCounted(view, evidence) {
