@@ -2,7 +2,7 @@
 
 #include "config/patterns.h"
 
-enum { LOCK = NAI_FRAME_FILE + 1, GARBAGE, SETS, NAMES = LOCK };
+enum { LOCK = NAI_FRAME_FILE + 1, GARBAGE, NOT_INLINED, SETS, NAMES = LOCK };
 
 static const char *const class_names[] = {
 #define NAME(id, name) name,
@@ -53,6 +53,7 @@ int nai_call_frames_load(struct nai_call_frames **out, struct nai_err *err) {
   }
   NAI_TRY(add_list(frames, LOCK, doc, "interpreter_lock", err));
   NAI_TRY(add_list(frames, GARBAGE, doc, "garbage_collection", err));
+  NAI_TRY(add_list(frames, NOT_INLINED, doc, "not_inlined", err));
   return NAI_GIVE(out, frames);
 }
 
@@ -74,6 +75,10 @@ bool nai_call_frames_is_lock(const struct nai_call_frames *frames, const char *s
 
 bool nai_call_frames_is_garbage(const struct nai_call_frames *frames, const char *symbol) {
   return nai_patterns_match(frames->sets[GARBAGE], symbol) >= 0;
+}
+
+bool nai_call_frames_is_not_inlined(const struct nai_call_frames *frames, const char *symbol) {
+  return nai_patterns_match(frames->sets[NOT_INLINED], symbol) >= 0;
 }
 
 int nai_call_frames_check(const struct nai_call_frames *frames, struct nai_err *err) {

@@ -34,5 +34,7 @@ enum nai_frame_class nai_call_frames_class(const struct nai_call_frames *frames,
 /* Whether a function tells of the interpreter's lock, or of its collection of garbage. */
 bool nai_call_frames_is_lock(const struct nai_call_frames *frames, const char *symbol);
 bool nai_call_frames_is_garbage(const struct nai_call_frames *frames, const char *symbol);
+/* Whether optimized code has no call of the function. */
+bool nai_call_frames_is_not_inlined(const struct nai_call_frames *frames, const char *symbol);
 /* Call once after the last match: NAI_EUSAGE when a regular expression gave up on some name. */
 NAI_MUST_CHECK int nai_call_frames_check(const struct nai_call_frames *frames, struct nai_err *err);

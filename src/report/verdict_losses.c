@@ -35,6 +35,22 @@ static int64_t next_loss(const struct nai_table *findings, int64_t row) {
   return -1;
 }
 
+/* The loss that is named first: of what is a share of the capture only what says where, is as severe as the first of
+ * the others and costs many times as much. */
+static int64_t first_loss(const struct nai_table *findings) {
+  enum { MANY_TIMES = 10 };
+  const int64_t loss = next_loss(findings, 0);
+  const int64_t others = loss < 0 ? 0 : nai_get_i64(findings, loss, FINDINGS_saving_ns);
+  for (int64_t i = 0; i < loss; i++) {
+    const int64_t saving = nai_get_i64(findings, i, FINDINGS_saving_ns);
+    if (strcmp(nai_get_str(findings, i, FINDINGS_share_of), "capture") == 0 && others != NAI_NULL_I64 &&
+        *nai_get_str(findings, i, FINDINGS_place) && nai_report_severity(findings, i) >= NAI_SEVERITY_MEDIUM &&
+        saving / MANY_TIMES >= others)
+      return i;
+  }
+  return loss;
+}
+
 /* Whether a loss counts by its share of the capture: where the GPU's work is a small part of that. */
 static bool of_capture(const struct FINDINGS_row *finding, const struct said *said) {
   return !said->partition && finding->pct_of_capture > 0;
@@ -267,7 +283,7 @@ void nai_report_verdict_find_said(struct said *out, const struct nai_report *rep
   const struct nai_table *findings = nai_report_table(report, "findings");
   struct nai_capture_course course;
   nai_capture_course_of(&course, report);
-  out->first = losses ? next_loss(findings, 0) : -1;
+  out->first = losses ? first_loss(findings) : -1;
   out->second = out->first >= 0 ? second_loss(findings, out->first) : -1;
   out->partition = gpus && !nai_capture_course_hardly_works(&course);
   out->at_work = nai_capture_course_at_work(&course);

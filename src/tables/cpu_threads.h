@@ -22,7 +22,10 @@
   C(T, sample_count, COUNT, "samples that stand for a stretch of time", .sum = true, .order = -2)                     \
   C(T, pct_of_samples, PCT, "of all samples")                                                                         \
   C(T, function, LABEL, "function that most of the samples are in")                                                   \
-  C(T, function_pct, PCT, "share of the thread's samples in it")                                                      \
+  C(T, function_pct, PCT, "share of the thread's samples in it, of those with a stack where few have one")            \
+  C(T, not_inlined_samples, COUNT,                                                                                    \
+    "samples in functions of which optimized code has no call (rules/call-frames.yaml)", .sum = true)                 \
+  C(T, not_inlined_function, LABEL, "the one with most of them")                                                      \
   C(T, gil_samples, COUNT, "samples in the wait for Python's interpreter lock; stacks taken on a switch, too")        \
   C(T, gc_samples, COUNT, "samples in Python's garbage collection")
 NAI_TABLE(CPU_THREADS, cpu_threads, "Threads on CPUs", "One thread that scheduling or samples tell of",

@@ -28,8 +28,8 @@
   C(T, cuda_api_ns, TIME, "in CUDA calls")                                                                      \
   C(T, overhead_ns, TIME, "in records of overhead")                                                             \
   C(T, os_runtime_ns, TIME, "in OS runtime calls, those inside CUDA calls included")                            \
-  C(T, sampled_ns, TIME, "about: samples times the usual distance between them")                                \
-  C(T, sample_count, COUNT, "CPU samples of the thread")                                                        \
+  C(T, sampled_ns, TIME, "about: sample_count times the usual distance between such samples")                   \
+  C(T, sample_count, COUNT, "CPU samples of the thread; where few have a stack, only these")                    \
   C(T, on_cpu_ns, TIME, "the thread ran; empty without records of scheduling")                                  \
   C(T, off_cpu_ns, TIME, "it did not run")                                                                      \
   C(T, sched_unknown_ns, TIME, "rest: not told")                                                                \

@@ -62,9 +62,9 @@ struct functions {
   uint32_t capacity;
 };
 
-static int count_function(struct functions *f, const struct nai_chain *chain, struct nai_err *err) {
+static int count_function(struct functions *f, uint32_t function, bool is_module, struct nai_err *err) {
   bool added;
-  uint32_t i = nai_keyset_add(&f->keys, (int64_t)chain->function << 1 | chain->is_module, &added);
+  uint32_t i = nai_keyset_add(&f->keys, (int64_t)function << 1 | is_module, &added);
   NAI_TRY(nai_memory_check(!f->keys.oom, err));
   NAI_TRY(NAI_ROOM(f->count, f->capacity, i, f->keys.arena, err));
   f->count[i]++;
@@ -75,26 +75,24 @@ static const char *function_name(const struct nai_model *m, int64_t key) {
   return nai_chain_name(m, &(struct nai_chain){.function = (uint32_t)(key >> 1), .is_module = key & 1});
 }
 
-static void add_function(struct CPU_THREADS_row *row, const struct nai_model *m, const struct functions *f) {
+/* The function that most samples are in, its number; f has some. */
+static uint32_t most(const struct functions *f, const struct nai_model *m) {
   uint32_t best = 0;
   for (uint32_t i = 1; i < f->keys.count; i++)
     if (f->count[i] > f->count[best] ||
         (f->count[i] == f->count[best] &&
          strcmp(function_name(m, f->keys.keys[i]), function_name(m, f->keys.keys[best])) < 0))
       best = i;
-  if (!f->keys.count)
-    return;
-  row->function = function_name(m, f->keys.keys[best]);
-  row->function_pct = nai_percent((double)f->count[best], (double)row->sample_count);
+  return best;
 }
 
 static int add_samples(struct CPU_THREADS_row *row, const struct nai_model *m, const struct nai_cpu_thread *thread,
                        struct nai_err *err) {
   const struct SAMPLE_EVENTS_columns c = SAMPLE_EVENTS_columns_of(m->tables[NAI_IN_SAMPLES]);
   NAI_SCOPED(nai_arena) arena = NAI_ARENA(m->scratch_dir);
-  struct functions functions = {.keys = {.arena = &arena}};
-  int64_t gil = 0, gc = 0;
-  row->sample_count = 0;
+  struct functions functions = {.keys = {.arena = &arena}}, not_inlined = functions;
+  int64_t gil = 0, gc = 0, told = 0;
+  row->sample_count = row->not_inlined_samples = 0;
   for (uint32_t i = 0; i < thread->count; i++) {
     uint32_t at = m->cpu->samples.order[thread->first + i];
     const struct nai_chain *chain = nai_cpu_chain(m, NAI_CALLCHAIN_SAMPLE, nai_at(&c.callchain_id, at));
@@ -104,10 +102,21 @@ static int add_samples(struct CPU_THREADS_row *row, const struct nai_model *m, c
     if (!nai_sample_is_timed(m, at))
       continue;
     row->sample_count++;
-    if (chain)
-      NAI_TRY(count_function(&functions, chain, err));
+    if (chain && chain->flags & NAI_CHAIN_NOT_INLINED) {
+      row->not_inlined_samples++;
+      NAI_TRY(count_function(&not_inlined, chain->innermost, false, err));
+    }
+    told += nai_sample_tells(m, chain);
+    if (chain && nai_sample_tells(m, chain))
+      NAI_TRY(count_function(&functions, chain->function, chain->is_module, err));
   }
-  add_function(row, m, &functions);
+  if (functions.keys.count) {
+    uint32_t best = most(&functions, m);
+    row->function = function_name(m, functions.keys.keys[best]);
+    row->function_pct = nai_percent((double)functions.count[best], (double)told);
+  }
+  if (not_inlined.keys.count)
+    row->not_inlined_function = function_name(m, not_inlined.keys.keys[most(&not_inlined, m)]);
   if (m->cpu->chain_count) {
     row->gil_samples = gil;
     row->gc_samples = gc;

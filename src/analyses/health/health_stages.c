@@ -127,12 +127,33 @@ static void check_repetition(const struct nai_health_checks *c) {
   nai_health_put(c, "steady_state", nai_health_noted(steady < gpus, gpus), steady, NAI_NULL_I64, "%s", said);
 }
 
+/* Of the call that makes the context, what follows once that is there; 0 where that is little, or not known. */
+static int64_t after_context(const struct nai_first_use *f) {
+  enum { LEAST_NS = 50 * 1000 * 1000 };
+  const int64_t rest = f->ready_ns == NAI_NULL_I64 ? 0 : f->context_ns - f->ready_ns;
+  return rest >= LEAST_NS && rest >= f->context_ns / 2 ? rest : 0;
+}
+
+static const char *say_context(const struct nai_health_checks *c, const struct nai_first_use *f) {
+  const char *took = nai_health_time(c, f->context_ns);
+  if (!after_context(f))
+    return nai_health_say(c, "%s, the longest call before any work, %s, mostly to create the context", f->context_call,
+                          took);
+  if (!f->ready_ns)
+    return nai_health_say(
+        c, "%s, the longest call before any work, %s; the context was there before: likely loading of code",
+        f->context_call, took);
+  return nai_health_say(
+      c,
+      "%s, the longest call before any work, %s; its context was there after %s, what followed is likely loading of code",
+      f->context_call, took, nai_health_time(c, f->ready_ns));
+}
+
 /* What is paid once, in words; "" for nothing. */
 static const char *say_first_use(const struct nai_health_checks *c, const struct nai_first_use *f) {
   const char *said = "";
   if (f->context_call)
-    said = nai_health_say(c, "%s, the longest call before any work, %s, mostly to create the context", f->context_call,
-                          nai_health_time(c, f->context_ns));
+    said = say_context(c, f);
   if (f->contexts > 1)
     said = nai_health_say(c, "%s; %s processes each make such a call", said, nai_health_count(c, f->contexts, ""));
   if (f->unrecorded_ns)
@@ -163,6 +184,15 @@ static void check_first_use(const struct nai_health_checks *c) {
                         : "no CUDA call is recorded");
 }
 
+/* What loads code at the start, beside the context: another remedy. */
+static void check_loading(const struct nai_health_checks *c) {
+  const int64_t rest = after_context(&c->first_use);
+  if (c->first_use.ready_ns != NAI_NULL_I64)
+    nai_health_put(c, "code_loading", nai_health_noted(rest > 0, true), rest > 0, rest, "%s",
+                   rest ? "the longest call before any work goes on after its context is there: likely it loads kernels"
+                        : "the longest call before any work ends soon after its context is there");
+}
+
 void nai_health_check_stages(const struct nai_health_checks *c) {
   check_before(c);
   check_set_up(c);
@@ -171,4 +201,5 @@ void nai_health_check_stages(const struct nai_health_checks *c) {
   check_end(c);
   check_repetition(c);
   check_first_use(c);
+  check_loading(c);
 }

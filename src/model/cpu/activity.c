@@ -143,6 +143,8 @@ static void add_samples(struct nai_activity *a, const struct nai_model *m, int64
       continue;
     const struct nai_chain *chain = nai_cpu_chain(m, NAI_CALLCHAIN_SAMPLE, nai_at(&c->callchain_id, rows->order[i]));
     struct nai_activity_share like = like_chain(NAI_ACTIVITY_SAMPLES, chain);
+    if (!nai_sample_tells(m, chain))
+      continue;
     add(a, &like, 0, 1, NULL);
     a->samples++;
     a->gil_ns += chain && chain->flags & NAI_CHAIN_GIL ? m->cpu->period_ns : 0;

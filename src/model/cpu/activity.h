@@ -35,7 +35,8 @@ struct nai_activity_share {
 struct nai_activity {
   int64_t ns; /* looked at */
   struct nai_cpu_time cpu;
-  int64_t samples, gil_ns, gc_ns;
+  int64_t samples; /* that tell a function */
+  int64_t gil_ns, gc_ns;
   int64_t gc_ranges_ns; /* in ranges around garbage collection, which are exact and come before samples */
   int64_t layer_ns[NAI_ACTIVITY_LAYERS]; /* at most ns each */
   struct nai_keyset keys;

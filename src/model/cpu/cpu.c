@@ -81,7 +81,17 @@ bool nai_sample_is_timed(const struct nai_model *m, uint32_t sample) {
   return nai_at(&m->cpu->sample_events.cpu_cycles, sample) != 0;
 }
 
-/* Median distance of neighbours among the timed samples of each CPU. */
+bool nai_sample_tells(const struct nai_model *m, const struct nai_chain *chain) {
+  return !m->cpu->stacks_are_rare || (chain && !(chain->flags & NAI_CHAIN_ALONE));
+}
+
+static bool is_counted(const struct nai_model *m, uint32_t sample) {
+  int64_t id = nai_at(&m->cpu->sample_events.callchain_id, sample);
+  return nai_sample_is_timed(m, sample) &&
+         (!m->cpu->stacks_are_rare || nai_sample_tells(m, nai_cpu_chain(m, NAI_CALLCHAIN_SAMPLE, id)));
+}
+
+/* Median distance of neighbours among the samples of each CPU that tell a function. */
 static int find_period(struct nai_model *m, struct nai_err *err) {
   const struct SAMPLE_EVENTS_columns *c = &m->cpu->sample_events;
   const struct nai_column *const order[] = {&c->cpu, &c->time_ns};
@@ -90,7 +100,7 @@ static int find_period(struct nai_model *m, struct nai_err *err) {
   int64_t *distances;
   NAI_TRY(NAI_NEW(rows, arena, c->n, err));
   for (uint32_t i = 0; i < c->n; i++)
-    if (nai_sample_is_timed(m, i))
+    if (is_counted(m, i))
       rows[timed++] = i;
   NAI_TRY(nai_rows_arrange(rows, timed, order, 2, err));
   NAI_TRY(NAI_NEW(distances, arena, timed, err));
@@ -101,7 +111,6 @@ static int find_period(struct nai_model *m, struct nai_err *err) {
     nai_select_i64(distances, count, count / 2);
     m->cpu->period_ns = distances[count / 2];
   }
-  nai_part_forget(m, NAI_PART_CPU);
   return NAI_OK;
 }
 
@@ -121,8 +130,10 @@ static int begin_cpu(struct nai_model *m, struct nai_err *err) {
                                                           &samples->callchain_id};
   NAI_TRY(group_rows(&cpu->sched, m, sched->n, sched_order, err));
   NAI_TRY(group_rows(&cpu->samples, m, samples->n, sample_order, err));
+  NAI_TRY(nai_cpu_chains_build(m, err));
   NAI_TRY(find_period(m, err));
-  return nai_cpu_chains_build(m, err);
+  nai_part_forget(m, NAI_PART_CPU);
+  return NAI_OK;
 }
 
 static int64_t cpu_bytes(const struct nai_model *m) {

@@ -21,16 +21,19 @@ struct nai_cpu_rows {
 };
 
 enum { NAI_SCHED_RUNNABLE = 1 }; /* sched_events.thread_state of a row that stops: the thread could have gone on */
-enum { NAI_CHAIN_GIL = 1, NAI_CHAIN_GC = 2 }; /* in Python's interpreter lock; in its garbage collection */
+/* In Python's interpreter lock; in its garbage collection; innermost in a function that optimized code does not call;
+ * no stack, but the innermost frame alone. */
+enum { NAI_CHAIN_GIL = 1, NAI_CHAIN_GC = 2, NAI_CHAIN_NOT_INLINED = 4, NAI_CHAIN_ALONE = 8 };
 
 /* A callchain and the function it stands for: the innermost one that is the program's own, else of a library. */
 struct nai_chain {
   int64_t id;
-  uint32_t function; /* string of callchain_frames, NAI_NO_STRING for none */
-  uint8_t kind;      /* NAI_CALLCHAIN_... */
-  uint8_t flags;     /* NAI_CHAIN_... */
-  bool is_module;    /* no function has a name: `function` is the path of the innermost frame's library */
-  bool is_own;       /* the function is the program's or a library's that it uses, not the system's or CUDA's */
+  uint32_t function;  /* string of callchain_frames, NAI_NO_STRING for none */
+  uint32_t innermost; /* the function that the thread was in, the same way */
+  uint8_t kind;       /* NAI_CALLCHAIN_... */
+  uint8_t flags;      /* NAI_CHAIN_... */
+  bool is_module;     /* no function has a name: `function` is the path of the innermost frame's library */
+  bool is_own;        /* the function is the program's or a library's that it uses, not the system's or CUDA's */
 };
 
 struct nai_cpu {
@@ -39,8 +42,9 @@ struct nai_cpu {
   struct nai_cpu_rows sched, samples;
   struct nai_chain *chains; /* by kind and id */
   uint32_t chain_count;
-  int64_t period_ns;   /* usual distance between samples of a CPU, 0 without */
-  bool tells_runnable; /* the export says which threads were taken off a CPU while they could run */
+  int64_t period_ns;    /* usual distance between samples of a CPU that tell a function, 0 without */
+  bool stacks_are_rare; /* most samples have no stack: Nsight Systems takes one with every fourth */
+  bool tells_runnable;  /* the export says which threads were taken off a CPU while they could run */
 };
 
 /* How time of one thread divides; the three add up to it. preempted_ns is a part of off_ns. */
@@ -60,3 +64,6 @@ const struct nai_chain *nai_cpu_chain(const struct nai_model *model, int kind, i
 const char *nai_chain_name(const struct nai_model *model, const struct nai_chain *chain);
 /* Whether a sample stands for a stretch of time: stacks taken on a context switch do not. */
 bool nai_sample_is_timed(const struct nai_model *model, uint32_t sample);
+/* Whether a timed sample tells which of the program's functions the thread was in. Where few samples have stacks, the
+ * others only tell the innermost function, seldom one of the program's: they would make up shares of their own. */
+bool nai_sample_tells(const struct nai_model *model, const struct nai_chain *chain);

@@ -17,7 +17,11 @@ static enum rank rank_of(enum nai_frame_class class) {
 
 /* rows: frames of one chain, innermost first. */
 static struct nai_chain make_chain(const struct nai_frames *f, const uint32_t *rows, uint32_t count) {
-  struct nai_chain chain = {.id = nai_at(&f->c.callchain_id, rows[0]), .function = NAI_NO_STRING};
+  struct nai_chain chain = {.id = nai_at(&f->c.callchain_id, rows[0]),
+                            .function = NAI_NO_STRING,
+                            .innermost = nai_at_text(&f->c.symbol, rows[0]),
+                            .flags = (nai_frame_is_not_inlined(f, rows[0]) ? NAI_CHAIN_NOT_INLINED : 0) |
+                                     (count == 1 ? NAI_CHAIN_ALONE : 0)};
   enum rank best = NO_NAME;
   bool compiles = false;
   chain.kind = (uint8_t)nai_at(&f->c.kind, rows[0]);
@@ -38,6 +42,16 @@ static struct nai_chain make_chain(const struct nai_frames *f, const uint32_t *r
     chain.is_module = true;
   }
   return chain;
+}
+
+/* One with every fourth sample leaves three quarters without. */
+static bool are_stacks_rare(const struct nai_cpu *cpu) {
+  uint32_t alone = 0, stacks = 0;
+  for (uint32_t i = 0; i < cpu->chain_count; i++) {
+    alone += cpu->chains[i].kind == NAI_CALLCHAIN_SAMPLE && cpu->chains[i].flags & NAI_CHAIN_ALONE;
+    stacks += cpu->chains[i].kind == NAI_CALLCHAIN_SAMPLE && !(cpu->chains[i].flags & NAI_CHAIN_ALONE);
+  }
+  return alone > stacks && stacks > alone / 10;
 }
 
 int nai_cpu_chains_build(struct nai_model *m, struct nai_err *err) {
@@ -61,6 +75,7 @@ int nai_cpu_chains_build(struct nai_model *m, struct nai_err *err) {
     end = nai_rows_run(rows, i, n, order, 2);
     cpu->chains[cpu->chain_count++] = make_chain(&f, rows + i, end - i);
   }
+  cpu->stacks_are_rare = are_stacks_rare(cpu);
   return nai_call_frames_check(f.names, err);
 }
 

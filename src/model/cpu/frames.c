@@ -28,7 +28,13 @@ static enum nai_frame_class module_class(const struct nai_frames *f, uint32_t ro
 }
 
 /* What a function's name says; 0 for a frame without one. */
-enum { CLASS_BITS = 4, CLASS_MASK = (1 << CLASS_BITS) - 1, LOCK = 1 << CLASS_BITS, GARBAGE = LOCK << 1 };
+enum {
+  CLASS_BITS = 4,
+  CLASS_MASK = (1 << CLASS_BITS) - 1,
+  LOCK = 1 << CLASS_BITS,
+  GARBAGE = LOCK << 1,
+  NOT_INLINED = LOCK << 2
+};
 static uint8_t symbol_of(const struct nai_frames *f, uint32_t row) {
   uint32_t symbol = nai_at_text(&f->c.symbol, row);
   if (symbol == NAI_NO_STRING)
@@ -37,13 +43,15 @@ static uint8_t symbol_of(const struct nai_frames *f, uint32_t row) {
     const char *name = nai_strings_get(f->strings, symbol);
     f->symbols[symbol] = (uint8_t)((1 + nai_call_frames_class(f->names, NAI_FRAME_SYMBOL, name)) |
                                    (nai_call_frames_is_lock(f->names, name) ? LOCK : 0) |
-                                   (nai_call_frames_is_garbage(f->names, name) ? GARBAGE : 0));
+                                   (nai_call_frames_is_garbage(f->names, name) ? GARBAGE : 0) |
+                                   (nai_call_frames_is_not_inlined(f->names, name) ? NOT_INLINED : 0));
   }
   return f->symbols[symbol];
 }
 
 bool nai_frame_is_lock(const struct nai_frames *f, uint32_t row) { return symbol_of(f, row) & LOCK; }
 bool nai_frame_is_garbage(const struct nai_frames *f, uint32_t row) { return symbol_of(f, row) & GARBAGE; }
+bool nai_frame_is_not_inlined(const struct nai_frames *f, uint32_t row) { return symbol_of(f, row) & NOT_INLINED; }
 
 static enum nai_frame_class symbol_class(const struct nai_frames *f, uint32_t row) {
   uint8_t symbol = symbol_of(f, row);

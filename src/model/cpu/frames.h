@@ -21,5 +21,7 @@ enum nai_frame_class nai_frame_class(const struct nai_frames *frames, uint32_t r
 /* Whether its function tells of Python's interpreter lock, or of its collection of garbage. */
 bool nai_frame_is_lock(const struct nai_frames *frames, uint32_t row);
 bool nai_frame_is_garbage(const struct nai_frames *frames, uint32_t row);
+/* Whether optimized code has no call of its function. */
+bool nai_frame_is_not_inlined(const struct nai_frames *frames, uint32_t row);
 /* Behind the last slash of a path of either system. */
 const char *nai_frame_file_name(const char *path);

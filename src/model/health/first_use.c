@@ -101,6 +101,27 @@ static struct nai_interval between_calls(const struct nai_model *m, uint32_t thr
   return stretch.start > at ? (struct nai_interval){0} : stretch;
 }
 
+static bool is_attaching(const struct nai_model *m, int64_t overhead) {
+  return strstr(nai_get_str(m->tables[NAI_IN_OVERHEAD], overhead, OVERHEAD_EVENTS_name), "Resource Management") != NULL;
+}
+
+/* Of a process's longest call before its first work, the part until the profiler had attached to the new context, which
+ * it does once that is there; NAI_NULL_I64 where the export does not tell. */
+static int64_t ready_after(const struct nai_model *m, int32_t process, uint32_t call, int64_t first_work) {
+  const struct nai_table *t = m->tables[NAI_IN_OVERHEAD];
+  const int64_t start = nai_val(&m->apis.start_ns, call);
+  int64_t ready = NAI_NULL_I64;
+  for (int64_t i = 0; i < t->rows; i++) {
+    int64_t thread = nai_get_i64(t, i, OVERHEAD_EVENTS_thread), end = nai_get_i64(t, i, OVERHEAD_EVENTS_end_ns);
+    if (thread >= 0 && m->thread_process[thread] == process && end < first_work && is_attaching(m, i) &&
+        (ready == NAI_NULL_I64 || end > ready))
+      ready = end;
+  }
+  if (ready == NAI_NULL_I64 || ready > nai_val(&m->apis.end_ns, call))
+    return NAI_NULL_I64;
+  return ready > start ? ready - start : 0;
+}
+
 /* A stretch of a thread without a call, in which the profiler attached to a new context until then. */
 struct attached {
   int64_t thread;
@@ -130,8 +151,7 @@ static int look_for_unrecorded(struct nai_first_use *out, struct search *s, cons
       last.until = end > last.until ? end : last.until;
       continue;
     }
-    if (p < 0 || longest[p] != NAI_NO_ROW || start >= first_work[p] ||
-        !strstr(nai_get_str(t, i, OVERHEAD_EVENTS_name), "Resource Management"))
+    if (p < 0 || longest[p] != NAI_NO_ROW || start >= first_work[p] || !is_attaching(s->m, i))
       continue;
     NAI_TRY(add_attached(out, s, &last, err));
     last = (struct attached){thread, between_calls(s->m, (uint32_t)thread, start), end};
@@ -161,6 +181,7 @@ static int look_for_contexts(struct nai_first_use *out, struct search *s, struct
     if (nai_call_ns(m, longest[p]) > out->context_ns) {
       out->context_call = nai_model_api_name(m, longest[p]);
       out->context_ns = nai_call_ns(m, longest[p]);
+      out->ready_ns = ready_after(m, (int32_t)p, longest[p], first_work[p]);
     }
   }
   for (uint32_t t = 0; t < m->thread_count; t++)
@@ -268,7 +289,7 @@ int nai_first_use_collect(struct nai_first_use *out, const struct nai_model *m, 
   NAI_SCOPED(nai_arena) arena = NAI_ARENA(m->scratch_dir);
   const struct nai_strings *names = &m->tables[NAI_IN_APIS]->strings;
   struct search s = {.m = m, .arena = &arena};
-  *out = (struct nai_first_use){0};
+  *out = (struct nai_first_use){.ready_ns = NAI_NULL_I64};
   NAI_TRY(NAI_NEW(s.kinds, &arena, names->count, err));
   for (uint32_t i = 0; i < names->count; i++)
     s.kinds[i] = (uint8_t)nai_call_kind_of(nai_strings_get(names, i));

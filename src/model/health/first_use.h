@@ -9,6 +9,8 @@ struct nai_first_use {
   int64_t contexts;                        /* processes with a long call before their first work: context creation */
   int64_t context_ns;                      /* the longest of these calls */
   const char *context_call;                /* its name, NULL for none */
+  int64_t ready_ns;                        /* of it, until the profiler had attached to the context; 0: before it
+                                              began, NAI_NULL_I64: not recorded */
   int64_t unrecorded_ns;                   /* without a call, while the profiler attached to a new context; 0: none */
   int64_t loading_rows, loading_rows_ns;   /* records of module and function loading */
   int64_t loading_calls, loading_calls_ns; /* CUDA calls that load modules */
