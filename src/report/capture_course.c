@@ -117,17 +117,27 @@ struct nai_capture_main nai_capture_course_main(const struct nai_report *report,
   return out;
 }
 
+/* Between CUDA calls it is known how long the host was outside of them, but of copies only their calls. */
+static const char *part_label(const struct nai_table *parts, enum nai_capture_phase phase, const char *part) {
+  if (phase == NAI_CAPTURE_CALLS && strcmp(part, "host") == 0)
+    return "outside of calls";
+  if (phase == NAI_CAPTURE_CALLS && strcmp(part, "copy") == 0)
+    return "copy calls";
+  return nai_column_label(&parts->schema->columns[CAPTURE_TIME_part], part);
+}
+
 void nai_capture_course_parts(struct nai_buf *out, const struct nai_report *report, enum nai_capture_phase phase,
                               int64_t least) {
   const struct nai_table *parts = nai_report_table(report, "capture_time");
   const char *separator = " (";
   for (int64_t i = 0; i < parts->rows; i++) {
     const struct CAPTURE_TIME_row part = CAPTURE_TIME_at(parts, i);
-    if (phase_of(part.phase) != (int)phase || strcmp(part.part, "host") == 0 || part.duration_ns < least)
+    bool rest = phase != NAI_CAPTURE_CALLS && strcmp(part.part, "host") == 0;
+    if (phase_of(part.phase) != (int)phase || rest || part.duration_ns < least)
       continue;
     nai_buf_puts(out, separator);
     nai_fmt_duration(out, (double)part.duration_ns);
-    nai_buf_printf(out, " %s", nai_column_label(&parts->schema->columns[CAPTURE_TIME_part], part.part));
+    nai_buf_printf(out, " %s", part_label(parts, phase, part.part));
     separator = ", ";
   }
   if (*separator == ',')

@@ -10,7 +10,7 @@
   X(BETWEEN, "between", "pauses")                        \
   X(CALLS, "cuda_calls", "from first to last CUDA call") \
   X(AFTER, "after", "afterwards")                        \
-  X(HOST, "host", "host without CUDA")                   \
+  X(HOST, "host", "on the host")                         \
   X(EXITED, "exited", "after the program")
 #define NAI_CAPTURE_PHASE(id, name, label) NAI_CAPTURE_##id,
 enum nai_capture_phase { NAI_CAPTURE_PHASES(NAI_CAPTURE_PHASE) NAI_CAPTURE_PHASE_COUNT };
