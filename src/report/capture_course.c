@@ -38,13 +38,15 @@ bool nai_capture_course_hardly_works(const struct nai_capture_course *course) {
          100.0 * (double)course->busy < MIN_BUSY_PCT * (double)nai_capture_course_at_work(course);
 }
 
-/* What a pause of `least` ns or more is recorded as. */
-static const char *main_pause(const struct nai_report *report, int64_t least) {
+/* What a pause of `least` ns or more is recorded as, and for how long. */
+static const char *main_pause(int64_t *ns, const struct nai_report *report, int64_t least) {
   const struct nai_table *spans = nai_report_table(report, "active_spans");
   for (int64_t i = 0; i < spans->rows; i++) {
     const struct ACTIVE_SPANS_row span = ACTIVE_SPANS_at(spans, i);
-    if (strcmp(span.kind, NAI_SPAN_PAUSE) == 0 && span.duration_ns >= least && *span.what)
+    if (strcmp(span.kind, NAI_SPAN_PAUSE) == 0 && span.duration_ns >= least && *span.what) {
+      *ns = span.cause_ns;
       return span.what;
+    }
   }
   return NULL;
 }
@@ -103,7 +105,8 @@ struct nai_capture_main nai_capture_course_main(const struct nai_report *report,
     out.what = "profiler";
   else if (phase == NAI_CAPTURE_SET_UP && part_ns(report, phase, "first_use") >= half)
     out.what = "CUDA initialization";
-  out.function = phase == NAI_CAPTURE_BETWEEN ? main_pause(report, half) : NULL;
+  out.function = phase == NAI_CAPTURE_BETWEEN ? main_pause(&ns, report, half) : NULL;
+  out.function_ns = out.function && ns < half / 5 * 9 ? ns : 0; /* where it is not nearly all */
   for (size_t i = 0; scopes[phase] && !out.what && !out.function && i < sizeof layers / sizeof *layers; i++) {
     out.function = main_function(&ns, report, scopes[phase], layers[i], half / 2);
     if (out.function && ns < half) {

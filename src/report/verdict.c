@@ -247,11 +247,11 @@ static void add_main(struct verdict *v, const struct nai_report *report, bool gp
   static const struct {
     enum course_detail course;
     enum loss_detail loss;
-  } ways[] = {{COURSE_WHOLE, WITH_SECOND}, {COURSE_MAIN, WITH_SECOND},  {COURSE_MAIN, SECOND_IN_SHORT},
-              {COURSE_WHOLE, WITH_PLACE},  {COURSE_MAIN, WITH_PLACE},   {COURSE_MAIN, WITH_SAVING},
-              {COURSE_MAIN, WITH_SHARE},   {COURSE_LENGTH, WITH_PLACE}, {COURSE_LENGTH, WITH_SAVING},
-              {COURSE_NONE, WITH_SAVING},  {COURSE_NONE, WITH_SHARE},   {COURSE_NONE, TITLE_ONLY},
-              {COURSE_NONE, NO_LOSS}};
+  } ways[] = {{COURSE_WHOLE, WITH_SECOND},    {COURSE_MAIN, WITH_SECOND}, {COURSE_PHASES, WITH_SECOND},
+              {COURSE_MAIN, SECOND_IN_SHORT}, {COURSE_WHOLE, WITH_PLACE}, {COURSE_MAIN, WITH_PLACE},
+              {COURSE_MAIN, WITH_SAVING},     {COURSE_MAIN, WITH_SHARE},  {COURSE_LENGTH, WITH_PLACE},
+              {COURSE_LENGTH, WITH_SAVING},   {COURSE_NONE, WITH_SAVING}, {COURSE_NONE, WITH_SHARE},
+              {COURSE_NONE, TITLE_ONLY},      {COURSE_NONE, NO_LOSS}};
   enum { WAYS = sizeof ways / sizeof *ways };
   const struct nai_table *findings = nai_report_table(report, "findings");
   struct said said;
@@ -259,7 +259,8 @@ static void add_main(struct verdict *v, const struct nai_report *report, bool gp
   for (int i = 0; i < 3 * WAYS; i++) { /* with the larger one's reason, without, without the larger one */
     NAI_SCOPED(nai_buf) piece = {0};
     enum loss_detail detail = ways[i % WAYS].loss;
-    if ((i < 2 * WAYS && detail >= TITLE_ONLY) || (detail == SECOND_IN_SHORT && !said.simulated))
+    bool for_simulated = detail == SECOND_IN_SHORT || (detail == WITH_SECOND && ways[i % WAYS].course == COURSE_PHASES);
+    if ((i < 2 * WAYS && detail >= TITLE_ONLY) || (for_simulated && !said.simulated))
       continue;
     struct said with = nai_report_verdict_said_with(&said, report, detail);
     put_program(&piece, report, &with, gpus, led, ways[i % WAYS].course);

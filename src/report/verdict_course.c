@@ -49,7 +49,7 @@ static void put_phases(struct nai_buf *out, const struct nai_report *report, con
     nai_buf_printf(out, " %s", nai_phase_labels[phase].label);
     if (phase == NAI_CAPTURE_CALLS && detail == COURSE_WHOLE)
       nai_capture_course_parts(out, report, NAI_CAPTURE_CALLS, least);
-    if (detail <= COURSE_MAIN || with_gpu)
+    if (detail <= COURSE_MAIN || (with_gpu && detail != COURSE_PHASES))
       put_main(out, report, course, (enum nai_capture_phase)phase);
     if (gpu) {
       nai_buf_puts(out, " (busy ");

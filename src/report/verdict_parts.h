@@ -20,9 +20,9 @@ struct said {
   int64_t gpus, at_work;    /* GPUs; the capture without pauses, ns */
 };
 
-/* How much is said of the course of the capture: phases from a twentieth or a fifth of it on, its length, or nothing.
- */
-enum course_detail { COURSE_WHOLE, COURSE_MAIN, COURSE_LENGTH, COURSE_NONE };
+/* How much is said of the course of the capture: phases from a twentieth or a fifth of it on with what the host did
+ * there, these without, its length, or nothing. */
+enum course_detail { COURSE_WHOLE, COURSE_MAIN, COURSE_PHASES, COURSE_LENGTH, COURSE_NONE };
 
 /* How much is said of a loss. */
 enum loss_detail { WITH_SECOND, SECOND_IN_SHORT, WITH_PLACE, WITH_SAVING, WITH_SHARE, TITLE_ONLY, NO_LOSS };

@@ -552,7 +552,7 @@ class Prices(unittest.TestCase):
         for said in each(generated("cpu-work"), real("cutlass_two_gpu_kinds")):
             self.assertGreater(float(said.findings["host-set-up-dominates"]["pct_of_active"]), 50)
             answer = support.run("ask", said.out, "why does it take so long to start").stdout
-            self.assertRegex(" ".join(answer.split()), r"before the first CUDA call \(high, run\): at most [^%]*% of the capture")
+            self.assertRegex(" ".join(answer.split()), r"before the first CUDA call \(high, run(?:; debug build)?\): at most [^%]*% of the capture")
 
 
 class Places(unittest.TestCase):
@@ -938,7 +938,8 @@ class WhatExpertsAskFirst(unittest.TestCase):
         self.assertIn("copies-on-compute-stream", generated("tiny-copies").findings)
         advice = generated("copy-bound").findings["exposed-copy"]["recommendation"]
         self.assertLess(advice.index("**Remove**"), advice.index("**Pin**"))
-        self.assertLess(advice.index("**Pin**"), advice.index("**Overlap**"))
+        self.assertNotIn("**Overlap**", advice)  # with 2.9 % of compute
+        self.assertIn("**Overlap**", generated("train-round-trips").findings["exposed-copy"]["recommendation"])
 
     def test_first_use_of_host_memory_is_not_pinned_away(self):
         """Results that take long because their host memory is touched first: the copies' own finding says so."""

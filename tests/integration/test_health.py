@@ -276,7 +276,7 @@ class CaptureTime(unittest.TestCase):
             self.assertEqual(phases["between"], support.ns_of_ms(gpus[0]["pause_ms"]) + checks)
         verdict = support.Report(out).json["verdict"]["text"]
         line = next((line for line in (out / "report.md").read_text().splitlines() if re.match(r"[\d.]+.(ns|µs|ms|s): |\d+ min", line)), "")
-        told = re.findall(r"([\d.]+).(ns|µs|ms|s) (?:before CUDA|setup|active|pauses|from first|afterwards|host without)", line)
+        told = re.findall(r"([\d.]+).(ns|µs|ms|s) (?:before CUDA|setup|active|pauses|from first|afterwards|on the host)", line)
         scale = {"ns": 1, "µs": 1e3, "ms": 1e6, "s": 1e9}
         if line and " min" not in line:  # what is recorded adds up to what the line begins with
             whole, unit = re.match(r"([\d.]+).(\w+): ", line).groups()

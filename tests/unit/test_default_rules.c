@@ -2,6 +2,7 @@
 #include "unit.h"
 
 #include "analyses/analysis.h"
+#include "tables/findings.h"
 #include "trace/ingest.h"
 #include "rules/rules.h"
 
@@ -892,7 +893,7 @@ static void expect_advice(const char *const *cells, const char *word, bool there
   for (; *cells; cells++)
     add(&t, "workload_evidence", *cells);
   add(&t, "memory_transfers",
-      "device_id=3;copy_kind=1;src_kind=Pageable;pageable_count=2;count=2;total_bytes=8000000;exposed_ns=20000000");
+      "device_id=3;copy_kind=1;src_kind=Pageable;pageable_count=20;count=20;total_bytes=8000000;exposed_ns=20000000");
   add(&t, "copy_rates", "device_id=3;copy_kind=1;src_kind=Pageable;at_limit_gain_ns=9000000");
   add(&t, "idle_causes", "device_id=3;cause=allocation;active_ns=20000000;active_count=9");
   struct found found = evaluate(&t, NULL);
@@ -951,6 +952,89 @@ TEST(code_that_is_named_need_not_be_found) {
   }
 }
 
+/* What a rule finds in these rows: a column of it, and its saving in ns. */
+static void expect_said(const char *id, const char *const (*rows)[2], const char *column, const char *word,
+                        bool there) {
+  struct tables t = {0};
+  add_gpu(&t);
+  for (; (*rows)[0]; rows++)
+    add(&t, (*rows)[0], (*rows)[1]);
+  struct found found = evaluate(&t, NULL);
+  char said[4096] = "";
+  for (int64_t row = 0; row < found.findings->rows; row++)
+    if (strcmp(nai_cell_str(found.findings, row, "id"), id) == 0)
+      snprintf(said, sizeof said, "%s; %" PRId64 " ns", nai_cell_str(found.findings, row, column),
+               nai_get_i64(found.findings, row, FINDINGS_saving_ns));
+  if ((strstr(said, word) != NULL) != there)
+    fail_msg("%s: %s", id, said);
+  release(&t, &found);
+}
+
+/* The first allocation of many that took long is paid once, whatever is done about the others. */
+TEST(the_first_allocation_is_no_saving) {
+  static const char *const once[][2] = {
+      {"idle_causes", "device_id=3;cause=allocation;active_ns=18000000;active_count=18;active_longest_ns=9000000;"
+                      "active_longest_start_ns=100"},
+      {"gpu_idle_gaps", "device_id=3;cause=allocation;gap_start_ns=50;gap_end_ns=13000000"},
+      {"gpu_idle_gaps", "device_id=3;cause=allocation;gap_start_ns=20000000;gap_end_ns=21000000"},
+      {0}};
+  static const char *const later[][2] = {
+      {"idle_causes", "device_id=3;cause=allocation;active_ns=18000000;active_count=18;active_longest_ns=9000000;"
+                      "active_longest_start_ns=20000100"},
+      {"gpu_idle_gaps", "device_id=3;cause=allocation;gap_start_ns=50;gap_end_ns=1000000"},
+      {"gpu_idle_gaps", "device_id=3;cause=allocation;gap_start_ns=20000000;gap_end_ns=33000000"},
+      {0}};
+  static const char *const alike[][2] = {
+      {"idle_causes", "device_id=3;cause=allocation;active_ns=18000000;active_count=18;active_longest_ns=2000000;"
+                      "active_longest_start_ns=100"},
+      {"gpu_idle_gaps", "device_id=3;cause=allocation;gap_start_ns=50;gap_end_ns=3000000"},
+      {0}};
+  expect_said("allocation-in-steady-state", once, "place", "; 9000000 ns", true);
+  expect_said("allocation-in-steady-state", once, "change", "Malloc", false);
+  expect_said("allocation-in-steady-state", later, "place", "; 18000000 ns", true);
+  expect_said("allocation-in-steady-state", later, "change", "Malloc", true);
+  expect_said("allocation-in-steady-state", alike, "place", "; 18000000 ns", true);
+}
+
+/* What the driver compiled, it says by being found at it. */
+TEST(a_compiler_at_work_is_no_guess) {
+#define PAUSE "active_spans", "device_id=3;kind=pause;cause=module_load;cause_ns=47000000;duration_ns=48000000"
+#define CHIP "gpus", "device_id=3;compute_major=7;compute_minor=5"
+#define COMPILER "gap_functions", "layer=samples;function=libnvidia-ptxjitcompiler.so.575;pct=82"
+  static const char *const found[][2] = {{PAUSE}, {CHIP}, {COMPILER}, {0}};
+  static const char *const guessed[][2] = {{PAUSE}, {CHIP}, {0}};
+  static const char *const unknown[][2] = {{PAUSE}, {COMPILER}, {0}};
+  expect_said("pause-module-load", found, "recommendation", "arch=compute_75,code=sm_75", true);
+  expect_said("pause-module-load", found, "recommendation", "Check for PTX", false);
+  expect_said("pause-module-load", guessed, "recommendation", "Check for PTX", true);
+  expect_said("pause-module-load", unknown, "recommendation", "Check for PTX", true);
+}
+
+/* Samples in what optimized code does not call, a twentieth of them or more. */
+TEST(a_debug_build_is_told_by_its_samples) {
+#define SET_UP "capture_health", "check=before_first_cuda_call;state=note;time_ns=900000000;pct_of_capture=90"
+#define WHOLE "capture_time", "phase=before_cuda;duration_ns=1000000000"
+  static const char *const debug[][2] = {
+      {SET_UP},
+      {WHOLE},
+      {"cpu_threads", "pid=1;tid=2;sample_count=200;not_inlined_samples=10;not_inlined_function=std::fabs"},
+      {0}};
+  static const char *const optimized[][2] = {
+      {SET_UP},
+      {WHOLE},
+      {"cpu_threads", "pid=1;tid=2;sample_count=201;not_inlined_samples=10;not_inlined_function=std::fabs"},
+      {0}};
+  static const char *const few[][2] = {
+      {SET_UP},
+      {WHOLE},
+      {"cpu_threads", "pid=1;tid=2;sample_count=20;not_inlined_samples=9;not_inlined_function=std::fabs"},
+      {0}};
+  expect_said("host-set-up-dominates", debug, "recommendation", "`-O2`", true);
+  expect_said("host-set-up-dominates", debug, "place", "debug build", true);
+  expect_said("host-set-up-dominates", optimized, "recommendation", "`-O2`", false);
+  expect_said("host-set-up-dominates", few, "recommendation", "`-O2`", false);
+}
+
 /* PyTorch in a C++ program is no Python, a Python program no C++, and not everyone has a data loader. */
 TEST(advice_fits_the_language) {
 #define TORCH "aspect=framework;value=pytorch;confidence=90"
@@ -973,12 +1057,16 @@ TEST(pinning_saves_what_pageable_copies_lose) {
     const char *rate, *advice;
   } cases[] = {{"src_kind=Pageable;limit_gb_per_s=24;at_limit_gain_ns=9000000", "saves up to 9.00 ms"},
                {"src_kind=Pageable;at_limit_gain_ns=9000000", "copies get faster"},
-               {"src_kind=Pageable;limit_gb_per_s=24;at_limit_gain_ns=900000", NULL}};
+               {"src_kind=Pageable;limit_gb_per_s=24;at_limit_gain_ns=900000", NULL},
+               {"src_kind=Pageable;limit_gb_per_s=24;at_limit_gain_ns=9000000;count=4", NULL}};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     struct tables t = {0};
     char cells[256];
     add_gpu(&t);
-    add(&t, "memory_transfers", "device_id=3;copy_kind=1;src_kind=Pageable;count=2;exposed_ns=20000000");
+    const char *count = strstr(cases[i].rate, "count=4"); /* so few that none may be used again */
+    add(&t, "memory_transfers",
+        count ? "device_id=3;copy_kind=1;src_kind=Pageable;count=4;exposed_ns=20000000"
+              : "device_id=3;copy_kind=1;src_kind=Pageable;count=20;exposed_ns=20000000");
     add(&t, "copy_rates", "device_id=3;copy_kind=2;src_kind=Pinned;limit_gb_per_s=24;at_limit_gain_ns=8000000");
     snprintf(cells, sizeof cells, "device_id=3;copy_kind=1;%s", cases[i].rate);
     add(&t, "copy_rates", cells);

@@ -4,7 +4,9 @@
 #include "model/cpu/activity.h"
 #include "model/cpu/cpu.h"
 #include "model/cpu/wakers.h"
+#include "model/cpu/workers.h"
 #include "tables/callchain_frames.h"
+#include "tables/cpu_threads.h"
 
 enum { US = 1000, MS = 1000000 };
 
@@ -161,12 +163,32 @@ TEST(chains_name_what_one_can_act_on) {
        0,
        true},
       {{{"float std::generate<float>(int)", "/home/u/app"}, {"fill(float*)", "/home/u/app"}}, "fill(float*)", 0, true},
-      {{{"float std::generate<float>(int)", "/home/u/app"}}, "float std::generate<float>(int)", 0, true},
+      {{{"float std::generate<float>(int)", "/home/u/app"}}, "float std::generate<float>(int)", NAI_CHAIN_ALONE, true},
+      {{{"std::vector<float, std::allocator<float> >::operator[](unsigned long)", "/home/u/app"},
+        {"main", "/home/u/app"}},
+       "main",
+       NAI_CHAIN_NOT_INLINED,
+       true},
+      {{{"float&& std::forward<float>(std::remove_reference<float>::type&)", "/home/u/app"}, {"main", "/home/u/app"}},
+       "main",
+       NAI_CHAIN_NOT_INLINED,
+       true},
+      /* an argument of another template, which optimized code calls */
+      {{{"std::__detail::_Map_base<int, std::__detail::_Mod_range_hashing>::operator[](int const&)", "/home/u/app"},
+        {"main", "/home/u/app"}},
+       "main",
+       0,
+       true},
+      {{{"void sort<__gnu_cxx::__normal_iterator<int*, std::vector<int> > >(int)", "/home/u/app"},
+        {"main", "/home/u/app"}},
+       "void sort<__gnu_cxx::__normal_iterator<int*, std::vector<int> > >(int)",
+       0,
+       true},
       {{{"__vfscanf_internal", "/usr/lib/libc.so.6"}, {"[Broken backtraces]", "[Broken backtraces]"}},
        "__vfscanf_internal",
        0,
        false},
-      {{{"0x7f00", "/opt/lib/libfoo.so.3"}}, "libfoo.so.3", 0, false},
+      {{{"0x7f00", "/opt/lib/libfoo.so.3"}}, "libfoo.so.3", NAI_CHAIN_ALONE, false},
       {{{"memcpy", "/usr/lib/libc.so.6"}, {"0x1", "/usr/lib/libnvidia-ptxjitcompiler.so.1"}, {"main", "/home/u/app"}},
        "libnvidia-ptxjitcompiler.so.1",
        0,
@@ -251,6 +273,98 @@ TEST(layers_divide_a_gap) {
   assert_int_equal(cell_int(rows, 4, "end_ns"), 12 * MS);   /* the thread is heard of last */
   nai_table_free(t);
   nai_table_free(rows);
+  fixture_free(&c.f);
+}
+
+/* Nsight Systems takes a stack with every fourth sample. Of the others only the innermost function is known, which is
+ * seldom the program's: they give no share, but tell a debug build. */
+TEST(samples_without_a_stack_make_no_share) {
+  for (int stacks = 3; stacks < 5; stacks++) { /* of 8 samples at least one in nine others, more others than these */
+    struct cpu c;
+    begin(&c);
+    one_gap(&c);
+    for (int depth = 0; depth < 2; depth++)
+      frame(&c, NAI_CALLCHAIN_SAMPLE, 1, depth, depth ? "train(int)" : "std::fabs(float)", "/home/u/app", 0);
+    frame(&c, NAI_CALLCHAIN_SAMPLE, 2, 0, "float std::generate<float>(int)", "/home/u/app", 0);
+    for (int i = 3; i < 9; i++)
+      for (int depth = 0; depth < 1 + (i < stacks); depth++)
+        frame(&c, NAI_CALLCHAIN_SAMPLE, i, depth, depth ? "train(int)" : "float std::generate<float>(int)",
+              "/home/u/app", 0);
+    for (int i = 0; i < 8; i++)
+      sample(&c, 2 * MS + i * MS, i % 4 ? 2 : 1, 1);
+    fixture_build(&c.f);
+    const bool rare = c.f.m.cpu->stacks_are_rare;
+    assert_true(rare);
+    assert_int_equal(c.f.m.cpu->period_ns, 4 * MS);
+    struct nai_table *t = fixture_analyze(&c.f, "gap_activity", 1), *threads = fixture_analyze(&c.f, "cpu_threads", 0);
+    expect(t, "samples", "", "train(int)", 8 * MS);
+    assert_int_equal(find(t, "samples", "", "float std::generate<float>(int)"), -1);
+    assert_int_equal(cell_int(threads, 0, "sample_count"), 8);
+    assert_string_equal(cell_text(threads, 0, "function"), "train(int)");
+    assert_true(nai_get_f64(threads, 0, CPU_THREADS_function_pct) == 100);
+    assert_int_equal(cell_int(threads, 0, "not_inlined_samples"), 2);
+    assert_string_equal(cell_text(threads, 0, "not_inlined_function"), "std::fabs(float)");
+    nai_table_free(t);
+    nai_table_free(threads);
+    fixture_free(&c.f);
+  }
+}
+
+/* Where most have one, all count. */
+TEST(a_sample_without_a_stack_among_many_counts) {
+  struct cpu c;
+  begin(&c);
+  one_gap(&c);
+  for (int chain = 1; chain < 3; chain++)
+    for (int depth = 0; depth < 2; depth++)
+      frame(&c, NAI_CALLCHAIN_SAMPLE, chain, depth, depth ? "train(int)" : "sqrt", "/home/u/app", 0);
+  frame(&c, NAI_CALLCHAIN_SAMPLE, 3, 0, "load()", "/home/u/app", 0);
+  for (int i = 0; i < 6; i++)
+    sample(&c, 2 * MS + i * MS, 1 + i % 3, 1);
+  fixture_build(&c.f);
+  assert_false(c.f.m.cpu->stacks_are_rare);
+  struct nai_table *t = fixture_analyze(&c.f, "gap_activity", 1);
+  expect(t, "samples", "", "sqrt", 4 * MS);
+  expect(t, "samples", "", "load()", 2 * MS);
+  nai_table_free(t);
+  fixture_free(&c.f);
+}
+
+/* Threads that mostly wait in calls, and do not where the launching one is in its own code. */
+TEST(workers_that_compute_are_outside_of_calls) {
+  enum { WORKERS = 3 };
+  struct cpu c;
+  begin(&c);
+  one_gap(&c);
+  for (int i = 0; i < WORKERS; i++) {
+    int32_t worker = fixture_thread(&c.f, c.process, 80 + i);
+    fixture_osrt(&c.f, 0, 2 * MS, worker, "pthread_cond_wait", 0);
+    fixture_osrt(&c.f, 8 * MS, 30 * MS, worker, "pthread_cond_wait", 0);
+  }
+  int32_t spins = fixture_thread(&c.f, c.process, 90), other = fixture_thread(&c.f, fixture_process(&c.f, 8), 91);
+  fixture_osrt(&c.f, 0, 1, spins, "read", 0); /* never in a call for long: that it is in none says nothing */
+  fixture_osrt(&c.f, 30 * MS, 30 * MS + 1, spins, "read", 0);
+  fixture_osrt(&c.f, 0, 2 * MS, other, "pthread_cond_wait", 0);
+  fixture_osrt(&c.f, 8 * MS, 30 * MS, other, "pthread_cond_wait", 0);
+  fixture_build(&c.f);
+  const struct nai_interval v[] = {{1 * MS, 2 * MS}, {3 * MS, 5 * MS}, {7 * MS, 9 * MS}, {29 * MS, 40 * MS}};
+  struct nai_intervals when = {.v = (struct nai_interval *)v, .count = 1};
+  assert_true(nai_busy_workers(&c.f.m, c.thread, &when) == 0);
+  when.count = 2;
+  assert_true(nai_busy_workers(&c.f.m, c.thread, &when) == WORKERS * 2.0 / 3);
+  when.count = 3;
+  assert_true(nai_busy_workers(&c.f.m, c.thread, &when) == WORKERS * 3.0 / 5);
+  when.count = 4; /* behind its last call nothing is known of a thread */
+  assert_true(nai_busy_workers(&c.f.m, c.thread, &when) == WORKERS * 3.0 / 16);
+  when.count = 0;
+  assert_true(isnan(nai_busy_workers(&c.f.m, c.thread, &when)));
+  struct nai_table *t = fixture_analyze(&c.f, "gap_activity", 0);
+  for (int64_t row = 0; row < t->rows; row++) /* its code from 1 to 9.99 ms: six of nine, of three workers */
+    if (strcmp(cell_text(t, row, "scope"), "host_code") == 0)
+      assert_int_equal(cell_int(t, row, "busy_threads"), 2);
+    else
+      assert_int_equal(cell_int(t, row, "busy_threads"), NAI_NULL_I64);
+  nai_table_free(t);
   fixture_free(&c.f);
 }
 

@@ -485,6 +485,54 @@ TEST(test_first_use) {
   fixture_free(&f);
 }
 
+enum { MS = 1000000 };
+
+/* Once the context is there, the profiler attaches to it: what the call goes on with is something else. */
+TEST(test_what_follows_the_context) {
+  static const struct {
+    int64_t attached; /* ms, 0: not recorded */
+    const char *state, *detail;
+  } cases[] = {
+      {0, NULL, "cudaMalloc, the longest call before any work, 300.0 ms, mostly to create the context"},
+      {310, "ok", "cudaMalloc, the longest call before any work, 300.0 ms, mostly to create the context"},
+      {260, "ok", "cudaMalloc, the longest call before any work, 300.0 ms, mostly to create the context"},
+      {180, "note",
+       "cudaMalloc, the longest call before any work, 300.0 ms; its context was there after 80.0 ms, what followed is "
+       "likely loading of code"},
+      {90, "note",
+       "cudaMalloc, the longest call before any work, 300.0 ms; the context was there before: likely loading of code"}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    struct fixture f;
+    fixture_init(&f);
+    fixture_thread(&f, fixture_process(&f, 1), 1);
+    fixture_thread(&f, fixture_process(&f, 2), 2);
+    fixture_gpu(&f, 0);
+    fixture_api(&f, 60 * MS, 95 * MS, 0, "cudaGetDeviceCount", 1);
+    fixture_api(&f, 100 * MS, 400 * MS, 0, "cudaMalloc", 2);
+    fixture_api(&f, 500 * MS, 501 * MS, 0, "cudaLaunchKernel", 3);
+    fixture_kernel(&f, 501 * MS, 502 * MS, "k", 0, 0, 7, 3);
+    if (cases[i].attached) {
+      fixture_overhead(&f, (cases[i].attached - 5) * MS, cases[i].attached * MS, 0, "CUPTI: Resource Management",
+                       NAI_OVERHEAD_PROFILER);
+      fixture_overhead(&f, 450 * MS, 460 * MS, 1, "CUPTI: Resource Management", NAI_OVERHEAD_PROFILER); /* another's */
+      fixture_overhead(&f, 600 * MS, 610 * MS, 0, "CUPTI: Resource Management",
+                       NAI_OVERHEAD_PROFILER); /* behind its work */
+    }
+    fixture_build(&f);
+    struct nai_table *t = health_of(&f);
+    if (strcmp(cell_text(t, row_where(t, "check", "first_use"), "detail"), cases[i].detail) != 0 &&
+        cases[i].attached != 310)
+      fail_msg("%d: %s", (int)i, cell_text(t, row_where(t, "check", "first_use"), "detail"));
+    int64_t row = row_where(t, "check", "code_loading");
+    if (cases[i].state && row >= 0)
+      assert_string_equal(state_of(t, "code_loading"), cases[i].state);
+    else
+      assert_true(row < 0 && !cases[i].state);
+    nai_table_free(t);
+    fixture_free(&f);
+  }
+}
+
 /* Processes create their contexts side by side: nothing took the sum of it. */
 TEST(test_first_use_of_two_processes) {
   struct fixture f;

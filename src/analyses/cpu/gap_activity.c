@@ -1,6 +1,7 @@
 /* What did the CPU do while GPUs had nothing to do? Tables gap_activity and gap_functions. */
 #include "analyses/analysis.h"
 #include "analyses/cpu/gap_subjects.h"
+#include "model/cpu/workers.h"
 #include "model/idle/gap_names.h"
 #include "tables/gap_activity.h"
 #include "tables/gap_functions.h"
@@ -109,6 +110,12 @@ static void add_waker(struct GAP_ACTIVITY_row *row, const struct nai_node_io *io
   row->sleep_count = s->wakes.count;
 }
 
+static void add_workers(struct GAP_ACTIVITY_row *row, const struct nai_model *m, const struct nai_gap_subject *s) {
+  const double busy = nai_busy_workers(m, s->thread, &s->stretches);
+  if (!isnan(busy))
+    row->busy_threads = llround(busy);
+}
+
 static int put_subject(const struct nai_node_io *io, const struct nai_gap_subject *s, bool knows_collections,
                        struct nai_err *err) {
   static const char *const scopes[NAI_SCOPES] = {"gap", "pattern", "host_code", "set_up", "before_work", "after_work"};
@@ -128,6 +135,7 @@ static int put_subject(const struct nai_node_io *io, const struct nai_gap_subjec
     add_evidence(&row, m, &s->does, knows_collections);
     add_functions(&row, m, &s->does);
     add_waker(&row, io, s);
+    add_workers(&row, m, s);
   }
   GAP_ACTIVITY_add(io->out[0], &row);
   return nai_buf_check(&activity, err);

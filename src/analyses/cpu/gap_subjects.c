@@ -11,7 +11,7 @@
 #include "tables/sched_events.h"
 #include "tables/threads.h"
 
-enum { MAX_GAPS = 200, MAX_PATTERNS = 100, SHORTEST_NS = 4000 /* as in idle_patterns */ };
+enum { MAX_GAPS = 200, MAX_PATTERNS = 100, SHORTEST_NS = 4000 /* as in idle_patterns */, STRETCH_NS = 1000 * 1000 };
 
 void nai_gap_subjects_free(struct nai_gap_subjects *s) {
   for (uint32_t i = 0; i < s->count; i++)
@@ -148,15 +148,21 @@ static int take_own_code(struct nai_gap_subjects *s, uint32_t *span, struct nai_
   NAI_TRY(nai_idle_split_again(&split, NULL, when, m, gap, err));
   if (!when->count)
     return NAI_OK;
-  struct nai_gap_subject *subject,
-      like = {.scope = NAI_SCOPE_HOST_CODE, .gpu = gap->gpu, .thread = thread_of(m, gap), .pattern = -1, .gap = *gap};
+  struct nai_gap_subject *subject, like = {.scope = NAI_SCOPE_HOST_CODE,
+                                           .gpu = gap->gpu,
+                                           .thread = thread_of(m, gap),
+                                           .pattern = -1,
+                                           .gap = *gap,
+                                           .stretches = {.arena = s->arena}};
   NAI_TRY(collect(&subject, s, &like, INT64_MIN | nai_key_pair(gap->gpu, (uint32_t)like.thread), err));
   const int64_t tid = nai_get_i64(m->tables[NAI_IN_THREADS], like.thread, THREADS_global_tid);
   for (size_t i = 0; i < when->count; i++) {
     NAI_TRY(look_at(s, subject, when->v[i].start, when->v[i].end, err));
     NAI_TRY(nai_wakes_add(&subject->wakes, m, tid, when->v[i].start, when->v[i].end, s->arena, err));
+    if (when->v[i].end - when->v[i].start >= STRETCH_NS)
+      nai_intervals_add(&subject->stretches, when->v[i].start, when->v[i].end);
   }
-  return NAI_OK;
+  return subject->stretches.oom ? nai_err_nomem(err) : NAI_OK;
 }
 
 /* Every gap of every GPU. */

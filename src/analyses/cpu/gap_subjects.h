@@ -28,7 +28,8 @@ struct nai_gap_subject {
   struct nai_idle_gap gap; /* the gap, or the longest of many (the earliest of equals) */
   int64_t gaps;            /* how many */
   struct nai_activity does;
-  struct nai_wakes wakes; /* of host code */
+  struct nai_wakes wakes;         /* of host code */
+  struct nai_intervals stretches; /* of it that are long enough for other threads to do something, in order */
 };
 
 struct nai_gap_subjects {
