@@ -17,10 +17,10 @@ static int64_t end_of(const struct calls *k, uint32_t i) { return nai_val(&k->c.
 
 /* Whether the thread is in calls for half of its time. */
 static bool waits_mostly(const struct calls *k) {
-  int64_t waited = 0;
+  double waited = 0;
   for (uint32_t i = 0; i < k->count; i++)
-    waited += end_of(k, i) - start_of(k, i);
-  return 2 * (double)waited >= (double)(end_of(k, k->count - 1) - start_of(k, 0));
+    waited += (double)(end_of(k, i) - start_of(k, i));
+  return 2 * waited >= (double)(end_of(k, k->count - 1) - start_of(k, 0));
 }
 
 /* Time of the stretches that lies between the thread's first call and its last one, but in none. */
