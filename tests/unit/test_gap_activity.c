@@ -349,15 +349,20 @@ TEST(workers_that_compute_are_outside_of_calls) {
   fixture_build(&c.f);
   const struct nai_interval v[] = {{1 * MS, 2 * MS}, {3 * MS, 5 * MS}, {7 * MS, 9 * MS}, {29 * MS, 40 * MS}};
   struct nai_intervals when = {.v = (struct nai_interval *)v, .count = 1};
-  assert_true(nai_busy_workers(&c.f.m, c.thread, &when) == 0);
+  struct nai_arena arena = {0};
+  struct nai_workers workers;
+  struct nai_err err;
+  assert_int_equal(nai_workers_find(&workers, &c.f.m, &arena, &err), NAI_OK);
+  assert_true(nai_workers_busy(&workers, c.thread, &when) == 0);
   when.count = 2;
-  assert_true(nai_busy_workers(&c.f.m, c.thread, &when) == WORKERS * 2.0 / 3);
+  assert_true(nai_workers_busy(&workers, c.thread, &when) == WORKERS * 2.0 / 3);
   when.count = 3;
-  assert_true(nai_busy_workers(&c.f.m, c.thread, &when) == WORKERS * 3.0 / 5);
+  assert_true(nai_workers_busy(&workers, c.thread, &when) == WORKERS * 3.0 / 5);
   when.count = 4; /* behind its last call nothing is known of a thread */
-  assert_true(nai_busy_workers(&c.f.m, c.thread, &when) == WORKERS * 3.0 / 16);
+  assert_true(nai_workers_busy(&workers, c.thread, &when) == WORKERS * 3.0 / 16);
   when.count = 0;
-  assert_true(isnan(nai_busy_workers(&c.f.m, c.thread, &when)));
+  assert_true(isnan(nai_workers_busy(&workers, c.thread, &when)));
+  nai_arena_free(&arena);
   struct nai_table *t = fixture_analyze(&c.f, "gap_activity", 0);
   for (int64_t row = 0; row < t->rows; row++) /* its code from 1 to 9.99 ms: six of nine, of three workers */
     if (strcmp(cell_text(t, row, "scope"), "host_code") == 0)

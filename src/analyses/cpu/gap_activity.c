@@ -1,7 +1,6 @@
 /* What did the CPU do while GPUs had nothing to do? Tables gap_activity and gap_functions. */
 #include "analyses/analysis.h"
 #include "analyses/cpu/gap_subjects.h"
-#include "model/cpu/workers.h"
 #include "model/idle/gap_names.h"
 #include "tables/gap_activity.h"
 #include "tables/gap_functions.h"
@@ -110,16 +109,18 @@ static void add_waker(struct GAP_ACTIVITY_row *row, const struct nai_node_io *io
   row->sleep_count = s->wakes.count;
 }
 
-static void add_workers(struct GAP_ACTIVITY_row *row, const struct nai_model *m, const struct nai_gap_subject *s) {
-  const double busy = nai_busy_workers(m, s->thread, &s->stretches);
+static void add_workers(struct GAP_ACTIVITY_row *row, const struct nai_workers *workers,
+                        const struct nai_gap_subject *s) {
+  const double busy = nai_workers_busy(workers, s->thread, &s->stretches);
   if (!isnan(busy))
     row->busy_threads = llround(busy);
 }
 
-static int put_subject(const struct nai_node_io *io, const struct nai_gap_subject *s, bool knows_collections,
+static int put_subject(const struct nai_node_io *io, const struct nai_gap_subjects *all, uint32_t number,
                        struct nai_err *err) {
   static const char *const scopes[NAI_SCOPES] = {"gap", "pattern", "host_code", "set_up", "before_work", "after_work"};
   const struct nai_model *m = io->model;
+  const struct nai_gap_subject *s = &all->v[number];
   char room[NAI_KIND_NAME_MAX];
   NAI_SCOPED(nai_buf) activity = {0};
   struct GAP_ACTIVITY_row row =
@@ -132,10 +133,10 @@ static int put_subject(const struct nai_node_io *io, const struct nai_gap_subjec
     row.tid = nai_get_i64(m->tables[NAI_IN_THREADS], s->thread, THREADS_tid);
     nai_activity_print(&activity, m, &s->does);
     row.activity = activity.len ? nai_buf_str(&activity) : NULL;
-    add_evidence(&row, m, &s->does, knows_collections);
+    add_evidence(&row, m, &s->does, all->collections.count > 0);
     add_functions(&row, m, &s->does);
     add_waker(&row, io, s);
-    add_workers(&row, m, s);
+    add_workers(&row, &all->workers, s);
   }
   GAP_ACTIVITY_add(io->out[0], &row);
   return nai_buf_check(&activity, err);
@@ -145,7 +146,7 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
   NAI_SCOPED(nai_gap_subjects) subjects = {0};
   NAI_TRY(nai_gap_subjects_find(&subjects, io, err));
   for (uint32_t i = 0; i < subjects.count; i++) {
-    NAI_TRY(put_subject(io, &subjects.v[i], subjects.collections.count > 0, err));
+    NAI_TRY(put_subject(io, &subjects, i, err));
     put_functions(io->out[1], i, io->model, &subjects.v[i].does);
   }
   return NAI_OK;

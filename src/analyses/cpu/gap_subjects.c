@@ -278,6 +278,7 @@ int nai_gap_subjects_find(struct nai_gap_subjects *s, const struct nai_node_io *
   *s = (struct nai_gap_subjects){
       .m = io->model, .gaps = io->in[0], .patterns = io->in[1], .arena = io->arena, .keys = {.arena = io->arena}};
   NAI_TRY(nai_collections_find(&s->collections, s->m, err));
+  NAI_TRY(nai_workers_find(&s->workers, s->m, s->arena, err));
   for (int64_t row = 0; row < s->gaps->rows && row < MAX_GAPS; row++)
     NAI_TRY(take_gap(s, row, err));
   if (is_witnessed(s))

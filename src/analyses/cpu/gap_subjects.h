@@ -6,6 +6,7 @@
 #include "model/cpu/activity.h"
 #include "model/cpu/collections.h"
 #include "model/cpu/wakers.h"
+#include "model/cpu/workers.h"
 #include "model/idle/idle.h"
 
 /* In the order of the table. */
@@ -42,6 +43,7 @@ struct nai_gap_subjects {
   uint32_t *of_key, key_capacity;
   struct nai_moment at;
   struct nai_collections collections;
+  struct nai_workers workers;
 };
 void nai_gap_subjects_free(struct nai_gap_subjects *subjects);
 /* Finds and finishes all of them, and sorts them as the table has them. */

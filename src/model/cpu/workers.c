@@ -25,16 +25,14 @@ static bool waits_mostly(const struct calls *k) {
 
 /* Time of the stretches that lies between the thread's first call and its last one, but in none. */
 static int64_t outside(const struct calls *k, const struct nai_intervals *when) {
+  const int64_t first = start_of(k, 0), last = end_of(k, k->count - 1);
   int64_t ns = 0;
-  uint32_t next = 0; /* the first call that ends behind the stretch's begin */
   for (size_t i = 0; i < when->count; i++) {
-    int64_t from = when->v[i].start, to = when->v[i].end;
-    from = from > start_of(k, 0) ? from : start_of(k, 0);
-    to = to < end_of(k, k->count - 1) ? to : end_of(k, k->count - 1);
-    while (next < k->count && end_of(k, next) <= from)
-      next++;
-    for (uint32_t call = next; from < to; call++) {
-      int64_t until = call < k->count && start_of(k, call) < to ? start_of(k, call) : to;
+    int64_t from = when->v[i].start > first ? when->v[i].start : first;
+    const int64_t to = when->v[i].end < last ? when->v[i].end : last;
+    uint32_t call = nai_rows_from(k->rows, 0, k->count, &k->c.start_ns, from);
+    for (call -= call > 0; from < to; call++) {
+      const int64_t until = call < k->count && start_of(k, call) < to ? start_of(k, call) : to;
       ns += until > from ? until - from : 0;
       if (until == to)
         break;
@@ -44,19 +42,37 @@ static int64_t outside(const struct calls *k, const struct nai_intervals *when) 
   return ns;
 }
 
-double nai_busy_workers(const struct nai_model *m, int32_t thread, const struct nai_intervals *when) {
+/* The calls of a thread; there may be none. */
+static struct calls calls_of(const struct nai_model *m, const struct nai_groups *g, uint32_t thread) {
+  return (struct calls){.c = OSRT_EVENTS_columns_of(m->tables[NAI_IN_OSRT]),
+                        .rows = g->order + g->first[thread],
+                        .count = g->first[thread + 1] - g->first[thread]};
+}
+
+int nai_workers_find(struct nai_workers *out, const struct nai_model *m, struct nai_arena *arena, struct nai_err *err) {
   const struct nai_groups *g = nai_model_osrt_calls(m);
-  const int64_t whole = nai_intervals_total_ns(when);
-  if (!g || whole <= 0)
-    return NAN;
-  double ns = 0;
-  struct calls calls = {.c = OSRT_EVENTS_columns_of(m->tables[NAI_IN_OSRT])};
+  *out = (struct nai_workers){.m = m};
+  if (!g)
+    return NAI_OK;
+  NAI_TRY(NAI_NEW(out->waits, arena, m->thread_count, err));
   for (uint32_t t = 0; t < m->thread_count; t++) {
-    calls.rows = g->order + g->first[t];
-    calls.count = g->first[t + 1] - g->first[t];
-    if ((int32_t)t != thread && m->thread_process[t] == m->thread_process[thread] && calls.count &&
-        waits_mostly(&calls))
-      ns += (double)outside(&calls, when);
+    const struct calls calls = calls_of(m, g, t);
+    out->waits[t] = calls.count && waits_mostly(&calls);
+  }
+  return NAI_OK;
+}
+
+double nai_workers_busy(const struct nai_workers *workers, int32_t thread, const struct nai_intervals *when) {
+  const struct nai_model *m = workers->m;
+  const int64_t whole = nai_intervals_total_ns(when);
+  double ns = 0;
+  if (!workers->waits || whole <= 0)
+    return NAN;
+  for (uint32_t t = 0; t < m->thread_count; t++) {
+    if (!workers->waits[t] || (int32_t)t == thread || m->thread_process[t] != m->thread_process[thread])
+      continue;
+    const struct calls calls = calls_of(m, nai_model_osrt_calls(m), t);
+    ns += (double)outside(&calls, when);
   }
   return ns / (double)whole;
 }
