@@ -136,7 +136,8 @@ void nai_capture_course_parts(struct nai_buf *out, const struct nai_report *repo
   for (int64_t i = 0; i < parts->rows; i++) {
     const struct CAPTURE_TIME_row part = CAPTURE_TIME_at(parts, i);
     bool rest = phase != NAI_CAPTURE_CALLS && strcmp(part.part, "host") == 0;
-    if (phase_of(part.phase) != (int)phase || rest || part.duration_ns < least)
+    bool whole = phase == NAI_CAPTURE_GPU && strcmp(part.part, "compute") == 0; /* what the GPU is for */
+    if (phase_of(part.phase) != (int)phase || rest || (part.duration_ns < least && !whole))
       continue;
     nai_buf_puts(out, separator);
     nai_fmt_duration(out, (double)part.duration_ns);

@@ -156,7 +156,7 @@ static void put_title(struct nai_buf *out, const struct FINDINGS_row *finding, b
 static void put_second(struct nai_buf *out, const struct FINDINGS_row *second, const struct FINDINGS_row *first,
                        const struct said *said, const char *before) {
   const char *place = strcmp(second->scope, "run") == 0 ? second->place : "";
-  nai_buf_puts(out, "; then ");
+  nai_buf_puts(out, *second->reason && is_larger(second, first, said) ? "; also " : "; then ");
   put_title(out, second, true);
   if (second->saving_ns == NAI_NULL_I64 && strcmp(second->simulated_state, "ok") != 0)
     return;

@@ -190,7 +190,7 @@ TEST(test_verdict_names_a_loss_once) {
   assert_int_equal(nai_table_new(&table, &nai_findings_schema, NULL), 0);
   add_finding(table, "high", "Few blocks", 328, "", "");
   add_finding(table, "medium", "A pause", 478, "paid once", "");
-  check_verdict(table, NAI_SEVERITY_HIGH, "; then a pause (47.8 %, uncertain).", "Larger but");
+  check_verdict(table, NAI_SEVERITY_HIGH, "; also a pause (47.8 %, uncertain).", "Larger but");
 }
 
 /* A stored table may lack a title: the sentence goes on. */

@@ -12,15 +12,14 @@ struct page_args {
 
 static void init(void *memory) { nai_cmd_ask_init(&((struct page_args *)memory)->ask); }
 #define NAI_CLI_ARGS struct page_args
-static const struct nai_cli_option options[] = {
-    NAI_CMD_GPU_OPTION,
-    NAI_CMD_WINDOW_OPTION,
-    NAI_CMD_PAGE_FORMAT_OPTION,
-    NAI_CMD_SKILLS_OPTION,
-    NAI_CMD_EXPORT_OPTION,
-    NAI_CMD_QUIET_OPTION,
-    {0},
-};
+#define COMMON_OPTIONS                                                                                                \
+  NAI_CMD_GPU_OPTION, NAI_CMD_PAGE_FORMAT_OPTION, NAI_CMD_SKILLS_OPTION, NAI_CMD_EXPORT_OPTION, NAI_CMD_QUIET_OPTION, \
+  {                                                                                                                   \
+    0                                                                                                                 \
+  }
+/* Pages of the user's may look at a stretch, those that are commands are of the whole run. */
+static const struct nai_cli_option options[] = {NAI_CMD_WINDOW_OPTION, COMMON_OPTIONS};
+static const struct nai_cli_option command_options[] = {COMMON_OPTIONS};
 
 /* What is being printed. */
 struct printing {
@@ -202,7 +201,8 @@ static int check_window(const struct nai_skill *page, const struct nai_cmd_ask *
   for (size_t i = 0; i < page->block_count; i++)
     if (page->blocks[i].text.sql && strstr(page->blocks[i].text.sql, ":start_ns"))
       return NAI_OK;
-  return nai_err_set(err, NAI_EUSAGE, "page %s takes no --window: nothing of it looks at :start_ns and :end_ns",
+  return nai_err_set(err, NAI_EUSAGE,
+                     "page %s is of the whole run, and takes no --window; analyze --trim makes a run of a stretch",
                      page->id);
 }
 
@@ -260,7 +260,7 @@ static int check_page(const void *memory, const char *const *operands, size_t co
   NAI_CLI_COMMAND(nai_cmd_##id, .name = #id, .synopsis = "SRC", .summary = what,                            \
                   .description = text " " NAI_CMD_ABOUT_SOURCE,                                             \
                   .examples = "nsys-ai " #id " artifacts/run1\nnsys-ai " #id " trace.sqlite --format json", \
-                  .options = options, NAI_CMD_ONE_SOURCE, .init = init_##id, .run = run)
+                  .options = command_options, NAI_CMD_ONE_SOURCE, .init = init_##id, .run = run)
 
 PAGE(info, "what a trace is: capture, GPUs, processes, what it lacks",
      "Prints what was captured, on which GPUs and by which processes, and what the trace lacks.")
