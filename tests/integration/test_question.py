@@ -973,6 +973,32 @@ class Numbers(unittest.TestCase):
             self.assertAlmostEqual(value, expected, delta=slack + 1)
         self.assertTrue(ask(place, "is there an all-gather")["answer"][0]["text"].startswith("No: 0 kernels of allgather"))
 
+    def test_collectives_as_the_program_calls_them(self):
+        """All-to-all of NCCL runs as SendRecv."""
+        path = support.SHARED / "traces/fsdp_2gpu.sqlite"
+        if not path.exists():
+            self.skipTest("no reference traces")
+        for gpu, expected in enumerate(Truth(path).one(
+                "select sum(k.end - k.start) from CUPTI_ACTIVITY_KIND_KERNEL k join StringIds s on s.id = k.shortName "
+                f"where s.value like '%SendRecv%' and k.deviceId = {gpu}") for gpu in (0, 1)):
+            value, slack = first_number(ask(support.artifacts(path), f"how much time is spent in all to all on GPU {gpu}")["answer"][0]["text"])
+            self.assertAlmostEqual(value, expected, delta=slack + 1)
+
+    def test_the_largest_of_what_has_a_size_is_a_size(self):
+        path = support.SHARED / "traces/real/unified_memory.sqlite"
+        if not path.exists():
+            self.skipTest("no reference traces")
+        said = ask(support.artifacts(path), "what's the biggest migration")["answer"][0]["text"]
+        self.assertTrue(said.startswith("2.0 MiB is the largest size"), said)
+        self.assertEqual(Truth(path).one("select max(bytes) from CUPTI_ACTIVITY_KIND_MEMCPY where copyKind in (11, 12)"), 2 << 20)
+        said = ask(support.artifacts(path), "how long did the prefetch take")["answer"][0]["text"]
+        self.assertTrue(said.startswith("22.0 ms in 1 call of cudaMemPrefetchAsync"), said)
+
+    def test_a_part_of_a_question_has_no_verdict(self):
+        answer = ask(artifacts("training"), "are the frobnicate calls slower than the copies")
+        texts = [a["text"] for a in answer["answer"]] + [f["text"] for f in answer["facts"]]
+        self.assertFalse([text for text in texts if text.startswith(("Yes:", "No:"))], texts)
+
 
 class OfTheUser(unittest.TestCase):
     def file(self, text):

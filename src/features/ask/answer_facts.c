@@ -223,6 +223,7 @@ int nai_facts_add(const struct nai_asking *asking, const struct nai_intent *inte
   for (int64_t row = 0; row < found.rows; row++) {
     int64_t rowid = nai_query_cell_int(&found, row, ROW);
     const char *text = line_of(asking, &found, row, nai_intent_text(doc, entry, "text"));
+    text = asking->partly ? without_verdict(asking, text) : text;
     struct nai_fact *fact = nai_fact_find(answer, table, rowid, text);
     if (!fact && (fact = nai_fact_new(asking, table, rowid)))
       fill(fact, asking, &found, row, text);

@@ -19,8 +19,11 @@ int nai_say_numbers(struct nai_answering *a, struct nai_err *err) {
     nai_buf_puts(out, n.stats.count ? "Yes: " : "No: ");
   } else if (statistic > NAI_STATISTIC_COUNT && n.stats.count) {
     nai_put_number(out, nai_number_of(&n, statistic), sizes ? NAI_STATISTIC_BYTES : statistic);
-    nai_buf_printf(out, statistic == NAI_STATISTIC_TOTAL ? " %s%s: " : " is the %s%s: ", nai_statistic_name(statistic),
-                   sizes ? " size" : "");
+    const char *name = !sizes                              ? nai_statistic_name(statistic)
+                     : statistic == NAI_STATISTIC_LONGEST  ? "largest"
+                     : statistic == NAI_STATISTIC_SHORTEST ? "smallest"
+                                                           : nai_statistic_name(statistic);
+    nai_buf_printf(out, statistic == NAI_STATISTIC_TOTAL ? " %s%s: " : " is the %s%s: ", name, sizes ? " size" : "");
   }
   nai_put_count(out, &a->r->things[0], n.stats.count);
   if (limited)

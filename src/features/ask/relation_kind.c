@@ -440,7 +440,8 @@ int nai_relation_read(struct nai_relation *out, const struct nai_asking *asking,
   if (sized && !out->statistic && /* of copies it is a matter of rates */
       (r.says[SAYS_FASTER] || r.says[SAYS_SLOWER]))
     out->statistic = NAI_STATISTIC_RATE;
-  out->sizes = r.says[SAYS_BYTES] && has_bytes(&out->things[0]);
+  out->sizes = (r.says[SAYS_BYTES] || q_says(&r, "biggest") || q_says(&r, "largest") || q_says(&r, "smallest")) &&
+               has_bytes(&out->things[0]);
   if (out->sizes && out->statistic == NAI_STATISTIC_TOTAL)
     out->statistic = NAI_STATISTIC_BYTES;
   const enum nai_says slow = out->statistic == NAI_STATISTIC_RATE ? SAYS_SLOWER : SAYS_FASTER;

@@ -43,6 +43,9 @@ static void put_verdict(struct nai_buf *out, const struct nai_relation *r, doubl
   nai_put_number(out, said ? other : one, by);
   nai_buf_puts(out, " against ");
   nai_put_number(out, said ? one : other, by);
+  const bool ranges = r->things[0].kind == NAI_THING_RANGES && r->things[1].kind == NAI_THING_RANGES;
+  if (ranges && !r->work && by != NAI_STATISTIC_COUNT) /* what they launched may take another time */
+    nai_buf_puts(out, " on the CPU");
   if (fmax(one, other) < 1.005 * fmin(one, other)) { /* as good as the same */
     nai_buf_puts(out, "; ");
     return;
