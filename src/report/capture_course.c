@@ -106,7 +106,7 @@ struct nai_capture_main nai_capture_course_main(const struct nai_report *report,
   else if (phase == NAI_CAPTURE_SET_UP && part_ns(report, phase, "first_use") >= half)
     out.what = "CUDA initialization";
   out.function = phase == NAI_CAPTURE_BETWEEN ? main_pause(&ns, report, half) : NULL;
-  out.function_ns = out.function && ns < half / 5 * 9 ? ns : 0; /* where it is not nearly all */
+  out.function_ns = out.function && ns > 0 && ns < half / 5 * 9 ? ns : 0; /* where it is not nearly all */
   for (size_t i = 0; scopes[phase] && !out.what && !out.function && i < sizeof layers / sizeof *layers; i++) {
     out.function = main_function(&ns, report, scopes[phase], layers[i], half / 2);
     if (out.function && ns < half) {

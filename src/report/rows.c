@@ -1,5 +1,6 @@
 #include "report/rows.h"
 
+#include "base/array.h"
 #include "base/fmt.h"
 #include "base/text.h"
 #include "table/csv.h"
@@ -238,17 +239,40 @@ static size_t bytes_of(const char *text, size_t len, int chars) {
   return end;
 }
 
-/* As it is, or its begin and its end. */
-static void put_shortened(struct nai_buf *out, const char *text, size_t len, int width) {
-  int chars = (int)nai_text_chars(text, len), head = width / 2, tail = width - head - 1;
-  if (chars <= width) {
-    nai_buf_put(out, text, len);
-    return;
-  }
+/* Its begin and its end, `head` and what is left of the width. */
+static void put_shortened(struct nai_buf *out, const char *text, size_t len, int width, int head) {
+  int chars = (int)nai_text_chars(text, len), tail = width - head - 1;
   size_t end = bytes_of(text, len, chars - tail);
   nai_buf_put(out, text, bytes_of(text, len, head));
   nai_buf_puts(out, "\xe2\x80\xa6");
   nai_buf_put(out, text + end, len - end);
+}
+
+/* The text, which is part of the table's cells, cut in its middle; elsewhere if another one of its column looks like
+ * that then: kernels may have both ends in common. */
+static void put_cut(struct nai_rows *r, uint32_t column, const char *text, size_t len) {
+  const int width = r->widths[column], heads[] = {width / 2, width - 1, width * 3 / 4, width / 4};
+  size_t at = r->out->len;
+  for (size_t k = 0; k < sizeof heads / sizeof *heads; k++) {
+    r->out->len = at;
+    put_shortened(r->out, text, len, width, heads[k]);
+    if (r->out->oom)
+      return;
+    nai_buf_clear(&r->scratch);
+    nai_buf_printf(&r->scratch, "%" PRIu32 " %s", column, r->out->data + at);
+    const uint32_t before = r->cut.count;
+    const uint32_t id = nai_strings_add(&r->cut, nai_buf_str(&r->scratch), r->scratch.len);
+    r->cells.oom |= id == NAI_NO_STRING || r->scratch.oom ||
+                    (id == r->capacity && !nai_array_room(&r->whole, &r->capacity, id, sizeof *r->whole));
+    if (r->cells.oom)
+      return;
+    if (id == before)
+      r->whole[id] = text;
+    if (strlen(r->whole[id]) == len && memcmp(r->whole[id], text, len) == 0)
+      return;
+  }
+  r->out->len = at; /* there are too many */
+  put_shortened(r->out, text, len, width, heads[0]);
 }
 
 /* A cell in its column; behind the last text there are no blanks. */
@@ -259,8 +283,10 @@ static void put_padded(struct nai_rows *r, uint32_t i, const char *text, size_t 
   nai_buf_printf(r->out, "%*s", (i ? 2 : 0) + (r->numbers[i] ? pad : 0), "");
   if (r->numbers[i])
     nai_buf_put(r->out, text, len);
+  else if (!r->width || chars <= r->widths[i])
+    nai_buf_put(r->out, text, len);
   else
-    put_shortened(r->out, text, len, r->width ? r->widths[i] : chars);
+    put_cut(r, i, text, len);
   if (!r->numbers[i] && i + 1 < r->shown)
     nai_buf_printf(r->out, "%*s", pad, "");
 }
@@ -427,5 +453,7 @@ void nai_rows_end(struct nai_rows *r, bool truncated) {
   nai_buf_free(&r->scratch);
   nai_buf_free(&r->cells);
   free(r->widths);
+  free(r->whole);
+  nai_strings_free(&r->cut);
   free(r->numbers);
 }

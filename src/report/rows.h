@@ -2,6 +2,7 @@
  * memory; only the text table, whose columns are as wide as their widest cell, is held until its end. */
 #pragma once
 
+#include "base/strings.h"
 #include "table/json.h"
 
 enum nai_rows_format {
@@ -34,7 +35,10 @@ struct nai_rows {
   struct nai_buf *out, scratch, cells; /* of a text table: its cells, each with its NUL */
   struct nai_json json;
   int64_t rows;
-  int *widths;    /* of the cells below the headers */
+  int *widths;            /* of the cells below the headers */
+  struct nai_strings cut; /* texts that were shortened, behind the number of their column */
+  const char **whole;     /* what each of them was */
+  uint32_t capacity;
   uint32_t shown; /* columns that fit */
   bool *numbers;  /* columns of a text table that hold numbers only */
 };

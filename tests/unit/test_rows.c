@@ -57,6 +57,26 @@ TEST(tables_fit) {
   }
 }
 
+/* Names with the same ends are cut elsewhere, so that no two of them look alike; equal ones do. */
+TEST(texts_that_differ_look_different) {
+  static const char *const names[] = {"elementwise_kernel<128, 2, BinaryFunctor<float, MulFunctor<float>>>",
+                                      "elementwise_kernel<128, 4, BinaryFunctor<float, MulFunctor<float>>>",
+                                      "elementwise_kernel<128, 2, BinaryFunctor<float, MulFunctor<float>>>",
+                                      "elementwise_kernel<128, 2, BinaryFunctor<half, MulFunctor<float>>>"};
+  static const struct nai_rows_column one[] = {{"name", NAI_TEXT}};
+  NAI_SCOPED(nai_buf) out = {0};
+  struct nai_rows rows = {.format = NAI_ROWS_TABLE, .human = true, .width = 40, .columns = one, .count = 1};
+  nai_rows_begin(&rows, &out);
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    nai_rows_put(&rows, &(const struct nai_value){.type = NAI_STR, .s = names[i]});
+  nai_rows_end(&rows, false);
+  assert_string_equal(out.data, "name\n"
+                                "elementwise_kernel<1…MulFunctor<float>>>\n"
+                                "elementwise_kernel<128, 4, BinaryFuncto…\n"
+                                "elementwise_kernel<1…MulFunctor<float>>>\n"
+                                "elementwise_kernel<128, 2, BinaryFuncto…\n");
+}
+
 TEST(columns_left_out_are_named) {
   NAI_SCOPED(nai_buf) out = {0};
   print(&out, 60, true);

@@ -220,7 +220,7 @@ static int run(void *memory, const char *const *operands, size_t count, struct n
 NAI_CLI_COMMAND(
     nai_cmd_evidence, .name = "evidence", .synopsis = "SRC", .summary = "print the facts behind each finding",
     .description =
-        "Prints each finding of a run with the facts it stands on: when, where, what, and the row of the table that "
+        "Prints each finding of a run with the facts it stands on: when (of many events the longest), where, what, and the row of the table that "
         "says so. " NAI_CMD_ABOUT_SOURCE,
     .examples = "nsys-ai evidence artifacts/run1\nnsys-ai evidence artifacts/run1 --finding 1 --format json",
     .options = options, NAI_CMD_ONE_SOURCE, .init = init, .run = run)
