@@ -994,6 +994,20 @@ class Numbers(unittest.TestCase):
         said = ask(support.artifacts(path), "how long did the prefetch take")["answer"][0]["text"]
         self.assertTrue(said.startswith("22.0 ms in 1 call of cudaMemPrefetchAsync"), said)
 
+    def test_wall_time_is_the_programs(self):
+        path = support.SHARED / "traces/real/two_processes_one_gpu.sqlite"
+        if not path.exists():
+            self.skipTest("no reference traces")
+        spans = sorted((start, end) for table in ("KERNEL", "MEMCPY", "MEMSET")
+                       for start, end in Truth(path).db.execute(f"select start, end from CUPTI_ACTIVITY_KIND_{table}"))
+        busy, until = 0, 0
+        for start, end in spans:
+            busy += max(0, end - max(start, until))
+            until = max(until, end)
+        said = ask(support.artifacts(path), "what fraction of wall time is the gpu busy")["answer"][0]["text"]
+        share, seconds = re.match(r"([\d.]+) % of ([\d.]+) s wall time on GPU 0; of the time with work: 26.6 %", said).groups()
+        self.assertAlmostEqual(float(share), 100 * busy / (float(seconds) * 1e9), delta=0.06)
+
     def test_a_part_of_a_question_has_no_verdict(self):
         answer = ask(artifacts("training"), "are the frobnicate calls slower than the copies")
         texts = [a["text"] for a in answer["answer"]] + [f["text"] for f in answer["facts"]]
