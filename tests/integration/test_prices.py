@@ -536,6 +536,7 @@ UNTESTED = {
     "low-busbw": "a part of exposed-communication: that of large messages (unit default_rules)",
     "mpi-imbalance": "the mean of what processes do outside of MPI: no cut gives one rank's work to others (test_truth)",
     "mpi-barriers": "a part of mpi-exposed: that of one function (test_truth)",
+    "ptx-compiled": "of samples, in a launch that waits for it: no cut tells the compiler's time from the launch's (unit default_rules)",
     "serial-comm-stream": "a part of exposed-communication: waiting for another communicator (unit communication)",
     "serving-decode-without-graphs": "it compares with steps of other programs that launch a graph (test_serving)",
     "serving-prefill-delays-decode": "a delay of requests: cutting it out would move the prompts, not the GPU's time (test_serving)",
