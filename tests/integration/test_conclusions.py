@@ -537,7 +537,7 @@ class Prices(unittest.TestCase):
             exposed = sum(float(r["exposed_copy_ms"]) for r in said.rows("gpu_active"))
             advice = said.findings["exposed-copy"]["recommendation"]
             told.add((3 * touch > exposed, "**Pin**" in advice))
-            self.assertEqual("**Write to host buffers beforehand**" in advice, 3 * touch > exposed, said.out)
+            self.assertEqual("**Copy into host buffers that were used before**" in advice, 3 * touch > exposed, said.out)
             if "**Pin**" in advice:
                 self.assertGreaterEqual(4 * gain, exposed, said.out)
         self.assertGreaterEqual(len(told), 2, told)
@@ -949,7 +949,7 @@ class WhatExpertsAskFirst(unittest.TestCase):
             self.assertIn("page faults of host memory", said.evidence("exposed-copy"))
             if single:
                 advice = said.findings["exposed-copy"]["recommendation"]
-                self.assertIn("**Write to host buffers beforehand**", advice)
+                self.assertIn("**Copy into host buffers that were used before**", advice)
                 self.assertNotIn("**Pin**", advice)  # a single copy
 
     def test_the_programs_own_timer(self):
