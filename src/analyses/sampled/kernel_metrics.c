@@ -245,7 +245,8 @@ static int use_series(void *ctx, const struct nai_metric_series *s, struct nai_e
   struct work *w = ctx;
   NAI_SCOPED(nai_arena) arena = NAI_ARENA(w->m->scratch_dir);
   uint32_t g = (uint32_t)(s->gpu - w->m->gpus), count, at = 0;
-  struct walk k = {w->stretches + w->first[g], 0, w->first[g + 1] - w->first[g]};
+  const uint32_t stretches = w->first[g + 1] - w->first[g];
+  struct walk k = {stretches ? w->stretches + w->first[g] : NULL, 0, stretches};
   struct sample *samples;
   if (s->period <= 0)
     return NAI_OK;
