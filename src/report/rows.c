@@ -281,9 +281,7 @@ static void put_padded(struct nai_rows *r, uint32_t i, const char *text, size_t 
     return;
   int chars = (int)nai_text_chars(text, len), pad = chars < r->widths[i] ? r->widths[i] - chars : 0;
   nai_buf_printf(r->out, "%*s", (i ? 2 : 0) + (r->numbers[i] ? pad : 0), "");
-  if (r->numbers[i])
-    nai_buf_put(r->out, text, len);
-  else if (!r->width || chars <= r->widths[i])
+  if (r->numbers[i] || !r->width || chars <= r->widths[i])
     nai_buf_put(r->out, text, len);
   else
     put_cut(r, i, text, len);
