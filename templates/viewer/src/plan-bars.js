@@ -17,7 +17,7 @@ import { columnIndex } from './table-schema.js';
  */
 
 const COLUMNS = ['title', 'finding', 'before_ms', 'after_ms', 'after_low_ms', 'after_high_ms', 'scope', 'note', 'rank', 'bound'];
-const SCOPES = /** @type {Record<string, string>} */ ({ step: 'per step', unit: 'per repeating unit', window: 'of GPU window' });
+const SCOPES = /** @type {Record<string, string>} */ ({ step: 'per step', unit: 'per repetition', window: 'of GPU window' });
 const NS_PER_MS = 1e6;
 
 /** The plan in its order, and what adds too little to be in it. @param {Table | null} table  what_if_plan @returns {{scope: string, changes: Change[], others: string[]} | null} */
