@@ -986,6 +986,7 @@ TEST(the_first_allocation_is_no_saving) {
                       "active_longest_start_ns=100"},
       {"gpu_idle_gaps", "device_id=3;cause=allocation;gap_start_ns=50;gap_end_ns=13000000"},
       {"gpu_idle_gaps", "device_id=3;cause=allocation;gap_start_ns=20000000;gap_end_ns=21000000"},
+      {"gpu_idle_gaps", "device_id=4;cause=allocation;gap_start_ns=10;gap_end_ns=1000000"},
       {0}};
   static const char *const later[][2] = {
       {"idle_causes", "device_id=3;cause=allocation;active_ns=18000000;active_count=18;active_longest_ns=9000000;"
