@@ -95,14 +95,13 @@ static uint32_t lookup(const struct nai_strings *s, const char *text, size_t len
   return NAI_NO_STRING;
 }
 
-/* nai_strings_add for texts that are not among the recent ones. Apart from it, which has little to save and restore. */
-__attribute__((noinline)) static uint32_t add(struct nai_strings *s, const char *text, size_t len) {
+/* The id of a text by its hash, added when new. */
+static uint32_t add_hashed(struct nai_strings *s, const char *text, size_t len, uint64_t hash) {
   if (s->count >= s->slot_mask / 4 * 3 && !grow_slots(s))
     return NAI_NO_STRING;
-  uint64_t hash = XXH3_64bits(text, len);
   uint32_t slot = 0, id = lookup(s, text, len, hash, &slot);
   if (id != NAI_NO_STRING)
-    return keep_recent(s, id, text, len);
+    return id;
   if (s->count == NAI_NO_STRING - 1 || (s->count == s->capacity && !grow_ids(s)))
     return NAI_NO_STRING;
   if (s->bytes_len + len + 1 > s->bytes_capacity && !grow_bytes(s, len + 1))
@@ -115,7 +114,13 @@ __attribute__((noinline)) static uint32_t add(struct nai_strings *s, const char 
   s->hashes[id] = hash;
   s->offsets[id + 1] = s->bytes_len;
   s->slots[slot] = id + 1;
-  return keep_recent(s, id, text, len);
+  return id;
+}
+
+/* nai_strings_add for texts that are not among the recent ones. Apart from it, which has little to save and restore. */
+__attribute__((noinline)) static uint32_t add(struct nai_strings *s, const char *text, size_t len) {
+  const uint32_t id = add_hashed(s, text, len, XXH3_64bits(text, len));
+  return id == NAI_NO_STRING ? id : keep_recent(s, id, text, len);
 }
 
 uint32_t nai_strings_add(struct nai_strings *s, const char *text, size_t len) {
@@ -129,6 +134,23 @@ int nai_strings_put(uint32_t *id, struct nai_strings *strings, const char *text,
   if (id)
     *id = added;
   return added == NAI_NO_STRING ? nai_err_nomem(err) : NAI_OK;
+}
+
+int nai_strings_take(uint32_t *ids, struct nai_strings *s, struct nai_strings *other, struct nai_err *err) {
+  enum { AHEAD = 16 }; /* what is asked of memory while others are added */
+  const bool whole = !s->count && !s->slots && !s->arena && !other->arena && s->directory == other->directory;
+  uint32_t id = 0;
+  if (whole)
+    *s = *other;
+  for (uint32_t i = 0; i < other->count && id != NAI_NO_STRING; i++) {
+    if (s->slots && i + AHEAD < other->count && !whole)
+      __builtin_prefetch(&s->slots[(uint32_t)other->hashes[i + AHEAD] & s->slot_mask]);
+    ids[i] = id = whole ? i : add_hashed(s, nai_strings_get(other, i), nai_strings_len(other, i), other->hashes[i]);
+  }
+  if (whole)
+    *other = (struct nai_strings){.directory = s->directory};
+  nai_strings_free(other);
+  return nai_memory_check(id != NAI_NO_STRING, err);
 }
 
 uint32_t nai_strings_find(const struct nai_strings *s, const char *text, size_t len) {

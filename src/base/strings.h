@@ -24,6 +24,9 @@ void nai_strings_free(struct nai_strings *strings);
 uint32_t nai_strings_add(struct nai_strings *strings, const char *text, size_t len);
 /* The same of a C string; NAI_ELIMIT instead. `id` may be NULL. */
 NAI_MUST_CHECK int nai_strings_put(uint32_t *id, struct nai_strings *strings, const char *text, struct nai_err *err);
+/* Moves all texts of `other` to `strings`: ids[i] is what its text i is there. NAI_ELIMIT; `other` is empty then. */
+NAI_MUST_CHECK int nai_strings_take(uint32_t *ids, struct nai_strings *strings, struct nai_strings *other,
+                                    struct nai_err *err);
 /* Id of the text or NAI_NO_STRING. */
 uint32_t nai_strings_find(const struct nai_strings *strings, const char *text, size_t len);
 /* Text of an id (NUL-terminated, borrowed until the next add); "" for ids out of range. */

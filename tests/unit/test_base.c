@@ -135,6 +135,30 @@ TEST(test_strings_against_a_list) {
 
 /* Texts asked for lately are found by their ends: those of the same ends and length are different texts all the same.
  */
+/* Of two dictionaries with some texts in common one becomes all; the first that is taken is taken as it is. */
+TEST(test_strings_of_another) {
+  enum { TEXTS = 1000 };
+  struct nai_strings all = {0}, other = {0};
+  struct nai_err err;
+  uint32_t ids[TEXTS];
+  char text[16];
+  for (int round = 0; round < 3; round++) {
+    for (int i = 0; i < TEXTS; i++)
+      assert_int_equal(nai_strings_add(&other, text, (size_t)snprintf(text, sizeof text, "%d", i + round * TEXTS / 2)),
+                       i);
+    assert_int_equal(nai_strings_take(ids, &all, &other, &err), NAI_OK);
+    assert_int_equal(other.count, 0);
+    assert_int_equal(all.count, TEXTS + round * TEXTS / 2);
+    for (int i = 0; i < TEXTS; i++) {
+      assert_int_equal(ids[i], i + round * TEXTS / 2);
+      snprintf(text, sizeof text, "%d", i + round * TEXTS / 2);
+      assert_string_equal(nai_strings_get(&all, ids[i]), text);
+    }
+  }
+  assert_int_equal(nai_strings_find(&all, "1999", 4), 1999);
+  nai_strings_free(&all);
+}
+
 TEST(test_strings_with_the_same_ends) {
   enum { LONGEST = 40, VARIANTS = 3, ROUNDS = 5 };
   struct nai_strings strings = {0};

@@ -22,13 +22,20 @@ void nai_stats_show_records(struct nai_stats_rows *rows, const void *records, si
                             int64_t most) {
   rows->records = records;
   rows->record_bytes = bytes;
+  rows->fill = NULL;
   rows->count = most >= 0 && most < count ? (uint32_t)most : count;
 }
+
+static void fill_group(void *record, const struct nai_stats_rows *rows, uint32_t row) {
+  nai_stats_fill_group(record, (const struct nai_stats_group *)rows->records + row);
+}
+_Static_assert(sizeof(struct nai_stats_group_row) <= NAI_STATS_RECORD_BYTES, "rows->record has room");
 
 int nai_stats_show_groups(struct nai_stats_rows *rows, struct nai_stats_groups *groups, int name_key,
                           enum nai_stats_ties ties, struct nai_err *err) {
   NAI_TRY(nai_stats_groups_finish(groups, rows->source, name_key, ties, err));
   nai_stats_show_records(rows, groups->sorted, sizeof *groups->sorted, groups->count, -1);
+  rows->fill = fill_group;
   return NAI_OK;
 }
 
@@ -41,7 +48,7 @@ int nai_stats_name_keys(const struct nai_stats_groups *groups, struct nai_stats_
 
 /* Of an odd number one of them, else the mean of two. */
 void nai_stats_group_median(struct nai_stats_cell *out, struct nai_stats_rows *rows, const void *record, size_t at) {
-  const struct nai_stats *stats = &((const struct nai_stats_group *)record)->stats;
+  const struct nai_stats *stats = &((const struct nai_stats_group_row *)record)->stats;
   (void)rows, (void)at;
   nai_stats_put_real(out, stats->p50);
   if (stats->count % 2)

@@ -43,17 +43,23 @@ static int grow_slots(struct nai_stats_keys *keys, struct nai_err *err) {
   return NAI_OK;
 }
 
-uint32_t nai_stats_key_find(struct nai_stats_keys *keys, const int64_t *key) {
+uint32_t nai_stats_key_add(struct nai_stats_keys *keys, const int64_t *key) {
   struct nai_err ignored; /* there is no memory */
+  const size_t bytes = (size_t)(keys->width + keys->more) * sizeof *key;
+  if (nai_arena_room(&keys->at, &keys->capacity, keys->count, bytes, keys->arena, &ignored))
+    return NAI_NO_STRING;
+  memcpy((char *)keys->at + keys->count * bytes, key, (size_t)keys->width * sizeof *key);
+  return keys->count++;
+}
+
+uint32_t nai_stats_key_find(struct nai_stats_keys *keys, const int64_t *key) {
+  struct nai_err ignored;
   if (keys->count >= keys->slot_count / 2 && grow_slots(keys, &ignored))
     return NAI_NO_STRING;
   uint32_t *slot = find_slot(keys, key);
-  if (*slot)
-    return *slot - 1;
-  if (nai_arena_room(&keys->at, &keys->capacity, keys->count, (size_t)keys->width * sizeof *key, keys->arena, &ignored))
-    return NAI_NO_STRING;
-  memcpy(keys->at + (size_t)keys->count * (size_t)keys->width, key, (size_t)keys->width * sizeof *key);
-  return (*slot = ++keys->count) - 1;
+  if (!*slot)
+    *slot = nai_stats_key_add(keys, key) + 1; /* 0 again: there is no memory */
+  return *slot - 1;
 }
 
 /* --- groups ----------------------------------------------------------------------------------------------------- */
@@ -74,7 +80,7 @@ int nai_stats_groups_expect(struct nai_stats_groups *groups, uint64_t more, stru
 
 int nai_stats_groups_begin(struct nai_stats_groups *groups, struct nai_stats_source *source, int keys, uint64_t rows,
                            struct nai_err *err) {
-  *groups = (struct nai_stats_groups){.of = {.arena = &source->arena, .width = keys}};
+  *groups = (struct nai_stats_groups){.of = {.arena = &source->arena, .width = keys, .more = NAI_STATS_MORE_KEYS}};
   return nai_stats_groups_expect(groups, rows, err);
 }
 
@@ -98,31 +104,38 @@ int nai_stats_groups_add_some(struct nai_stats_groups *groups, const int64_t *ke
 }
 
 /* Orders of groups whose totals are equal. */
-static int compare_names(const char *a, const char *b) { return strcmp(a ? a : "", b ? b : ""); }
+struct naming {
+  const struct nai_stats_source *source;
+  int key; /* that is a text */
+};
 
 static int compare_keys(const struct nai_stats_group *a, const struct nai_stats_group *b) {
-  for (int k = 0; k < NAI_STATS_MAX_KEYS; k++)
+  for (uint32_t k = 0; k < a->keys; k++)
     if (a->key[k] != b->key[k])
       return a->key[k] < b->key[k] ? -1 : 1;
   return 0;
 }
 
-static int by_key(const void *left, const void *right) {
-  const struct nai_stats_group *a = left, *b = right;
-  return compare_keys(a, b);
+static const char *name_of(const struct naming *naming, const struct nai_stats_group *group) {
+  const char *name = naming->key < 0 ? NULL : nai_stats_text_of(naming->source, group->key[naming->key]);
+  return name ? name : "";
 }
 
-static int by_name(const void *left, const void *right) {
-  const struct nai_stats_group *a = left, *b = right;
-  int order = compare_names(a->name, b->name);
-  return order ? order : compare_keys(a, b);
+static int by_key(const void *left, const void *right, void *naming) {
+  (void)naming;
+  return compare_keys(left, right);
 }
 
-static int by_count(const void *left, const void *right) {
+static int by_name(const void *left, const void *right, void *naming) {
+  const int order = strcmp(name_of(naming, left), name_of(naming, right));
+  return order ? order : compare_keys(left, right);
+}
+
+static int by_count(const void *left, const void *right, void *naming) {
   const struct nai_stats_group *a = left, *b = right;
-  if (a->stats.count != b->stats.count)
-    return a->stats.count < b->stats.count ? -1 : 1;
-  return by_name(a, b);
+  if (a->stats->count != b->stats->count)
+    return a->stats->count < b->stats->count ? -1 : 1;
+  return by_name(a, b, naming);
 }
 
 enum { MAX_SINGLE = 16 };
@@ -168,35 +181,70 @@ int nai_stats_describe(struct nai_stats *stats, uint32_t groups, const struct na
   return NAI_OK;
 }
 
+/* What has equal totals stands side by side: each part puts in order what begins in it. */
+struct tied {
+  const struct nai_key *keys; /* by total */
+  uint32_t count;
+  struct nai_stats_group *sorted;
+  struct naming naming;
+  enum nai_stats_ties ties;
+  int parts;
+};
+
+static uint32_t end_of_ties(const struct tied *tied, uint32_t first) {
+  uint32_t end = first + 1;
+  while (end < tied->count && tied->keys[end].key == tied->keys[first].key)
+    end++;
+  return end;
+}
+
+static int sort_part(void *ctx, int part, struct nai_err *err) {
+  static int (*const orders[])(const void *, const void *, void *) = {
+      [NAI_STATS_BY_KEY] = by_key, [NAI_STATS_BY_NAME] = by_name, [NAI_STATS_BY_COUNT] = by_count};
+  struct tied *tied = ctx;
+  const uint64_t count = tied->count;
+  uint32_t first = (uint32_t)(count * (uint32_t)part / (uint32_t)tied->parts);
+  const uint32_t behind = (uint32_t)(count * ((uint32_t)part + 1) / (uint32_t)tied->parts);
+  (void)err;
+  if (first && tied->keys[first].key == tied->keys[first - 1].key)
+    first = end_of_ties(tied, first);
+  for (uint32_t end; first < behind; first = end) {
+    end = end_of_ties(tied, first);
+    if (end > first + 1)
+      qsort_r(tied->sorted + first, end - first, sizeof *tied->sorted, orders[tied->ties], &tied->naming);
+  }
+  return NAI_OK;
+}
+
 /* Groups by total, descending; those of equal totals as `ties` says. */
 static int sort_groups(struct nai_stats_groups *groups, const struct nai_stats *stats, enum nai_stats_ties ties,
                        struct nai_stats_source *source, int name_key, struct nai_err *err) {
-  static int (*const orders[])(const void *, const void *) = {
-      [NAI_STATS_BY_KEY] = by_key, [NAI_STATS_BY_NAME] = by_name, [NAI_STATS_BY_COUNT] = by_count};
+  enum { PART = 1 << 14 };
   struct nai_key *keys = NULL;
   double total = 0;
-  NAI_TRY(NAI_NEW(keys, &source->arena, groups->count, err));
+  NAI_TRY(NAI_NEW_UNSET(keys, &source->arena, groups->count, err));
   for (uint32_t g = 0; g < groups->count; g++) {
     total += (double)stats[g].total;
     keys[g] = (struct nai_key){~nai_key_from_i64(stats[g].total), g};
   }
-  NAI_TRY(nai_sort_keys(keys, groups->count, err));
+  if (ties != NAI_STATS_UNORDERED)
+    NAI_TRY(nai_sort_keys(keys, groups->count, err));
   for (uint32_t i = 0; i < groups->count; i++) {
-    struct nai_stats_group *group = &groups->sorted[i];
-    group->id = keys[i].value;
-    group->stats = stats[group->id];
-    group->percent = total > 0 ? (double)group->stats.total * 100 / total : NAN;
-    memcpy(group->key, nai_stats_key_of(&groups->of, group->id), (size_t)groups->of.width * sizeof *group->key);
-    if (name_key >= 0)
-      group->name = nai_stats_text_of(source, group->key[name_key]);
+    const uint32_t id = keys[i].value;
+    groups->sorted[i] =
+        (struct nai_stats_group){.stats = &stats[id],
+                                 .percent = total > 0 ? (double)stats[id].total * 100 / total : NAN,
+                                 .key = groups->of.at + (size_t)id * (size_t)(groups->of.width + groups->of.more),
+                                 .keys = (uint32_t)(groups->of.width + groups->of.more),
+                                 .id = id};
   }
-  for (uint32_t first = 0, end; first < groups->count; first = end) {
-    for (end = first + 1; end < groups->count && keys[end].key == keys[first].key;)
-      end++;
-    if (end > first + 1)
-      qsort(groups->sorted + first, end - first, sizeof *groups->sorted, orders[ties]);
-  }
-  return NAI_OK;
+  struct tied tied = {.keys = keys,
+                      .count = groups->count,
+                      .sorted = groups->sorted,
+                      .naming = {source, name_key},
+                      .ties = ties,
+                      .parts = (int)(groups->count / PART) + 1};
+  return ties == NAI_STATS_UNORDERED ? NAI_OK : nai_parallel(nai_cpu_count(), tied.parts, sort_part, &tied, err);
 }
 
 /* --- rows that are several equal ones -------------------------------------------------------------------------- */
@@ -278,7 +326,7 @@ int nai_stats_groups_finish(struct nai_stats_groups *groups, struct nai_stats_so
 
 int nai_stats_check_ties(struct nai_stats_rows *rows, const struct nai_stats_groups *groups, struct nai_err *err) {
   for (uint32_t g = 1; g < groups->count && rows->source->run; g++) {
-    if (groups->sorted[g].stats.total != groups->sorted[g - 1].stats.total)
+    if (groups->sorted[g].stats->total != groups->sorted[g - 1].stats->total)
       continue;
     if (!rows->source->alone)
       return nai_err_set(err, NAI_ESTALE, "the run does not keep in which order names of equal totals stand");

@@ -16,7 +16,7 @@ struct loading {
   struct nai_stats_operations *out;
   struct nai_arena *arena;
   struct part *parts;
-  int64_t **texts; /* of each part: NULL: they are the source's */
+  uint32_t **texts; /* of each part: NULL: they are the source's */
 };
 
 static int make_room(struct loading *l, uint32_t rows, struct nai_err *err) {

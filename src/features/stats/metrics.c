@@ -102,7 +102,9 @@ static int by_place(const void *left, const void *right, void *ctx) {
   const struct nai_stats_group *a = left, *b = right;
   const struct metrics *all = ctx;
   const struct metric *one = &all->at[a->key[KEY_METRIC]], *other = &all->at[b->key[KEY_METRIC]];
-  int order = strcmp(a->name ? a->name : "", b->name ? b->name : "");
+  const char *range = nai_stats_text_of(all->source, a->key[KEY_NAME]),
+             *beside = nai_stats_text_of(all->source, b->key[KEY_NAME]);
+  int order = strcmp(range ? range : "", beside ? beside : "");
   if (!order)
     order = NAI_COMPARE({gpu_of(one->type), gpu_of(other->type)});
   const char *name = nai_stats_text_of(all->source, one->name), *same = nai_stats_text_of(all->source, other->name);
@@ -112,7 +114,7 @@ static int by_place(const void *left, const void *right, void *ctx) {
 }
 
 static int show(struct nai_stats_rows *rows, struct metrics *all, struct nai_err *err) {
-  NAI_TRY(nai_stats_show_groups(rows, &all->groups, KEY_NAME, NAI_STATS_BY_KEY, err));
+  NAI_TRY(nai_stats_show_groups(rows, &all->groups, KEY_NAME, NAI_STATS_UNORDERED, err));
   if (rows->count)
     qsort_r(all->groups.sorted, rows->count, sizeof *all->groups.sorted, by_place, all);
   for (uint32_t g = 0; g < rows->count; g++) {
@@ -237,7 +239,7 @@ static int sum_instances(struct nai_stats_rows *rows, struct metrics *all, struc
 /* --- columns ------------------------------------------------------------------------------------------------- */
 
 static void show_mean_of_all(struct nai_stats_cell *out, struct nai_stats_rows *rows, const void *record, size_t at) {
-  const struct nai_stats_group *group = record;
+  const struct nai_stats_group_row *group = record;
   const struct metric *metric = &((const struct metrics *)rows->state)->at[group->key[KEY_METRIC]];
   (void)at;
   nai_stats_put_real(out, nai_stats_round(metric->total / (double)metric->count));

@@ -21,7 +21,7 @@ static int add_sizes(struct nai_stats_groups *groups, struct nai_stats_source *s
   return NAI_OK;
 }
 
-NAI_ORDER(by_count, struct nai_stats_group, {b->stats.count, a->stats.count}, {b->stats.total, a->stats.total},
+NAI_ORDER(by_count, struct nai_stats_group, {b->stats->count, a->stats->count}, {b->stats->total, a->stats->total},
           {a->key[1], b->key[1]}, {a->id, b->id})
 
 int nai_stats_make_mpi_sizes(struct nai_stats_rows *rows, const struct nai_stats_options *options,
@@ -38,7 +38,7 @@ int nai_stats_make_mpi_sizes(struct nai_stats_rows *rows, const struct nai_stats
   NAI_TRY(add_sizes(groups, rows->source, &p2p, 1, P2P, err));
   NAI_TRY(add_sizes(groups, rows->source, &collectives, 1, SENT, err));
   NAI_TRY(add_sizes(groups, rows->source, &collectives, 2, RECEIVED, err));
-  NAI_TRY(nai_stats_show_groups(rows, groups, 0, NAI_STATS_BY_NAME, err));
+  NAI_TRY(nai_stats_show_groups(rows, groups, 0, NAI_STATS_UNORDERED, err));
   if (rows->count)
     qsort(groups->sorted, rows->count, sizeof *groups->sorted, by_count);
   return nai_stats_name_keys(groups, rows->source, 1, sources, err);

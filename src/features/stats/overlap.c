@@ -58,20 +58,21 @@ int nai_stats_find_innermost(uint32_t **out, struct nai_stats_ranges *ranges, co
 /* Names of the ranges that are open. */
 struct names {
   const struct nai_stats_ranges *ranges;
-  struct nai_keyset known; /* name and style */
   struct name {
     uint32_t open, place; /* how many; where it stands in `active` */
     uint32_t range;       /* one of them */
-  } * at;
-  uint32_t capacity, *active, active_capacity, active_count;
+  } * at;                 /* by name and style; behind all names those without */
+  uint32_t *active, active_capacity, active_count;
 };
+
+static uint32_t name_of(const struct names *names, const struct nai_stats_range *range) {
+  const uint32_t name = range->name < names->ranges->names ? range->name : names->ranges->names;
+  return 2 * name + nai_stats_style_of(range);
+}
 
 static int open_range(struct names *names, uint32_t number, struct nai_arena *arena, struct nai_err *err) {
   const struct nai_stats_range *range = &names->ranges->at[number];
-  bool added;
-  uint32_t slot = nai_keyset_add(&names->known, nai_key_pair(nai_stats_style_of(range), range->name), &added);
-  NAI_TRY(nai_memory_check(!names->known.oom, err));
-  NAI_TRY(NAI_ROOM(names->at, names->capacity, slot, arena, err));
+  const uint32_t slot = name_of(names, range);
   struct name *name = &names->at[slot];
   if (name->open++)
     return NAI_OK;
@@ -83,8 +84,7 @@ static int open_range(struct names *names, uint32_t number, struct nai_arena *ar
 }
 
 static void close_range(struct names *names, uint32_t number) {
-  const struct nai_stats_range *range = &names->ranges->at[number];
-  struct name *name = &names->at[nai_keyset_find(&names->known, nai_key_pair(nai_stats_style_of(range), range->name))];
+  struct name *name = &names->at[name_of(names, &names->ranges->at[number])];
   if (--name->open)
     return;
   uint32_t last = names->active[--names->active_count];
@@ -155,7 +155,8 @@ static int name_thread(struct names *names, const struct nai_stats_turns *turns,
 
 int nai_stats_contain_names(const struct nai_stats_ranges *ranges, const struct nai_stats_turns *turns,
                             nai_stats_name_fn *put, void *ctx, struct nai_arena *arena, struct nai_err *err) {
-  struct names names = {.ranges = ranges, .known = {.arena = arena}};
+  struct names names = {.ranges = ranges};
+  NAI_TRY(NAI_NEW(names.at, arena, 2 * ((size_t)ranges->names + 1), err));
   for (uint32_t t = 0; t < ranges->threads.count; t++)
     NAI_TRY(name_thread(&names, turns, t, put, ctx, arena, err));
   return NAI_OK;

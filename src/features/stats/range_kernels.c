@@ -100,21 +100,41 @@ static int add_others(struct range_kernels *all, struct nai_err *err) {
   return NAI_OK;
 }
 
-/* Names of ranges, for the order: the groups hold those of kernels. */
-static const char *range_text(const struct nai_stats_rows *rows, const struct nai_stats_group *group) {
-  return nai_stats_text_of(rows->source, group->key[KEY_RANGE]);
+/* Of a name of ranges: by thread, total and kernel. */
+static int by_kernel(const void *left, const void *right, void *source) {
+  const struct nai_stats_group *a = left, *b = right;
+  int order = NAI_COMPARE({a->key[KEY_PID], b->key[KEY_PID]}, {a->key[KEY_TID], b->key[KEY_TID]},
+                          {b->stats->total, a->stats->total});
+  const char *one = nai_stats_text_of(source, a->key[KEY_KERNEL]),
+             *other = nai_stats_text_of(source, b->key[KEY_KERNEL]);
+  if (!order)
+    order = strcmp(one ? one : "", other ? other : "");
+  return order ? order : NAI_COMPARE({a->key[KEY_STYLE], b->key[KEY_STYLE]}, {a->id, b->id});
 }
 
-static int by_range(const void *left, const void *right, void *ctx) {
-  const struct nai_stats_group *a = left, *b = right;
-  const char *one = range_text(ctx, a), *other = range_text(ctx, b);
-  int order = one && other ? strcmp(one, other) : (one != NULL) - (other != NULL);
-  if (!order)
-    order = NAI_COMPARE({a->key[KEY_PID], b->key[KEY_PID]}, {a->key[KEY_TID], b->key[KEY_TID]},
-                        {b->stats.total, a->stats.total});
-  if (!order)
-    order = strcmp(a->name ? a->name : "", b->name ? b->name : "");
-  return order ? order : NAI_COMPARE({a->key[KEY_STYLE], b->key[KEY_STYLE]}, {a->id, b->id});
+/* By the name of the range; kernels in none come first. */
+static int order_groups(struct nai_stats_groups *groups, struct nai_stats_source *source, struct nai_err *err) {
+  struct nai_stats_group *ordered = NULL;
+  struct nai_key *keys = NULL;
+  uint32_t *rank = NULL;
+  NAI_TRY(nai_stats_rank_texts(&rank, source, err));
+  NAI_TRY(NAI_NEW_UNSET(keys, &source->arena, groups->count, err));
+  NAI_TRY(NAI_NEW_UNSET(ordered, &source->arena, groups->count, err));
+  for (uint32_t g = 0; g < groups->count; g++) {
+    const int64_t range = groups->sorted[g].key[KEY_RANGE];
+    keys[g] = (struct nai_key){nai_stats_text_of(source, range) ? rank[range] + UINT64_C(1) : 0, g};
+  }
+  NAI_TRY(nai_sort_keys(keys, groups->count, err));
+  for (uint32_t g = 0; g < groups->count; g++)
+    ordered[g] = groups->sorted[keys[g].value];
+  groups->sorted = ordered;
+  for (uint32_t first = 0, end; first < groups->count; first = end) {
+    for (end = first + 1; end < groups->count && keys[end].key == keys[first].key;)
+      end++;
+    if (end > first + 1)
+      qsort_r(ordered + first, end - first, sizeof *ordered, by_kernel, source);
+  }
+  return NAI_OK;
 }
 
 int nai_stats_make_range_kernels(struct nai_stats_rows *rows, const struct nai_stats_options *options,
@@ -137,14 +157,14 @@ int nai_stats_make_range_kernels(struct nai_stats_rows *rows, const struct nai_s
   NAI_TRY(NAI_NEW(all->range_instances, arena, all->groups.of.count, err));
   NAI_TRY(
       nai_stats_contain_kinds(&all->ranges, &turns, all->item_kind, all->kinds.count, count_range, all, arena, err));
-  NAI_TRY(nai_stats_show_groups(rows, &all->groups, KEY_KERNEL, NAI_STATS_BY_NAME, err));
+  NAI_TRY(nai_stats_show_groups(rows, &all->groups, KEY_KERNEL, NAI_STATS_UNORDERED, err));
+  NAI_TRY(order_groups(&all->groups, source, err));
+  rows->records = all->groups.sorted;
   for (uint32_t g = 0; g < rows->count; g++) {
     struct nai_stats_group *group = &all->groups.sorted[g];
     group->key[SHOWN_RANGES] = all->range_instances[group->id];
     group->key[SHOWN_KERNELS] = all->kernel_instances[group->id];
   }
-  if (rows->count)
-    qsort_r(all->groups.sorted, rows->count, sizeof *all->groups.sorted, by_range, rows);
   return NAI_OK;
 }
 

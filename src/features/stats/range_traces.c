@@ -285,7 +285,7 @@ const struct nai_stats_column nai_stats_projection_columns[] = {
 
 enum { KEY_NAME, KEY_STYLE, KEYS };
 struct projection_sum {
-  struct nai_stats_group group;                           /* of projected times; first */
+  struct nai_stats_group_row group;                       /* of projected times; first */
   int64_t range_ns, operations, children, levels, placed; /* placed: those that have a level */
   double mean_operations, mean_level, mean_children;
 };
@@ -319,7 +319,7 @@ int nai_stats_make_projection_sums(struct nai_stats_rows *rows, const struct nai
   for (uint32_t g = 0; g < groups.count; g++) {
     struct projection_sum *sum = &sums[g];
     *sum = by_id[groups.sorted[g].id];
-    sum->group = groups.sorted[g];
+    nai_stats_fill_group(&sum->group, &groups.sorted[g]);
     sum->mean_operations = (double)sum->operations / (double)sum->group.stats.count;
     sum->mean_level = (double)sum->levels / (double)sum->placed; /* of none not finite: missing */
     sum->mean_children = (double)sum->children / (double)sum->group.stats.count;

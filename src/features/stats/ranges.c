@@ -49,19 +49,17 @@ struct naming {
   uint32_t domain_capacity, capacity;
   int64_t last;
   struct range_part *parts; /* as many as may be read side by side */
-  int64_t **texts;          /* of each part */
+  uint32_t **texts;         /* of each part */
   bool old;
+  struct nai_buf whole;          /* a name that is put together */
   struct nai_stats_groups *sums; /* of times, instead of ranges; or NULL */
+  uint32_t *group_of;            /* of what is summed up: number + 1, by the text of its name and style; 0: not yet */
   int what;                      /* the styles that are summed up */
 };
 
-static int own_text(int64_t *text, const struct naming *n, int64_t id, int64_t otherwise, struct nai_err *err) {
+static int own_text(int64_t *text, const struct naming *n, int64_t id, struct nai_err *err) {
   *text = NAI_NO_STRING;
-  if (id != NAI_STATS_NULL)
-    NAI_TRY(nai_stats_name(text, n->source, id, err));
-  if (*text == NAI_NO_STRING && otherwise != NAI_STATS_NULL)
-    *text = otherwise;
-  return NAI_OK;
+  return id == NAI_STATS_NULL ? NAI_OK : nai_stats_name(text, n->source, id, err);
 }
 
 /* Slot of a domain, UINT32_MAX for none. */
@@ -174,67 +172,75 @@ static int read_rows(void *ctx, const struct nai_stats_events *rows, int number,
 }
 
 /* Of 2019 a missing id is 0: the text counts first. */
-static int name_domain(struct naming *n, const struct domain_row *row, const int64_t *texts, struct nai_err *err) {
+static int name_domain(struct naming *n, const struct domain_row *row, const uint32_t *texts, struct nai_err *err) {
   uint32_t slot = find_domain(n, row->thread >> NAI_STATS_PROCESS_SHIFT, row->domain, true);
   NAI_TRY(nai_memory_check(!n->processes.oom && !n->domains.oom, err));
   if (slot == UINT32_MAX)
     return NAI_OK;
   NAI_TRY(NAI_ROOM(n->domain_names, n->domain_capacity, slot, &n->source->arena, err));
   if (row->text == NAI_STATS_NULL)
-    return own_text(&n->domain_names[slot], n, row->text_id, NAI_STATS_NULL, err);
+    return own_text(&n->domain_names[slot], n, row->text_id, err);
   n->domain_names[slot] = texts[row->text];
   return NAI_OK;
 }
 
-/* DOMAIN:TEXT; in 2022 the text alone in the default domain, and nothing where there is no text. */
+/* DOMAIN:TEXT; in 2022 the text alone in the default domain, and nothing where there is no text. `canonical`: without
+ * what PyTorch writes behind a name, `aten::add, op_id = 7` is `aten::add`. */
 static int join(int64_t *name, struct naming *n, int64_t domain, int64_t text, struct nai_err *err) {
   const char *domain_name = nai_stats_text_of(n->source, domain), *own = nai_stats_text_of(n->source, text);
+  const bool joined = !n->old || (domain_name && own);
   *name = text;
-  if (n->old && (!domain_name || !own))
+  if (!joined && !(n->source->canonical && own))
     return NAI_OK;
-  const char *whole = nai_arena_printf(&n->source->arena, "%s:%s", domain_name ? domain_name : "", own ? own : "");
-  NAI_TRY(nai_arena_check(&n->source->arena, err));
-  return nai_stats_text(name, n->source, whole, err);
+  n->whole.len = 0;
+  if (joined) {
+    nai_buf_puts(&n->whole, domain_name ? domain_name : "");
+    nai_buf_put(&n->whole, ":", 1);
+  }
+  nai_buf_puts(&n->whole, own ? own : "");
+  NAI_TRY(nai_buf_check(&n->whole, err));
+  if (n->source->canonical)
+    n->whole.len = nai_nvtx_name_length(n->whole.data, n->whole.len);
+  return nai_stats_add_text(name, n->source, n->whole.data, n->whole.len, err);
 }
 
-/* Without what PyTorch writes behind a name: `aten::add, op_id = 7` is `aten::add`. */
-static int cut_name(int64_t *name, struct nai_stats_source *source, struct nai_err *err) {
-  const char *text = nai_stats_text_of(source, *name);
-  size_t len = text ? nai_nvtx_name_length(text, strlen(text)) : 0;
-  if (!text || !text[len])
-    return NAI_OK;
-  NAI_SCOPED(nai_buf) cut = {0};
-  nai_buf_put(&cut, text, len);
-  NAI_TRY(nai_buf_check(&cut, err));
-  return nai_stats_text(name, source, nai_buf_str(&cut), err);
-}
+/* Texts of what words have in common, where those have none of their own. */
+struct head_names {
+  int64_t domain, text;
+};
 
-static int name_words(uint32_t *name, struct naming *n, const int64_t head[HEADS], int64_t otherwise,
-                      struct nai_err *err) {
-  uint32_t slot =
+static int name_head(struct head_names *names, struct naming *n, const int64_t head[HEADS], struct nai_err *err) {
+  const uint32_t slot =
       n->domains.count ? find_domain(n, head[HEAD_PROCESS], (uint32_t)head[HEAD_DOMAIN], false) : UINT32_MAX;
-  int64_t text, domain = slot != UINT32_MAX ? n->domain_names[slot] : NAI_NO_STRING, whole;
+  names->domain = slot != UINT32_MAX ? n->domain_names[slot] : NAI_NO_STRING;
+  return own_text(&names->text, n, head[HEAD_ID], err);
+}
+
+static int name_words(uint32_t *name, struct naming *n, int64_t domain, int64_t text, struct nai_err *err) {
+  int64_t whole;
   bool added;
-  NAI_TRY(own_text(&text, n, head[HEAD_ID], otherwise, err));
   *name = nai_keyset_add(&n->pairs, nai_key_pair(domain, (uint32_t)text), &added);
   NAI_TRY(nai_memory_check(!n->pairs.oom, err));
   if (!added)
     return NAI_OK;
   NAI_TRY(NAI_ROOM(n->out->words, n->capacity, *name, &n->source->arena, err));
   NAI_TRY(join(&whole, n, domain, text, err));
-  if (n->source->canonical)
-    NAI_TRY(cut_name(&whole, n->source, err));
   n->out->words[*name] = (struct nai_stats_words){(uint32_t)domain, (uint32_t)text, (uint32_t)whole};
   return NAI_OK;
 }
 
 static int name_part(struct naming *n, int p, struct nai_err *err) {
   struct range_part *part = &n->parts[p];
-  NAI_TRY(NAI_NEW(part->names, &n->source->arena, part->words.count, err));
+  struct head_names *heads;
+  NAI_TRY(NAI_NEW(heads, &n->source->arena, part->heads.count, err));
+  for (uint32_t h = 0; h < part->heads.count; h++)
+    NAI_TRY(name_head(&heads[h], n, nai_stats_key_of(&part->heads, h), err));
+  NAI_TRY(NAI_NEW_UNSET(part->names, &n->source->arena, part->words.count, err));
   for (uint32_t w = 0; w < part->words.count; w++) {
-    const uint32_t head = (uint32_t)((uint64_t)part->words.keys[w] >> 32), text = (uint32_t)part->words.keys[w];
-    NAI_TRY(name_words(&part->names[w], n, nai_stats_key_of(&part->heads, head),
-                       text == NO_TEXT ? NAI_STATS_NULL : n->texts[p][text], err));
+    const struct head_names *head = &heads[(uint64_t)part->words.keys[w] >> 32];
+    const uint32_t text = (uint32_t)part->words.keys[w];
+    const bool own = head->text == NAI_NO_STRING && text != NO_TEXT;
+    NAI_TRY(name_words(&part->names[w], n, head->domain, own ? n->texts[p][text] : head->text, err));
   }
   return NAI_OK;
 }
@@ -259,30 +265,33 @@ static int fill_part(void *ctx, int p, struct nai_err *err) {
   return NAI_OK;
 }
 
+static uint32_t find_group(struct naming *n, const struct range_part *part, uint32_t told) {
+  const bool push_pop = told & 1;
+  const int64_t name = n->out->words[part->names[told >> 1]].name;
+  const uint32_t place = name == NAI_NO_STRING ? n->source->texts.count : (uint32_t)name;
+  uint32_t *group = &n->group_of[(size_t)place * 2 + push_pop];
+  const int64_t key[2] = {name, n->out->styles[push_pop ? NAI_STATS_PUSH_POP : NAI_STATS_START_END]};
+  if (!*group)
+    *group = nai_stats_key_add(&n->sums->of, key) + 1;
+  return *group - 1;
+}
+
 /* Groups by name and style in the place of those by words. */
-static int put_time(struct naming *n, const struct range_part *part, uint32_t *known, uint32_t told, int64_t ns,
-                    struct nai_err *err) {
-  if (!known[told]) { /* group + 1 */
-    const int64_t key[2] = {n->out->words[part->names[told >> 1]].name,
-                            n->out->styles[told & 1 ? NAI_STATS_PUSH_POP : NAI_STATS_START_END]};
-    known[told] = nai_stats_key_find(&n->sums->of, key) + 1;
-    NAI_TRY(nai_memory_check(known[told], err));
-  }
+static int put_time(struct naming *n, const struct range_part *part, uint32_t told, int64_t ns, struct nai_err *err) {
+  const uint32_t group = find_group(n, part, told);
   n->sums->value[n->sums->rows] = ns;
-  n->sums->group[n->sums->rows++] = known[told] - 1;
-  return NAI_OK;
+  n->sums->group[n->sums->rows++] = group;
+  return nai_memory_check(group != NAI_NO_STRING, err);
 }
 
 static int sum_part(struct naming *n, const struct range_part *part, struct nai_err *err) {
-  uint32_t *known;
-  NAI_TRY(NAI_NEW(known, &n->source->arena, (size_t)part->words.count * 2, err));
   for (uint32_t i = part->first; i < part->first + part->count; i++)
-    NAI_TRY(put_time(n, part, known, n->sums->group[i], n->sums->value[i], err));
+    NAI_TRY(put_time(n, part, n->sums->group[i], n->sums->value[i], err));
   for (uint32_t i = 0; i < part->open_count; i++) {
     struct nai_stats_range *range = &part->open[i];
     range->end = n->last;
     if (is_left_in(n, range))
-      NAI_TRY(put_time(n, part, known, (uint32_t)range->words << 1 | range->push_pop, range->end - range->start, err));
+      NAI_TRY(put_time(n, part, (uint32_t)range->words << 1 | range->push_pop, range->end - range->start, err));
   }
   return NAI_OK;
 }
@@ -290,6 +299,8 @@ static int sum_part(struct naming *n, const struct range_part *part, struct nai_
 static int finish_ranges(struct naming *n, int parts, struct nai_err *err) {
   struct nai_stats_ranges *out = n->out;
   n->last = INT64_MIN;
+  NAI_TRY(nai_stats_text(&out->styles[NAI_STATS_PUSH_POP], n->source, "PushPop", err));
+  NAI_TRY(nai_stats_text(&out->styles[NAI_STATS_START_END], n->source, "StartEnd", err));
   for (int p = 0; p < parts; p++) {
     n->last = n->parts[p].last > n->last ? n->parts[p].last : n->last;
     for (uint32_t d = 0; d < n->parts[p].domain_count; d++)
@@ -297,10 +308,13 @@ static int finish_ranges(struct naming *n, int parts, struct nai_err *err) {
   }
   for (int p = 0; p < parts; p++)
     NAI_TRY(name_part(n, p, err));
+  if (n->sums)
+    NAI_TRY(NAI_NEW(n->group_of, &n->source->arena, 2 * ((size_t)n->source->texts.count + 1), err));
   for (int p = 0; p < parts && n->sums; p++)
     NAI_TRY(sum_part(n, &n->parts[p], err));
   if (n->sums)
     return NAI_OK;
+  out->names = n->source->texts.count;
   NAI_TRY(nai_parallel(parts, parts, fill_part, n, err));
   for (int p = 0; p < parts; p++) {
     if (out->count != n->parts[p].first)
@@ -323,8 +337,6 @@ static int read_ranges(struct nai_stats_ranges *out, struct nai_stats_groups *su
                      .sums = sums,
                      .what = what};
   *out = (struct nai_stats_ranges){0};
-  NAI_TRY(nai_stats_text(&out->styles[NAI_STATS_PUSH_POP], source, "PushPop", err));
-  NAI_TRY(nai_stats_text(&out->styles[NAI_STATS_START_END], source, "StartEnd", err));
   NAI_TRY(NAI_NEW(n.parts, &source->arena, (size_t)parts, err));
   NAI_TRY(NAI_NEW(n.texts, &source->arena, (size_t)parts, err));
   for (int p = 0; p < parts; p++)
@@ -334,6 +346,7 @@ static int read_ranges(struct nai_stats_ranges *out, struct nai_stats_groups *su
   rc = rc ? rc : finish_ranges(&n, parts, err);
   for (int p = 0; p < parts; p++)
     free(n.parts[p].domains);
+  nai_buf_free(&n.whole);
   return rc;
 }
 

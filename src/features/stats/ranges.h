@@ -27,6 +27,7 @@ struct nai_stats_ranges {
   struct nai_stats_words {
     uint32_t domain, text, name; /* of source->texts, NAI_NO_STRING: none */
   } * words;
+  uint32_t names;    /* numbers of names are below it */
   int64_t styles[2]; /* what they are called, of source->texts: PushPop, StartEnd */
   /* containment.c: those that can hold something, by thread and start; NULL: not yet */
   uint32_t *ordered, ordered_count;

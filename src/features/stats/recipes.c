@@ -73,7 +73,7 @@ static uint32_t decade_of(int64_t ns) {
 
 /* Decades from the shortest's to the longest's. */
 static uint32_t begin_decades(struct bin *bins, const struct nai_stats_group *group, uint32_t number) {
-  uint32_t first = decade_of(group->stats.min), count = decade_of(group->stats.max) - first + 1;
+  uint32_t first = decade_of(group->stats->min), count = decade_of(group->stats->max) - first + 1;
   for (uint32_t i = 0; i < count; i++)
     bins[i] = (struct bin){.group = number, .from = pow(10, first + i), .to = pow(10, first + i + 1)};
   return count;
@@ -81,8 +81,8 @@ static uint32_t begin_decades(struct bin *bins, const struct nai_stats_group *gr
 
 /* Bins of equal width from the shortest to the longest; one where all are equal. */
 static uint32_t begin_bins(struct bin *bins, const struct nai_stats_group *group, uint32_t number, int64_t most) {
-  double least = (double)group->stats.min, width = ((double)group->stats.max - least) / (double)most;
-  uint32_t count = group->stats.min == group->stats.max ? 1 : (uint32_t)most;
+  double least = (double)group->stats->min, width = ((double)group->stats->max - least) / (double)most;
+  uint32_t count = group->stats->min == group->stats->max ? 1 : (uint32_t)most;
   for (uint32_t i = 0; i < count; i++)
     bins[i] = (struct bin){.group = number, .from = least + i * width, .to = least + (i + 1) * width};
   return count;
@@ -91,9 +91,9 @@ static uint32_t begin_bins(struct bin *bins, const struct nai_stats_group *group
 /* Which of `count` bins a duration is in. */
 static uint32_t bin_of_value(const struct nai_stats_group *group, int64_t ns, uint32_t count, bool decades) {
   if (decades)
-    return decade_of(ns) - decade_of(group->stats.min);
-  double span = (double)group->stats.max - (double)group->stats.min;
-  double place = span > 0 ? ((double)ns - (double)group->stats.min) / span * count : 0;
+    return decade_of(ns) - decade_of(group->stats->min);
+  double span = (double)group->stats->max - (double)group->stats->min;
+  double place = span > 0 ? ((double)ns - (double)group->stats->min) / span * count : 0;
   return place < count ? (uint32_t)place : count - 1;
 }
 
@@ -128,7 +128,7 @@ int nai_stats_make_histogram(struct nai_stats_rows *rows, const struct nai_stats
   int64_t before = 0;
   for (uint32_t b = 0; b < total; b++) {
     struct bin *bin = &all->bins[b];
-    const double count = (double)all->groups.sorted[bin->group].stats.count;
+    const double count = (double)all->groups.sorted[bin->group].stats->count;
     before = (b && bin->group == bin[-1].group ? before : 0) + bin->count;
     bin->name = all->groups.sorted[bin->group].key[0];
     bin->percent = 100.0 * (double)bin->count / count;

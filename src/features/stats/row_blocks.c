@@ -1,6 +1,8 @@
 /* Blocks of rows that a reader has filled. */
 #include "features/stats/source.h"
 
+#include "trace/names.h"
+
 const char *const nai_load_filters[] = {"start", "end", "globalTid", "globalPid"};
 
 static bool is_other(const int64_t *cells, uint32_t row, int64_t wanted, int shift) {
@@ -56,6 +58,8 @@ int nai_load_flush(struct nai_load_part *part, struct nai_err *err) {
 }
 
 int nai_load_text(int64_t *value, const struct nai_load_part *part, const char *text, size_t len, struct nai_err *err) {
+  if (part->load->source->canonical)
+    len = nai_nvtx_name_length(text, len);
   *value = nai_strings_add(&part->load->texts[part->number], text, len);
   return nai_memory_check(*value != NAI_NO_STRING, err);
 }

@@ -1,6 +1,7 @@
 /* Columns of an export's tables, as arrays or in blocks. */
 #include "features/stats/source.h"
 
+#include "base/text.h"
 #include "base/threads.h"
 #include "trace/trace/trace.h"
 
@@ -47,6 +48,13 @@ static int columns_of(const struct nai_load *load) {
   return columns;
 }
 
+static bool are_clean(const struct nai_strings *texts) {
+  for (uint32_t i = 0; i < texts->count; i++)
+    if (!nai_text_is_clean(nai_strings_get(texts, i), nai_strings_len(texts, i)))
+      return false;
+  return true;
+}
+
 static int read_part(void *ctx, int number, struct nai_err *err) {
   struct nai_load *load = ctx;
   NAI_SCOPED(nai_arena) arena = NAI_ARENA(NULL);
@@ -64,6 +72,7 @@ static int read_part(void *ctx, int number, struct nai_err *err) {
       nai_load_clear(part.to[c], NAI_LOAD_BLOCK);
   }
   NAI_TRY(reader_of(load)->read(&part, err));
+  load->clean[number] = are_clean(&load->texts[number]);
   return nai_load_flush(&part, err);
 }
 
@@ -81,17 +90,23 @@ static void close_gaps(struct nai_load *load) {
 }
 
 /* Numbers of the source for those of a part: parts one after the other, as in the file. */
-static int number_texts(int64_t **out, struct nai_stats_source *source, const struct nai_strings *texts,
-                        struct nai_err *err) {
-  NAI_TRY(NAI_NEW(*out, &source->arena, texts->count, err));
-  for (uint32_t i = 0; i < texts->count; i++)
-    NAI_TRY(nai_stats_add_text(&(*out)[i], source, nai_strings_get(texts, i), nai_strings_len(texts, i), err));
+static int number_texts(uint32_t **out, const struct nai_load *load, int part, struct nai_err *err) {
+  struct nai_stats_source *source = load->source;
+  struct nai_strings *texts = &load->texts[part];
+  int64_t text;
+  NAI_TRY(NAI_NEW_UNSET(*out, &source->arena, texts->count, err));
+  if (load->clean[part] && !source->unclean)
+    return nai_strings_take(*out, &source->texts, texts, err);
+  for (uint32_t i = 0; i < texts->count; i++) {
+    NAI_TRY(nai_stats_add_text(&text, source, nai_strings_get(texts, i), nai_strings_len(texts, i), err));
+    (*out)[i] = (uint32_t)text;
+  }
   return NAI_OK;
 }
 
 struct renumbering {
   const struct nai_load *load;
-  int64_t **texts; /* of each part */
+  uint32_t **texts; /* of each part */
 };
 
 static int renumber_part(void *ctx, int number, struct nai_err *err) {
@@ -110,7 +125,7 @@ static int renumber(const struct nai_load *load, struct nai_err *err) {
   struct renumbering r = {.load = load};
   NAI_TRY(NAI_NEW(r.texts, &load->source->arena, (size_t)load->parts, err));
   for (int p = 0; p < load->parts; p++)
-    NAI_TRY(number_texts(&r.texts[p], load->source, &load->texts[p], err));
+    NAI_TRY(number_texts(&r.texts[p], load, p, err));
   return nai_parallel(load->parts, load->parts, renumber_part, &r, err);
 }
 
@@ -163,6 +178,7 @@ int nai_stats_load(struct nai_stats_events *out, struct nai_stats_source *source
   struct nai_load load = {.source = source, .table = table, .names = names, .out = out, .parts = parts};
   *out = (struct nai_stats_events){0};
   NAI_TRY(NAI_NEW(load.texts, &source->arena, (size_t)parts, err));
+  NAI_TRY(NAI_NEW(load.clean, &source->arena, (size_t)parts, err));
   const int rc = load_table(&load, err);
   for (int p = 0; p < parts; p++)
     nai_strings_free(&load.texts[p]);
@@ -170,12 +186,13 @@ int nai_stats_load(struct nai_stats_events *out, struct nai_stats_source *source
 }
 
 int nai_stats_load_blocks(struct nai_stats_source *source, const char *table, const char *const *names,
-                          nai_stats_block_fn *block, void *ctx, int64_t **texts, int parts, struct nai_err *err) {
+                          nai_stats_block_fn *block, void *ctx, uint32_t **texts, int parts, struct nai_err *err) {
   struct nai_load load = {.source = source, .table = table, .names = names, .block = block, .ctx = ctx, .parts = parts};
   NAI_TRY(NAI_NEW(load.texts, &source->arena, (size_t)parts, err));
+  NAI_TRY(NAI_NEW(load.clean, &source->arena, (size_t)parts, err));
   int rc = load_table(&load, err);
   for (int p = 0; p < parts; p++) {
-    rc = rc ? rc : number_texts(&texts[p], source, &load.texts[p], err);
+    rc = rc ? rc : number_texts(&texts[p], &load, p, err);
     nai_strings_free(&load.texts[p]);
   }
   return rc;

@@ -23,6 +23,7 @@ struct nai_load {
   nai_stats_block_fn *block; /* takes the rows, NAI_LOAD_BLOCK at a time; NULL: `out` has room for all */
   void *ctx;
   struct nai_strings *texts; /* of each part: what its cells of texts are numbers of */
+  bool *clean;               /* of each part: none of its texts has to be cleaned */
   struct nai_stats_events *out;
   int parts;            /* at most; a reader makes it fewer, or 0: there are no rows */
   bool filtered;        /* rows are those that the source's filter lets through */

@@ -37,7 +37,7 @@ struct nai_stats_source {
   struct nai_trace *trace;
   struct nai_run *run;        /* rows are read from it; NULL: from the trace */
   bool alone;                 /* there is no trace to read them from instead */
-  bool canonical;             /* names of ranges may lack what PyTorch writes behind them */
+  bool canonical;             /* names are read without what PyTorch writes behind those of ranges */
   struct nai_lookup *strings; /* NULL: the export has none */
   struct nai_stats_filter filter;
   struct nai_arena arena;
@@ -73,7 +73,7 @@ NAI_MUST_CHECK int nai_stats_load(struct nai_stats_events *out, struct nai_stats
 typedef int nai_stats_block_fn(void *ctx, const struct nai_stats_events *block, int part, uint32_t first,
                                struct nai_err *err);
 NAI_MUST_CHECK int nai_stats_load_blocks(struct nai_stats_source *source, const char *table, const char *const *names,
-                                         nai_stats_block_fn *block, void *ctx, int64_t **texts, int parts,
+                                         nai_stats_block_fn *block, void *ctx, uint32_t **texts, int parts,
                                          struct nai_err *err);
 /* The text of an id of StringIds as a number of source->texts; NAI_NO_STRING for no such row. */
 NAI_MUST_CHECK int nai_stats_name(int64_t *text, struct nai_stats_source *source, int64_t id, struct nai_err *err);
@@ -85,6 +85,8 @@ NAI_MUST_CHECK int nai_stats_add_text(int64_t *text, struct nai_stats_source *so
                                       struct nai_err *err);
 NAI_MUST_CHECK int nai_stats_text(int64_t *text, struct nai_stats_source *source, const char *words,
                                   struct nai_err *err);
+/* rank[text]: the place of each text of the source in the order of strcmp. */
+NAI_MUST_CHECK int nai_stats_rank_texts(uint32_t **rank, struct nai_stats_source *source, struct nai_err *err);
 /* A text by its number, NULL for NAI_NO_STRING and NAI_STATS_NULL. */
 static inline const char *nai_stats_text_of(const struct nai_stats_source *source, int64_t text) {
   return text < 0 || text >= source->texts.count ? NULL : nai_strings_get(&source->texts, (uint32_t)text);
@@ -299,7 +301,7 @@ enum { NAI_STATS_KERNEL_MAP, NAI_STATS_NCCL_MAP, NAI_STATS_MPI_MAP };
 /* Numbers of keys, each of `width` numbers, in the order in which they first came. */
 struct nai_stats_keys {
   struct nai_arena *arena;
-  int width;
+  int width, more; /* more: room behind each key, 0 at first */
   int64_t *at;
   uint32_t count, capacity;
   uint32_t *slots; /* number + 1 by hash, 0: free */
@@ -307,20 +309,34 @@ struct nai_stats_keys {
 };
 /* NAI_NO_STRING when out of memory. */
 uint32_t nai_stats_key_find(struct nai_stats_keys *keys, const int64_t *key);
+/* The same of a key that is not there. It is not to be found: a caller who adds keys knows them. */
+uint32_t nai_stats_key_add(struct nai_stats_keys *keys, const int64_t *key);
 static inline const int64_t *nai_stats_key_of(const struct nai_stats_keys *keys, uint32_t number) {
-  return keys->at + (size_t)number * (size_t)keys->width;
+  return keys->at + (size_t)number * (size_t)(keys->width + keys->more);
 }
 
-enum { NAI_STATS_MAX_KEYS = 8 };
-/* A row of most reports. */
+enum { NAI_STATS_MAX_KEYS = 8, NAI_STATS_MORE_KEYS = 2 };
+/* There are hundreds of thousands of them where ranges have numbers: they are small. */
 struct nai_stats_group {
-  struct nai_stats stats;
-  double percent;                  /* of the total of all; NaN where that is none */
-  int64_t key[NAI_STATS_MAX_KEYS]; /* behind those of the group there is room for what else the report shows of it */
-  const char *name;                /* NULL: the key has no text */
-  uint32_t id;                     /* in the order in which groups first came */
+  const struct nai_stats *stats;
+  double percent; /* of the total of all; NaN where that is none */
+  int64_t *key;   /* behind those of the group there is room for two more that the report shows of it */
+  uint32_t keys;  /* those with it */
+  uint32_t id;    /* in the order in which groups first came */
 };
-enum nai_stats_ties { NAI_STATS_BY_KEY, NAI_STATS_BY_NAME, NAI_STATS_BY_COUNT /* then by name */ };
+/* The row of most reports. */
+struct nai_stats_group_row {
+  struct nai_stats stats;
+  double percent;
+  int64_t key[NAI_STATS_MAX_KEYS];
+};
+static inline void nai_stats_fill_group(struct nai_stats_group_row *out, const struct nai_stats_group *group) {
+  out->stats = *group->stats;
+  out->percent = group->percent;
+  memcpy(out->key, group->key, group->keys * sizeof *group->key);
+}
+/* Of equal totals; NAI_STATS_UNORDERED: the caller puts all groups in order. */
+enum nai_stats_ties { NAI_STATS_BY_KEY, NAI_STATS_BY_NAME, NAI_STATS_BY_COUNT /* then by name */, NAI_STATS_UNORDERED };
 struct nai_stats_groups {
   struct nai_stats_keys of;
   uint32_t rows, count, capacity;
@@ -368,12 +384,12 @@ void nai_stats_put_text(struct nai_stats_cell *out, const char *text); /* NULL i
 void nai_stats_show_records(struct nai_stats_rows *rows, const void *records, size_t bytes, uint32_t count,
                             int64_t most);
 /* Of groups: a statistic, a member of struct nai_stats; a key, of source->texts or not. */
-#define NAI_STATS_OF(shows, member) NAI_STATS_##shows(nai_stats_group, stats.member)
+#define NAI_STATS_OF(shows, member) NAI_STATS_##shows(nai_stats_group_row, stats.member)
 #define NAI_STATS_COUNT NAI_STATS_OF(NUMBER, count)
 #define NAI_STATS_TOTAL NAI_STATS_OF(NUMBER, total)
-#define NAI_STATS_KEY(number) NAI_STATS_NUMBER(nai_stats_group, key[number])
-#define NAI_STATS_KEY_WORDS(number) NAI_STATS_WORDS(nai_stats_group, key[number])
-#define NAI_STATS_KEY_NAME(number) NAI_STATS_NAME(nai_stats_group, key[number])
+#define NAI_STATS_KEY(number) NAI_STATS_NUMBER(nai_stats_group_row, key[number])
+#define NAI_STATS_KEY_WORDS(number) NAI_STATS_WORDS(nai_stats_group_row, key[number])
+#define NAI_STATS_KEY_NAME(number) NAI_STATS_NAME(nai_stats_group_row, key[number])
 #define NAI_STATS_QUARTILES_OF(before, unit, shows) \
   {before "Q1", unit, NAI_STATS_OF(shows, p25), true}, { before "Q3", unit, NAI_STATS_OF(shows, p75), true }
 #define NAI_STATS_SPREAD_OF(before)                                     \
@@ -383,7 +399,7 @@ void nai_stats_show_records(struct nai_stats_rows *rows, const void *records, si
       {before "Max", NAI_STATS_TIME, NAI_STATS_OF(NUMBER, max)},        \
       {before "StdDev", NAI_STATS_TIME, NAI_STATS_OF(ROUNDED, stddev)}, \
       NAI_STATS_QUARTILES_OF(before, NAI_STATS_TIME, ROUNDED)
-#define NAI_STATS_PERCENT_OF_ALL NAI_STATS_ROUNDED(nai_stats_group, percent)
+#define NAI_STATS_PERCENT_OF_ALL NAI_STATS_ROUNDED(nai_stats_group_row, percent)
 /* Times, and their statistics; the share of the total and how many of them. */
 #define NAI_STATS_SPREAD NAI_STATS_SPREAD_OF("")
 #define NAI_STATS_SUMS(counted)                                                                           \

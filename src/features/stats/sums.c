@@ -87,23 +87,31 @@ static int find_ids(int64_t **ids, struct nai_stats_source *source, struct nai_e
   return NAI_OK;
 }
 
+struct ids {
+  int64_t *of_text; /* of StringIds */
+  uint32_t count;
+};
+
+static int64_t id_of(const struct ids *ids, int64_t text) {
+  return text >= 0 && text < ids->count ? ids->of_text[text] : INT64_MIN;
+}
+
 /* Equal totals by id of the name, grid and block; no name comes first. */
 static int by_id(const void *left, const void *right, void *ids) {
   const struct nai_stats_group *a = left, *b = right;
-  int64_t one = a->name ? ((const int64_t *)ids)[a->key[KEY_NAME]] : INT64_MIN,
-          other = b->name ? ((const int64_t *)ids)[b->key[KEY_NAME]] : INT64_MIN;
-  int order = NAI_COMPARE({b->stats.total, a->stats.total}, {one, other});
+  int order =
+      NAI_COMPARE({b->stats->total, a->stats->total}, {id_of(ids, a->key[KEY_NAME]), id_of(ids, b->key[KEY_NAME])});
   for (int k = KEY_GRID; k < GRID_KEYS && !order; k++)
     order = NAI_COMPARE({a->key[k], b->key[k]});
   return order;
 }
 
 static int order_by_ids(struct nai_stats_rows *rows, struct nai_stats_groups *groups, struct nai_err *err) {
-  int64_t *ids = NULL;
+  struct ids ids = {.count = rows->source->texts.count};
   NAI_TRY(nai_stats_check_ties(rows, groups, err));
-  NAI_TRY(find_ids(&ids, rows->source, err));
+  NAI_TRY(find_ids(&ids.of_text, rows->source, err));
   if (rows->count)
-    qsort_r(groups->sorted, rows->count, sizeof *groups->sorted, by_id, ids);
+    qsort_r(groups->sorted, rows->count, sizeof *groups->sorted, by_id, &ids);
   return NAI_OK;
 }
 

@@ -101,3 +101,65 @@ int nai_stats_function(int64_t *text, struct nai_stats_source *source, int64_t i
   *text = name->function;
   return NAI_OK;
 }
+
+/* --- their order ------------------------------------------------------------------------------------------------ */
+
+/* Eight bytes of a text, the first the highest; 0 from its end on. */
+static uint64_t word_of(const struct nai_strings *texts, uint32_t text, size_t depth) {
+  const char *at = nai_strings_get(texts, text) + depth;
+  const size_t left = nai_strings_len(texts, text) - depth;
+  uint64_t word = 0;
+  memcpy(&word, at, left < sizeof word ? left : sizeof word);
+  return be64toh(word);
+}
+
+static bool has_end(uint64_t word) {
+  const uint64_t ones = UINT64_C(0x0101010101010101);
+  return ((word - ones) & ~word & ones << 7) != 0;
+}
+
+/* How many bytes all of them begin with; the first `depth` are known. */
+static size_t common_length(const struct nai_strings *texts, const struct nai_key *keys, size_t count, size_t depth) {
+  const char *first = nai_strings_get(texts, keys[0].value);
+  size_t common = strlen(first);
+  for (size_t i = 1; i < count && common > depth; i++) {
+    const char *other = nai_strings_get(texts, keys[i].value);
+    size_t at = depth;
+    while (at < common && other[at] == first[at])
+      at++;
+    common = at;
+  }
+  return common;
+}
+
+/* Word by word: texts that are equal so far, in front of `depth`, are put in order by their next one. What they have in
+ * common is left out, so that no level is in vain. */
+static void order_texts(const struct nai_strings *texts, struct nai_key *keys, struct nai_key *scratch, size_t count,
+                        size_t depth) {
+  depth = common_length(texts, keys, count, depth);
+  for (size_t i = 0; i < count; i++)
+    keys[i].key = word_of(texts, keys[i].value, depth);
+  nai_sort_keys_in(keys, scratch, count);
+  for (size_t first = 0, end; first < count; first = end) {
+    for (end = first + 1; end < count && keys[end].key == keys[first].key;)
+      end++;
+    if (end > first + 1 && !has_end(keys[first].key))
+      order_texts(texts, keys + first, scratch, end - first, depth + sizeof keys->key);
+  }
+}
+
+int nai_stats_rank_texts(uint32_t **rank, struct nai_stats_source *source, struct nai_err *err) {
+  const uint32_t count = source->texts.count;
+  NAI_SCOPED(nai_arena) arena = NAI_ARENA(NULL);
+  struct nai_key *keys, *scratch;
+  NAI_TRY(NAI_NEW(*rank, &source->arena, count, err));
+  NAI_TRY(NAI_NEW_UNSET(keys, &arena, count, err));
+  NAI_TRY(NAI_NEW_UNSET(scratch, &arena, count, err));
+  for (uint32_t text = 0; text < count; text++)
+    keys[text].value = text;
+  if (count)
+    order_texts(&source->texts, keys, scratch, count, 0);
+  for (uint32_t place = 0; place < count; place++)
+    (*rank)[keys[place].value] = place;
+  return NAI_OK;
+}

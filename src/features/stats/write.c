@@ -180,7 +180,7 @@ static void put_delimited_cell(struct writer *w, bool tabs, const struct nai_sta
   make_cell(&cell, w, c, record);
   if (is_number(&cell))
     nai_stats_put_number(w->out, &cell, w->scale[c->unit]);
-  else if (cell.type == NAI_STATS_TEXT && cell.number)
+  else if (cell.type == NAI_STATS_TEXT && cell.number && w->texts)
     nai_buf_put(w->out, w->texts[cell.number - 1].text, w->texts[cell.number - 1].len);
   else
     put_delimited(w, tabs, text_of(w, &cell));
@@ -218,11 +218,13 @@ static void put_delimited_row(struct writer *w, const void *ctx, const void *rec
   nai_buf_putc(w->out, '\n');
 }
 
-/* Texts are quoted once, however many rows have them. */
+/* Texts that many rows have are quoted once. */
 static int print_texts(struct writer *w, bool tabs, struct nai_err *err) {
   struct nai_arena *arena = &w->rows->source->arena;
   const struct nai_strings *texts = &w->rows->source->texts;
   struct printed *printed;
+  if (texts->count > w->rows->count)
+    return NAI_OK;
   NAI_TRY(NAI_NEW(printed, arena, texts->count, err));
   for (uint32_t t = 0; t < texts->count; t++) {
     printed[t] = (struct printed){nai_strings_get(texts, t), nai_strings_len(texts, t)};
