@@ -11,9 +11,11 @@ struct nai_strings {
   size_t bytes_len, bytes_capacity;
   uint64_t *offsets; /* start of text `id`; offsets[count] is bytes_len */
   uint32_t count, capacity;
-  uint32_t *slots; /* open-addressing hash, id + 1, 0 = free; behind it those asked for lately (strings.c) */
+  struct nai_strings_slot {
+    uint32_t id; /* and 1; 0: free */
+    uint32_t hash;
+  } * slots; /* by hash, open addressing; behind them those asked for lately (strings.c) */
   uint32_t slot_mask;
-  uint64_t *hashes;        /* of each text */
   const char *directory;   /* where large dictionaries lie (base/spill_array.h), or NULL; set it before the first text;
                               borrowed */
   struct nai_arena *arena; /* that its memory is from; NULL: its own, for nai_strings_free */
