@@ -728,6 +728,29 @@ class FixedLength(unittest.TestCase):
         self.assertEqual(verdicts(report)["nvtx.whole_run.median"], "noted")
         self.assertNotIn("whole run, median", text)
 
+    def test_what_the_program_calls_its_work(self):
+        """A range that is in every capture as often, around most of what ran, is told where calls of kernels tell nothing. Not judged; and not
+        where its own time is only that of the launching thread, or where it is more often on one side."""
+        def around(share, name="whole"):
+            return (f"INSERT INTO NVTX_EVENTS (start, \"end\", eventType, text, globalTid) SELECT min(start) - 100000, min(start) + "
+                    f"(max(\"end\") - min(start)) * {share}, 59, '{name}', (SELECT max(globalTid) FROM NVTX_EVENTS) FROM CUPTI_ACTIVITY_KIND_KERNEL")
+        others = ["INSERT INTO StringIds SELECT 1000000 + id, value || '_tuned' FROM StringIds",
+                  "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET demangledName = demangledName + 1000000, shortName = shortName + 1000000"]
+
+        def told(*statements):
+            base, new = edited(trace("layers"), around(1.2)), edited(trace("layers"), *others, *statements)
+            report, text, _ = compared([self.without_units(base)], [self.without_units(new)])
+            with contextlib.closing(sqlite3.connect(base)) as db:
+                length, = db.execute("SELECT \"end\" - start FROM NVTX_EVENTS WHERE text = 'whole'").fetchone()
+            return text.splitlines()[0], length / 1e6
+        text, ms = told(around(2.4))
+        found = re.match(r'Range "whole", once in each capture: ([\d.]+) ms -> ([\d.]+) ms \(\+(\d+) %, 1 \+ 1 captures; not judged without steps\)\. Times cannot', text)
+        self.assertTrue(found, text)
+        self.assertAlmostEqual(float(found[1]), ms, delta=0.05)
+        self.assertAlmostEqual(float(found[3]), 100 * (float(found[2]) / float(found[1]) - 1), delta=1)
+        for statements in ((around(0.1),), (around(1.2), around(1.2)), (around(1.2, "another"),)):
+            self.assertRegex(told(*statements)[0], "^Times cannot be compared")
+
     def test_numbered_ranges_are_one(self):
         """Which blocks fit into a capture is chance: none of them is gone or new."""
         blocks = "NVTX_EVENTS SET text = replace(text, 'encoder.block.', 'encoder.block.1') WHERE text LIKE 'encoder.block.%'"

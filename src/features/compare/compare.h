@@ -68,6 +68,13 @@ struct nai_work {
   const char *why;
 };
 
+/* The longest NVTX range that captures have equally often, in which most of the kernel time of both sides was launched,
+ * and which lasts at least half as long as the GPUs are active: what the program itself calls its work. Per capture. */
+struct nai_outer_range {
+  const char *name; /* NULL: there is none */
+  double count, ns[NAI_SIDES];
+};
+
 enum nai_comparison_table {
   NAI_COMPARED_METRICS,
   NAI_COMPARED_VALUES,
@@ -87,10 +94,11 @@ struct nai_comparison {
   struct nai_arena arena; /* all that is made here */
   struct nai_side sides[NAI_SIDES];
   struct nai_compare_options options;
-  bool by_step;              /* sums below are per GPU and steady step */
-  bool by_active;            /* else of active time, not of windows */
-  int64_t unit;              /* else per GPU and repetition of the unit of so many kernels */
-  struct nai_work work;      /* else per GPU and as much work as a run of the base does; factor NaN: per GPU and run */
+  bool by_step;         /* sums below are per GPU and steady step */
+  bool by_active;       /* else of active time, not of windows */
+  int64_t unit;         /* else per GPU and repetition of the unit of so many kernels */
+  struct nai_work work; /* else per GPU and as much work as a run of the base does; factor NaN: per GPU and run */
+  struct nai_outer_range outer;
   double divisor[NAI_SIDES]; /* how many of these the sums are of; 0: none */
   struct nai_check *checks;
   uint32_t check_count, check_capacity;
@@ -135,6 +143,7 @@ int64_t nai_gpu_time(const struct nai_comparison *c, int side, enum nai_gpu_time
 bool nai_gpu_active_is_known(const struct nai_comparison *c);
 /* Of a capture as its report's first line has it: the longest of its GPUs, ns; idle in percent, from GPU to GPU. */
 double nai_gpu_longest(const struct nai_comparison *c, int side, uint32_t capture);
+double nai_gpu_longest_mean(const struct nai_comparison *c, int side); /* over its captures */
 struct nai_gpu_share {
   double low, high; /* infinite without GPUs */
 };

@@ -203,14 +203,6 @@ static void put_headline(const struct nai_document *d, const struct nai_metric_r
   put_worse(d, r);
 }
 
-/* Mean over captures of the longest time of a GPU, ns. */
-static double longest_of(const struct nai_comparison *c, int side) {
-  double sum = 0;
-  for (uint32_t i = 0; i < c->sides[side].count; i++)
-    sum += nai_gpu_longest(c, side, i);
-  return sum / c->sides[side].count;
-}
-
 /* "10": by how many percent a factor is more or less than 1. */
 static void put_percent(struct nai_view *map, const char *key, double factor) {
   double pct = 100 * fabs(factor - 1);
@@ -221,7 +213,7 @@ static void put_percent(struct nai_view *map, const char *key, double factor) {
 static void put_work(struct nai_view *root, const struct nai_comparison *c) {
   const double same = 0.02, least = 0.0005,
                least_times = 2; /* windows that differ by less are of one length; what is shown as 0.0 % */
-  double base = longest_of(c, NAI_BASE), candidate = longest_of(c, NAI_CANDIDATE);
+  double base = nai_gpu_longest_mean(c, NAI_BASE), candidate = nai_gpu_longest_mean(c, NAI_CANDIDATE);
   double longer = candidate / c->work.factor / base;
   struct nai_view *work = nai_view_put_map(root, "work");
   nai_view_put_bool(work, "less", c->work.factor < 1);
@@ -242,6 +234,25 @@ static void put_work(struct nai_view *root, const struct nai_comparison *c) {
   nai_view_put_bool(work, "active", c->by_active);
   nai_view_put_int(work, "base_count", c->sides[NAI_BASE].count);
   nai_view_put_int(work, "new_count", c->sides[NAI_CANDIDATE].count);
+}
+
+/* What the program itself calls its work, where it names it. */
+static void put_outer(struct nai_view *root, const struct nai_comparison *c) {
+  enum { CHARS = 80 };
+  const struct nai_outer_range *range = &c->outer;
+  NAI_SCOPED(nai_buf) name = {0};
+  if (!range->name)
+    return;
+  struct nai_view *outer = nai_view_put_map(root, "outer");
+  nai_text_cut(&name, range->name, strlen(range->name), CHARS);
+  nai_view_put_buf(outer, "name", NAI_TEXT_FOREIGN, &name);
+  nai_view_put_bool(outer, "once", fabs(range->count - 1) <= 0);
+  nai_view_put_real(outer, "count", range->count, 0);
+  nai_document_amount(outer, "base", "ns", range->ns[NAI_BASE], false);
+  nai_document_amount(outer, "new", "ns", range->ns[NAI_CANDIDATE], false);
+  put_difference(outer, "change", "ns", true, 100 * (range->ns[NAI_CANDIDATE] / range->ns[NAI_BASE] - 1));
+  nai_view_put_int(outer, "base_count", c->sides[NAI_BASE].count);
+  nai_view_put_int(outer, "new_count", c->sides[NAI_CANDIDATE].count);
 }
 
 /* A program that failed is named first: what its capture holds may be short for that. */
@@ -268,8 +279,10 @@ void nai_write_verdict(struct nai_buf *out, const struct nai_comparison *c) {
     nai_view_put_text(d.root, "reason", obstacle->reason);
   } else if (head) {
     put_headline(&d, head);
-  } else if (!isnan(c->work.factor)) {
-    put_work(d.root, c);
+  } else {
+    put_outer(d.root, c);
+    if (!isnan(c->work.factor))
+      put_work(d.root, c);
   }
   nai_view_put_trusted(d.root, "why_no_work", c->work.why);
   nai_view_put_trusted(d.root, "advice", nai_steps_advice(c));
@@ -281,9 +294,10 @@ void nai_write_verdict(struct nai_buf *out, const struct nai_comparison *c) {
 /* --- what every format shows ------------------------------------------------------------------ */
 
 static void put_verdict(const struct nai_document *d) {
+  enum { MAX_CHARS = 1000 }; /* sentences, in which a name may be of any length */
   NAI_SCOPED(nai_buf) text = {0};
   nai_write_verdict(&text, d->c);
-  nai_document_text(d, d->root, "verdict", nai_buf_str(&text));
+  put_cut(d->root, "verdict", NAI_TEXT_FOREIGN, nai_buf_str(&text), d->chars ? MAX_CHARS : text.len);
   nai_view_inherit(d->root, &text);
 }
 

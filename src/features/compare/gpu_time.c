@@ -48,6 +48,13 @@ double nai_gpu_longest(const struct nai_comparison *c, int side, uint32_t captur
   return longest;
 }
 
+double nai_gpu_longest_mean(const struct nai_comparison *c, int side) {
+  double sum = 0;
+  for (uint32_t i = 0; i < c->sides[side].count; i++)
+    sum += nai_gpu_longest(c, side, i);
+  return sum / c->sides[side].count;
+}
+
 struct nai_gpu_share nai_gpu_idle_pct(const struct nai_comparison *c, int side, uint32_t capture) {
   const struct nai_table *t = nai_capture_table(&c->sides[side].captures[capture], gpu_schema(c));
   struct nai_gpu_share out = {INFINITY, -INFINITY};

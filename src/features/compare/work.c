@@ -105,6 +105,45 @@ static void decide(struct nai_comparison *c, const struct ratios *r) {
   }
 }
 
+static double sum_of(const struct nai_entries *all, int side) {
+  double sum = 0;
+  for (uint32_t i = 0; i < all->names.count; i++)
+    sum += all->list[i].amount[side];
+  return sum;
+}
+
+static bool is_around_most(const struct nai_entries *ranges, const struct nai_entries *launched,
+                           const struct nai_entries *kernels, uint32_t i, const struct nai_comparison *c) {
+  const double base = calls_of(&ranges->list[i], c, NAI_BASE), candidate = calls_of(&ranges->list[i], c, NAI_CANDIDATE);
+  bool most = base > 0 && fabs(base - candidate) <= 0;
+  for (int s = 0; s < NAI_SIDES; s++)
+    most = most && launched->list[i].amount[s] > least_share * sum_of(kernels, s) &&
+           ranges->list[i].amount[s] / c->sides[s].count > least_share * nai_gpu_longest_mean(c, s);
+  return most;
+}
+
+/* Both tables of ranges have the same names in the same order. */
+static int find_outer(struct nai_comparison *c, const struct nai_entries *ranges, const struct nai_entries *kernels,
+                      struct nai_err *err) {
+  NAI_SCOPED(nai_entries) launched = {.arena = NAI_ARENA(NULL)};
+  NAI_TRY(nai_entries_read(&launched, c, &nai_nvtx_ranges_schema,
+                           (struct nai_entry_columns){NVTX_RANGES_range_name, NVTX_RANGES_attributed_kernel_count,
+                                                      NVTX_RANGES_attributed_kernel_time_ns},
+                           true, err));
+  for (uint32_t i = 0; i < ranges->names.count; i++) {
+    const double *ns = ranges->list[i].amount;
+    if (ns[NAI_BASE] + ns[NAI_CANDIDATE] <= c->outer.ns[NAI_BASE] + c->outer.ns[NAI_CANDIDATE] ||
+        !is_around_most(ranges, &launched, kernels, i, c))
+      continue;
+    c->outer = (struct nai_outer_range){.name = nai_arena_printf(&c->arena, "%s", nai_strings_get(&ranges->names, i)),
+                                        .count = calls_of(&ranges->list[i], c, NAI_BASE),
+                                        .ns = {ns[NAI_BASE], ns[NAI_CANDIDATE]}};
+  }
+  for (int s = 0; s < NAI_SIDES; s++)
+    c->outer.ns[s] /= c->sides[s].count;
+  return nai_arena_check(&c->arena, err);
+}
+
 int nai_work_find(struct nai_comparison *c, struct nai_err *err) {
   NAI_SCOPED(nai_entries) kernels = {.arena = NAI_ARENA(NULL)}, ranges = {.arena = NAI_ARENA(NULL)};
   struct ratios r = {0};
@@ -115,6 +154,7 @@ int nai_work_find(struct nai_comparison *c, struct nai_err *err) {
   NAI_TRY(nai_entries_read(
       &ranges, c, &nai_nvtx_ranges_schema,
       (struct nai_entry_columns){NVTX_RANGES_range_name, NVTX_RANGES_count, NVTX_RANGES_total_time_ns}, true, err));
+  NAI_TRY(find_outer(c, &ranges, &kernels, err));
   if (are_equal(&kernels, c)) {
     c->work = (struct nai_work){1, 1, 1, NULL};
     return NAI_OK;
