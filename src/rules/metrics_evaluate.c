@@ -2,6 +2,7 @@
 #include "base/strings.h"
 #include "rules/evaluation.h"
 #include "rules/metrics_internal.h"
+#include "table/kernel_name.h"
 #include "tables/run_info.h"
 
 enum { MAX_MEMBER = 80 };
@@ -80,9 +81,14 @@ static int spell_apart(char out[MAX_MEMBER], struct run *run, const char *id, co
   return NAI_OK;
 }
 
-/* The same in a title: as the trace spells it, of a long name the beginning. */
-static const char *named(struct run *run, const char *text) {
+/* The same in a title: kernels as everywhere, else as the trace spells it, of a long name the beginning. */
+static const char *named(struct run *run, const char *text, bool is_kernel) {
   size_t n = strlen(text);
+  NAI_SCOPED(nai_buf) kernel = {0};
+  if (is_kernel) {
+    nai_kernel_name_short(&kernel, text, MAX_MEMBER);
+    return nai_arena_printf(&run->arena, "%s", nai_buf_str(&kernel));
+  }
   if (n < MAX_MEMBER)
     return text;
   for (n = MAX_MEMBER - sizeof "..."; ((unsigned char)text[n] & 0xC0) == 0x80;) /* not within a character */
@@ -140,7 +146,7 @@ static int put_member(struct run *run, const struct metric *m, enum basis from, 
     NAI_TRY(spell_apart(member, run, id, text));
   }
   NAI_ADD(METRICS, run->table, .metric = with_member(run, id, member),
-          .title = with_member(run, m->title, named(run, text)), .family = is_family(m) ? id : NULL,
+          .title = with_member(run, m->title, named(run, text, source->of_kernels)), .family = is_family(m) ? id : NULL,
           .unit = nai_unit_name(m->unit), .better = m->better, .kind = kind_of(m, basis), .gate = gate_of(m, basis),
           .value = value / divide, .n = sqlite3_column_int64(statement, METRIC_ROWS),
           .q25 = real_of(statement, METRIC_Q25, source->scale) / divide,

@@ -12,6 +12,7 @@ struct metric_source {
   const struct nai_schema *schema; /* NULL: no such basis */
   struct expression *statement;    /* a row per member, by name: enum metric_column */
   bool each;                       /* a metric for each member of a family */
+  bool of_kernels;                 /* these are names of kernels, which titles shorten */
   double scale;                    /* of one unit of the value, to the base unit */
   enum nai_unit unit;              /* base unit */
 };

@@ -204,12 +204,13 @@ static int statement_compile(const char **out, enum nai_unit *unit, const struct
   return nai_arena_check(&rows->set->arena, err);
 }
 
-static int member_column(const char **out, const struct nai_schema *schema, const struct nai_yaml *doc,
+static int member_column(const char **name, struct metric_source *out, const struct nai_yaml *doc,
                          const struct nai_yaml_node *each, struct nai_err *err) {
   struct nai_display_column member = {0};
-  NAI_TRY(nai_names_column(&member, schema, doc, each, err));
-  *out = schema->columns[member.column].name;
-  return schema->columns[member.column].type != NAI_F64
+  NAI_TRY(nai_names_column(&member, out->schema, doc, each, err));
+  *name = out->schema->columns[member.column].name;
+  out->of_kernels = out->schema->columns[member.column].role == NAI_ROLE_KERNEL_NAME;
+  return out->schema->columns[member.column].type != NAI_F64
            ? NAI_OK
            : nai_yaml_error(doc, each, err, "\"each\" needs a column that holds text or whole numbers");
 }
@@ -231,7 +232,7 @@ int nai_metric_source_compile(struct metric_source *out, struct nai_rule_set *se
     NAI_TRY(nai_condition_compile(&out->statement, &rows, where, err));
   NAI_TRY(aggregate_compile(&out->unit, &rows, map, value, err));
   if (each)
-    NAI_TRY(member_column(&member, out->schema, doc, each, err));
+    NAI_TRY(member_column(&member, out, doc, each, err));
   out->each = each != NULL;
   NAI_TRY(statement_compile(&sql, &out->unit, &rows, map, member, err));
   out->scale = nai_unit_scale(out->unit);
