@@ -29,11 +29,11 @@ static void find_launches(struct nai_encoder *e) {
   mark(e, e->m->graph_api, (uint32_t)e->m->graphs.n);
 }
 
-static void find_span(struct nai_encoder *e) {
+static int find_span(struct nai_encoder *e, struct nai_err *err) {
   bool none = e->m->window_start == e->m->window_end;
   e->origin = none ? INT64_MAX : e->m->window_start;
   e->end = none ? INT64_MIN : e->m->window_end;
-  nai_host_widen(&e->origin, &e->end, e->m);
+  NAI_TRY(nai_host_widen(&e->origin, &e->end, e->m, err));
   if (e->origin > e->end)
     e->origin = e->end = e->m->window_start;
   for (uint32_t i = 0; i < e->items.lane_count; i++) {
@@ -45,6 +45,7 @@ static void find_span(struct nai_encoder *e) {
       e->end = end > e->end ? end : e->end;
     }
   }
+  return NAI_OK;
 }
 
 enum { JSON, EVENTS, BLOCKS };
@@ -134,7 +135,7 @@ static int encode(struct nai_encoder *e, const struct nai_model *m, int halvings
   find_launches(e);
   NAI_TRY(nai_encoder_find_waits(e, err));
   NAI_TRY(nai_items_build(&e->items, m, halvings, what->places, what->place_count, &e->arena, err));
-  find_span(e);
+  NAI_TRY(find_span(e, err));
   if (aggregated) {
     NAI_TRY(nai_encoder_total(e, err));
     nai_encoder_list_names(e);

@@ -172,19 +172,20 @@ static void put_places(struct nai_json *json, const struct nai_model *m) {
 }
 
 static const char *const host_kinds[NAI_HOST_KINDS] = {
-    [NAI_HOST_OVERHEAD] = "overhead", [NAI_HOST_MPI] = "mpi",     [NAI_HOST_OPENACC] = "openacc",
-    [NAI_HOST_OSRT] = "osrt",         [NAI_HOST_SCHED] = "sched", [NAI_HOST_SAMPLE] = "sample"};
+    [NAI_HOST_OVERHEAD] = "overhead", [NAI_HOST_MPI] = "mpi",      [NAI_HOST_OPENACC] = "openacc",
+    [NAI_HOST_OSRT] = "osrt",         [NAI_HOST_FILE] = "file",    [NAI_HOST_FUNCTION] = "host_function",
+    [NAI_HOST_SCHED] = "sched",       [NAI_HOST_SAMPLE] = "sample"};
 
 static void put_host_lanes(struct nai_json *json, const struct nai_host_lanes *host, uint32_t first) {
   for (uint32_t i = 0; i < host->count; i++) {
     const struct nai_host_lane *lane = &host->v[i];
     nai_json_begin_object(json, NAI_JSON_INLINE);
     nai_json_put_text(json, "kind", host_kinds[lane->kind]);
-    nai_json_put_int(json, "gpu", -1);
+    nai_json_put_int(json, "gpu", lane->gpu);
     nai_json_put_int(json, "pid", lane->pid);
     nai_json_put_int(json, "tid", lane->tid);
-    nai_json_put_int(json, "context", -1);
-    nai_json_put_int(json, "stream", -1);
+    nai_json_put_int(json, "context", lane->context);
+    nai_json_put_int(json, "stream", lane->stream);
     nai_json_put_int(json, "first", first);
     nai_json_put_int(json, "count", lane->count);
     nai_json_end(json);

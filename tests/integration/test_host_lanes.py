@@ -33,14 +33,17 @@ class Page:
         self.end = self.origin + data["end_ns"]
         self.bucket = data["host_bucket_ns"]
         self.embedded, self.total = data["embedded_events"], data["total_events"]
-        self.lanes = {}
+        self.lanes, self.streams = {}, {}
         for lane in data["lanes"]:
             at, events = self.origin, []
             for i in range(lane["first"], lane["first"] + lane["count"]):
                 at += columns["start"][i]
                 events.append((at, at + columns["duration"][i], data["names"][columns["name"][i]],
                                columns["count"][i], columns["busy"][i], columns["aux"][i]))
-            self.lanes[lane["kind"], lane["pid"], lane["tid"]] = events
+            if lane["kind"] == "host_function":
+                self.streams[lane["pid"], lane["gpu"], lane["context"], lane["stream"]] = events
+            else:
+                self.lanes[lane["kind"], lane["pid"], lane["tid"]] = events
 
     def of(self, kind):
         return {key[1:]: events for key, events in self.lanes.items() if key[0] == kind}
@@ -149,6 +152,40 @@ class HostLanes(unittest.TestCase):
                     low, high = database.execute(f"SELECT min(start), max(coalesce(end, start)) FROM {table}").fetchone()
                     self.assertTrue(low is None or page.cut(low, high) == (low, high, 0), (table, "the page is as long as these"))
 
+    def test_files(self):
+        kinds = {1: "open", 2: "close", 3: "read", 4: "write", 5: "access", 6: "metadata"}
+        path = trace("files")
+        page, found = Page(support.artifacts(path)), collections.defaultdict(list)
+        report = json.loads((support.artifacts(path) / "report.json").read_text(encoding="utf-8"))["tables"]["file_access"]
+        at = [[column["name"] for column in report["columns"]].index(name) for name in ("pid", "file")]
+        masked = {tuple(row[index] for index in at) for row in report["rows"]}
+        with sqlite3.connect(path) as database:
+            rows = database.execute("SELECT startedAt, endedAt, eventType, processId, threadId, filePath FROM OSRT_FILE_ACCESS_EVENTS JOIN "
+                                    "OSRT_FILE_ACCESS_DESCRIPTORS USING (fileAccessId)").fetchall()
+        data = [row for row in rows if not row[5] or not row[5].startswith(("/proc", "/usr", "/sys", "/dev"))]
+        self.assertEqual(page.cut(min(row[0] for row in data), max(row[1] for row in data))[2], 0, "the page is as long as these")
+        for start, end, kind, pid, tid, _ in rows:
+            shown = page.cut(start, end)
+            if shown:
+                found[pid, tid].append((shown[0], shown[1], kinds[kind], shown[2]))
+        lanes = plain(page.of("file"))
+        self.assertEqual({key: sorted((start, end, name.split()[0], aux) for start, end, name, aux in events) for key, events in lanes.items()},
+                         {key: sorted(events) for key, events in found.items()})
+        names = {(pid, name.split(" ", 1)[1]) for (pid, _), events in lanes.items() for _, _, name, _ in events}
+        self.assertEqual(names & masked, {(pid, file) for pid, file in masked if file})
+
+    def test_host_functions(self):
+        path = trace("host-functions")
+        page, found = Page(support.artifacts(path)), collections.defaultdict(list)
+        with sqlite3.connect(path) as database:
+            named = dict(database.execute("SELECT correlationId, value FROM CUDA_HOST_CALLBACK JOIN StringIds ON id = nameId"))
+            for start, end, pid, gpu, context, stream, correlation, graph in database.execute(
+                    "SELECT start, end, globalPid, deviceId, contextId, streamId, correlationId, graphId FROM "
+                    "CUPTI_ACTIVITY_KIND_GRAPH_HOST_NODE_AND_HOST_LAUNCH"):
+                found[pid >> 24 & 0xFFFFFF, gpu, context, stream].append((start, end, named.get(correlation, "host function"), 0 if graph is None else 4))
+        self.assertTrue(found)
+        self.assertEqual(plain(page.streams), {key: sorted(events) for key, events in found.items()}, "none is cut")
+
     def test_traces_of_others(self):
         paths = [path for name in ("gaussian_osrt_sched_samples", "solver_nvtx_osrt_sched", "jetson_orin")
                  for path in [SHARED / "traces" / "real" / f"{name}.sqlite"] if path.exists()]
@@ -160,7 +197,8 @@ class HostLanes(unittest.TestCase):
 
     def test_a_trace_without_them_has_no_row(self):
         page = Page(support.artifacts(trace("no-nvtx")))
-        self.assertEqual({key[0] for key in page.lanes} & {"osrt", "sched", "sample", "overhead"}, set())
+        self.assertEqual({key[0] for key in page.lanes} & {"osrt", "sched", "sample", "overhead", "file"}, set())
+        self.assertEqual(page.streams, {})
 
     def test_many_become_blocks(self):
         path = fresh_dir() / "many.sqlite"

@@ -157,6 +157,11 @@ export class Model {
     return GPU_KINDS.has(lane.kind);
   }
 
+  /** Whether a lane stands below a GPU: its work, and what its streams run on the host. @param {Lane} lane */
+  isOnGpu(lane) {
+    return lane.gpu >= 0;
+  }
+
   /** Whether a lane tells of a thread what neither CUDA nor NVTX does. @param {Lane} lane */
   isHostLane(lane) {
     return lane.kind in HOST_ROWS;
@@ -359,6 +364,8 @@ export class Model {
         return onStream('Memsets');
       case 'graph':
         return onStream('Graphs');
+      case 'host_function':
+        return onStream('Host functions');
       case 'api':
         return 'CUDA API';
       case 'nvtx_async':

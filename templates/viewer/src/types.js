@@ -65,7 +65,7 @@
  * @property {{id: string, severity: string, text: string, source_table?: string | null}[]} caveats
  * @property {Record<string, Table>} tables
  *
- * @typedef {'kernel' | 'copy' | 'set' | 'graph' | 'nvtx' | 'nvtx_async' | 'api' | 'overhead' | 'mpi' | 'openacc' | 'osrt' | 'sched' | 'sample'} LaneKind
+ * @typedef {'kernel' | 'copy' | 'set' | 'graph' | 'nvtx' | 'nvtx_async' | 'api' | 'overhead' | 'mpi' | 'openacc' | 'osrt' | 'file' | 'host_function' | 'sched' | 'sample'} LaneKind
  *
  * @typedef {object} Lane
  * @property {LaneKind} kind

@@ -111,7 +111,7 @@ function specificFields(view, event, lane) {
     case 'nvtx_async':
       return [['Row in the export', String(corr[event])]];
     default:
-      return [['Recorded', CUT[value] ?? null]];
+      return [['Recorded', CUT[value & 3] || null]];
   }
 }
 
@@ -124,7 +124,7 @@ export function eventDetails(view, event) {
   const { start, duration: durations, count, busy, name: nameIds } = model.events;
   const { clock } = model;
   const lane = model.laneOf(event);
-  const onGpu = model.isGpuLane(lane);
+  const onGpu = model.isOnGpu(lane);
   const many = count[event] > 1;
   const complete = model.completeName(nameIds[event]);
   const { rank, total } = model.rankOfName(event);

@@ -79,7 +79,7 @@ export class Layout {
     this.memory = memoryCharts(model);
     /** @type {Map<number, Projected[]> | null} */
     this.projected = null;
-    const host = model.lanes.filter((lane) => !model.isGpuLane(lane));
+    const host = model.lanes.filter((lane) => !model.isOnGpu(lane));
     this.processes = [...new Set(host.map((lane) => lane.pid))];
     /** @type {Map<number, number[]>}  GPUs that a process works on: it stands behind the last */
     this.gpusOf = new Map();
@@ -143,7 +143,7 @@ export class Layout {
       }
       this.addLaunchCharts(gpu.id);
       this.addSpans(gpu.id, 'c', 'Collectives', 'Pale: waits for the last rank; dark: transfers; gray: not known', collectives.get(gpu.id));
-      const lanes = model.lanes.filter((lane) => model.isGpuLane(lane) && lane.gpu === gpu.id);
+      const lanes = model.lanes.filter((lane) => model.isOnGpu(lane) && lane.gpu === gpu.id);
       const shared = new Set(lanes.map((lane) => lane.pid)).size > 1;
       this.addLanes(lanes, parents, ROW_HEIGHT.gpu, shared);
       this.addProjection(gpu.id);
@@ -295,7 +295,7 @@ export class Layout {
         parents,
         rowHeight,
         height: rows.length * rowHeight + 4,
-        hint: model.isGpuLane(lane)
+        hint: model.isOnGpu(lane)
           ? `${model.laneLabel(lane)}, context ${lane.context}, ${model.processLabel(lane.pid)}`
           : HOST_ROWS[lane.kind]?.hint,
       });

@@ -53,7 +53,7 @@ export function step(view, what, direction) {
 /** What a screen reader says of a selected event. @param {Model} model @param {number} event */
 export function describeEvent(model, event) {
   const lane = model.laneOf(event);
-  const place = model.isGpuLane(lane)
+  const place = model.isOnGpu(lane)
     ? `${model.gpuLabels.get(lane.gpu) ?? 'GPU'}, ${model.laneLabel(lane)}`
     : `${model.threadLabel(lane.pid, lane.tid)}, ${model.laneLabel(lane)}`;
   const { start, duration: durations } = model.events;
