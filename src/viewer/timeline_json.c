@@ -33,9 +33,12 @@ static const char *const kind_names[] = {[NAI_LANE_API] = "api",
                                          [NAI_LANE_NVTX] = "nvtx",
                                          [NAI_LANE_NVTX_ASYNC] = "nvtx_async"};
 
-/* Whether table losses counts what has the name. */
+/* Whether table losses counts what has the name; or graph_savings no further than such a call, by its name alone. */
 static bool is_counted(const struct nai_kernel_classes *classes, const struct nai_page_name *name, int as) {
-  enum { FUSABLE, CASTS, ALLOCATIONS };
+  enum { FUSABLE, CASTS, ALLOCATIONS, BREAKS };
+  if (as == BREAKS)
+    return !name->kernel && !nai_call_fits_graph(name->text) && nai_call_kind_of(name->text) != NAI_CALL_ALLOCATION &&
+           nai_call_class_of(name->text) != NAI_CALL_CLASS_BLOCKING;
   if (as == ALLOCATIONS)
     return !name->kernel && nai_call_kind_of(name->text) == NAI_CALL_ALLOCATION;
   const enum nai_kernel_trait trait = name->kernel ? nai_kernel_classes_trait(classes, name->text) : NAI_TRAIT_RUNTIME;
@@ -43,16 +46,23 @@ static bool is_counted(const struct nai_kernel_classes *classes, const struct na
          (as == FUSABLE && trait == NAI_TRAIT_NONE && nai_kernel_classes_fusable(classes, name->category));
 }
 
-/* Names of kernels that could be fused with their neighbors, of those that only change type or layout, and of calls
- * that allocate or release: as table losses counts them, so that the page can mark them. */
+/* Names of kernels that could be fused with their neighbors, of those that only change type or layout, of calls that
+ * allocate or release, and of others that no graph holds: as tables losses and graph_savings count them, so that the
+ * page can mark them. Lists of none are left out. */
 static int put_counted(struct nai_json *json, const struct nai_encoder *e, struct nai_err *err) {
-  static const char *const keys[] = {"fusable", "casts", "allocations"};
-  for (int k = 0; k < 3; k++) {
-    nai_json_put_array(json, keys[k], NAI_JSON_INLINE);
-    for (uint32_t i = 0; i < e->names.count; i++)
-      if (is_counted(e->m->classes, &e->names.list[i], k))
-        nai_json_int(json, i);
-    nai_json_end(json);
+  static const char *const keys[] = {"fusable", "casts", "allocations", "breaks"};
+  for (int k = 0; k < 4; k++) {
+    bool any = false;
+    for (uint32_t i = 0; i < e->names.count; i++) {
+      if (!is_counted(e->m->classes, &e->names.list[i], k))
+        continue;
+      if (!any)
+        nai_json_put_array(json, keys[k], NAI_JSON_INLINE);
+      nai_json_int(json, i);
+      any = true;
+    }
+    if (any)
+      nai_json_end(json);
   }
   return nai_kernel_classes_check(e->m->classes, err);
 }

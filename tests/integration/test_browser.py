@@ -39,6 +39,13 @@ class Browser(unittest.TestCase):
         path = reference if reference.exists() else trace("training")
         self.check(SOURCE / "tests" / "viewer" / "run.mjs", artifacts(path) / "report.html", only=f"^fixture|^[^:]*$|{DATA}")
 
+    @support.tier("ci")
+    def test_evidence(self):
+        """What counts functions of streams, accesses to files, samples, passes of a sequence, calls of MPI: pages that have them."""
+        pages = [artifacts(trace(name)) / "report.html" for name in ("host-functions", "files", "launch-storm", "mpi-late")]
+        pages += [artifacts(path) / "report.html" for path in (SHARED / "traces" / "real").glob("unified_memory.sqlite")]
+        self.check(SOURCE / "tests" / "viewer" / "run.mjs", *pages, only="^(?!fixture).*evidence that counts")
+
     @support.tier("soak")
     def test_all_of_reports(self):
         for path in [trace("hostile"), *(SHARED / "traces").glob("fsdp_2gpu.sqlite")]:

@@ -6,7 +6,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { accessTests, axeTests, stopTests } from './lib/access-tests.mjs';
-import { evidenceTests } from './lib/evidence-tests.mjs';
+import { countedTests, evidenceTests } from './lib/evidence-tests.mjs';
 import { exportTests } from './lib/export-tests.mjs';
 import { fixtureTests } from './lib/fixture-tests.mjs';
 import { equal, openBrowser, Suite } from './lib/harness.mjs';
@@ -38,6 +38,7 @@ async function reportTests(path, mostTables) {
   await nvtxTests(suite, path, truth);
   await iterationTests(suite, path, truth);
   await consistencyTests(suite, truth);
+  await countedTests(suite, path, truth);
   await stopTests(suite, path);
   await axeTests(suite, path);
 }

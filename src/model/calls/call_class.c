@@ -65,6 +65,25 @@ enum nai_call_class nai_call_class_of(const char *name) {
                                                                : (enum nai_call_class)found->class;
 }
 
+bool nai_call_fits_graph(const char *name) {
+  switch (nai_call_class_of(name)) {
+  case NAI_CALL_CLASS_BLOCKING:
+  case NAI_CALL_CLASS_ALLOCATION:
+  case NAI_CALL_CLASS_FREE:
+  case NAI_CALL_CLASS_ADDRESS:
+  case NAI_CALL_CLASS_LOADING:
+  case NAI_CALL_CLASS_MODULE:
+  case NAI_CALL_CLASS_GRAPH:
+  case NAI_CALL_CLASS_GRAPH_LAUNCH:
+  case NAI_CALL_CLASS_CAPTURE:
+  case NAI_CALL_CLASS_HOST_FUNCTION:
+  case NAI_CALL_CLASS_INTEROP:
+    return false;
+  default:
+    return true;
+  }
+}
+
 enum nai_call_kind nai_call_kind_of(const char *name) {
   switch (nai_call_class_of(name)) {
   case NAI_CALL_CLASS_LAUNCH:

@@ -30,6 +30,9 @@ enum nai_call_class nai_call_class_of(const char *name);
 /* Whether the function is listed. */
 bool nai_call_is_known(const char *name);
 
+/* Whether a CUDA graph can hold what it does, or the call is nothing to a graph. */
+bool nai_call_fits_graph(const char *name);
+
 /* What a call is for, in fewer words. */
 enum nai_call_kind {
   NAI_CALL_OTHER,

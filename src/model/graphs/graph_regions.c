@@ -35,13 +35,6 @@ static int64_t mix(int64_t hash, int64_t value) {
 
 /* --- what ends a stretch ---------------------------------------------------------------------------- */
 
-static bool breaks_by_name(const char *name, enum nai_api_class class) {
-  enum nai_call_class call = nai_call_class_of(name);
-  return class == NAI_API_BLOCKING || class == NAI_API_ALLOCATION || class == NAI_API_MODULE ||
-         call == NAI_CALL_CLASS_GRAPH || call == NAI_CALL_CLASS_GRAPH_LAUNCH || call == NAI_CALL_CLASS_CAPTURE ||
-         call == NAI_CALL_CLASS_HOST_FUNCTION || call == NAI_CALL_CLASS_INTEROP;
-}
-
 /* Copies to the host are read there, those of pageable memory stop the thread. */
 static void mark_copies(struct search *s) {
   enum { TO_HOST = 2, PAGEABLE = 0 };
@@ -69,7 +62,7 @@ static int begin(struct search *s, struct nai_err *err) {
   for (uint32_t i = 0; i < m->apis.n; i++)
     s->first_kernel[i] = s->out->of_api[i] = NAI_NO_ROW;
   for (uint32_t i = 0; i < names->count; i++)
-    s->name_breaks[i] = breaks_by_name(nai_strings_get(names, i), m->api_class[i]);
+    s->name_breaks[i] = !nai_call_fits_graph(nai_strings_get(names, i));
   for (uint32_t k = 0; k < m->kernels.n; k++) {
     uint32_t api = m->kernel_api[k];
     if (api != NAI_NO_ROW && (s->first_kernel[api] == NAI_NO_ROW || precedes(m, k, s->first_kernel[api])))

@@ -12,7 +12,7 @@ import { TablesView } from './tables/view.js';
 import { timelineKeys } from './timeline/keys.js';
 import { toggleFold } from './timeline/rearrange.js';
 import { restoreTimeline } from './timeline/restore.js';
-import { nameOf, showEvidence } from './timeline/show-evidence.js';
+import { canPlace, showEvidence } from './timeline/show-evidence.js';
 import { TimelineView } from './timeline/view.js';
 
 /** @typedef {'overview' | 'timeline' | 'tables' | 'nvtx' | 'iterations'} ViewName */
@@ -98,7 +98,7 @@ export class App {
 
   /** @param {Evidence} evidence */
   canPlace(evidence) {
-    return typeof evidence.start_ns === 'number' || nameOf(this.model, evidence) !== null;
+    return canPlace(this.model, evidence);
   }
 
   /**

@@ -140,6 +140,14 @@ export class Search {
     if (model.aggregated) this.events = null;
   }
 
+  /** The longest event that matches, -1 without one. */
+  longest() {
+    const { count, duration } = this.model.events;
+    let best = -1;
+    for (let i = 0; i < this.model.count; i++) if (count[i] === 1 && (best < 0 || duration[i] > duration[best]) && this.matches(i)) best = i;
+    return best;
+  }
+
   /** What the painter needs, or null when nothing is searched. */
   forFrame() {
     return this.names ? { generation: this.generation, matches: this.matches, only: this.only, gaps: this.counted?.gaps ?? null } : null;

@@ -136,6 +136,7 @@
  * @property {number[]} [fusable]  names of kernels that could be fused with their neighbors
  * @property {number[]} [casts]  those that only change type or layout
  * @property {number[]} [allocations]  names of calls that allocate or release memory
+ * @property {number[]} [breaks]  names of other calls that no graph holds
  * @property {{from: string | null, to: string | null}[]} [memory]  memory of copies and memsets
  * @property {{before: number, gpu: number, place: string}[]} [waits]  rows of launch_waits, as `aux` of their calls numbers them; before: what counts the call, too
  * @property {number[]} [name_count]  events per name, of an aggregated timeline

@@ -4,6 +4,31 @@ import { check, equal, settle, timelineState, WIDE } from './harness.mjs';
 /** Rows of table losses whose events the page can tell. */
 const MARKED = ['unfused', 'casts', 'underfilled', 'small_blocks', 'tiny_copies', 'allocation', 'copies_on_compute_stream', 'repeated_copies', 'round_trips', 'streamed_copies'];
 
+/** Of any report: evidence that counts events. */
+export async function countedTests(suite, path, { report }) {
+  await suite.test('evidence that counts events or gaps marks so many', () =>
+    suite.page(path, {}, async (page) => {
+      let last = null;
+      for (const evidence of report.findings.flatMap((finding) => finding.evidence)) {
+        const [, count, times = '1'] = /(?:^|: |stream \d+, )([\d,]+) (?:kernels?|calls?|gaps?|times|waits?|rounds?|opens|reads|samples of|launches)\b(?: repeat ([\d,]+) times)?/u.exec(evidence.text) ?? [];
+        const known = ['kernels', 'kernel_shape', 'idle_patterns', 'nvtx_ranges', 'gpu_active', 'run_info', 'launch_waits', 'memory_transfers', 'copy_rates', 'autotuning', 'mpi_calls', 'mpi_sizes', 'comm_ops', 'file_access', 'host_functions', 'cpu_threads', 'graph_savings'].includes(evidence.table) || (evidence.table === 'losses' && report.tables.losses.rows[evidence.row].some((cell) => MARKED.includes(cell)));
+        if (!count || !known) continue;
+        const { placed, events, gaps, text } = await page.evaluate((wanted) => {
+          const { app } = globalThis.nsysAi;
+          const placed = app.showEvidence(wanted);
+          const { events, gaps, text } = app.timeline.search;
+          return { placed, events, gaps: Boolean(gaps), text };
+        }, evidence);
+        check(placed, `in the timeline: ${evidence.text}`);
+        const isListed = (report.tables.gpu_idle_gaps?.row_count ?? 0) === 0;
+        if (events !== null && (isListed || !gaps)) equal([events, text.startsWith(`counted:${evidence.table} ${evidence.row}`)], [Number(count.replaceAll(',', '')) * Number(times.replaceAll(',', '')), true], evidence.text);
+        last = text;
+      }
+      if (last) await page.waitForFunction((text) => new URLSearchParams(location.hash.slice(1)).get('q') === text, last); // in the link, a little later
+    }),
+  );
+}
+
 export async function evidenceTests(suite, path, { report, timeline }) {
   await suite.test('a gap tells what the launching thread did', () =>
     suite.page(path, { hash: '#v=timeline&g=0' }, async (page) => {
@@ -17,25 +42,6 @@ export async function evidenceTests(suite, path, { report, timeline }) {
       await page.keyboard.press('m');
       const cell = (name) => table.rows[0][table.columns.findIndex((column) => column.name === name)] - Number(timeline.origin_ns);
       equal((await timelineState(page)).range, [cell('gap_start_ns'), cell('gap_end_ns')], 'M selects its time');
-    }),
-  );
-
-  await suite.test('evidence that counts events or gaps marks so many', () =>
-    suite.page(path, {}, async (page) => {
-      for (const evidence of report.findings.flatMap((finding) => finding.evidence)) {
-        const [, count] = /(?:^|: )([\d,]+) (?:kernels?|calls?|gaps?|times|waits?|rounds?)\b/u.exec(evidence.text) ?? [];
-        const known = ['kernels', 'kernel_shape', 'idle_patterns', 'nvtx_ranges', 'gpu_active', 'run_info', 'launch_waits', 'memory_transfers', 'copy_rates', 'autotuning', 'mpi_calls', 'comm_ops'].includes(evidence.table) || (evidence.table === 'losses' && report.tables.losses.rows[evidence.row].some((cell) => MARKED.includes(cell)));
-        if (!count || !known) continue;
-        const { events, gaps, text } = await page.evaluate((wanted) => {
-          const { app } = globalThis.nsysAi;
-          app.showEvidence(wanted);
-          const { events, gaps, text } = app.timeline.search;
-          return { events, gaps: Boolean(gaps), text };
-        }, evidence);
-        const isListed = (report.tables.gpu_idle_gaps?.row_count ?? 0) === 0;
-        if (events !== null && (isListed || !gaps)) equal([events, text.startsWith(`counted:${evidence.table} ${evidence.row}`)], [Number(count.replaceAll(',', '')), true], evidence.text);
-        equal(await page.evaluate(() => new URLSearchParams(location.hash.slice(1)).get('q')), text, 'in the link');
-      }
     }),
   );
 

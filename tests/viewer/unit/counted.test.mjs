@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { countedOf, countedSearch } from '../../../templates/viewer/src/counted/counted.js';
-import { showEvidence } from '../../../templates/viewer/src/timeline/show-evidence.js';
+import { canPlace, showEvidence } from '../../../templates/viewer/src/timeline/show-evidence.js';
 import { Search } from '../../../templates/viewer/src/search.js';
 import { planModel } from '../lib/plan-model.mjs';
 
@@ -338,4 +338,106 @@ test('calls of MPI by their kind', () => {
   const own = all.filter((event) => model.laneOf(event) === lane && model.nameOf(event) === name);
   const marked = (/** @type {string} */ text) => all.filter(countedOf(model, text).test);
   assert.deepEqual([marked('mpi_sizes 0'), marked('mpi_sizes 1')], [own, []]);
+});
+
+test('accesses to a file, functions of a stream by themselves and in graphs, samples of code that is not optimized', () => {
+  const { model } = planModel();
+  const { events } = model;
+  const all = [...Array(model.count).keys()];
+  const marked = (/** @type {string} */ text) => all.filter(countedOf(model, text).test).map((event) => event - model.laneOf(event).first);
+  const name = (/** @type {string} */ text) => {
+    model.nameIndex.set(text, model.names.length);
+    return model.names.push(text) - 1;
+  };
+  const [files, samples] = model.lanes.filter(({ kind }) => kind === 'api');
+  const functions = model.lanes.find(({ kind }) => kind === 'copy');
+  const [open, read, callback] = [name('open a_#.bin'), name('read a_#.bin'), name('host function')];
+  [files.kind, samples.kind, functions.kind] = ['file', 'sample', 'host_function'];
+  for (let at = 0; at < 3; at++) [events.name[files.first + at], events.name[functions.first + at]] = [at === 1 ? open : read, callback];
+  for (const lane of [files, functions, samples]) for (let at = 0; at < lane.count; at++) events.aux[lane.first + at] = at === 2 ? 5 : 1;
+  const { gpu, pid, context, stream } = functions;
+  const row = (/** @type {string} */ kind, on = stream) => [pid, gpu, context, on, null, kind];
+  Object.assign(model.report.tables, {
+    file_access: table('pid:process file:name', [files.pid, 'a_#.bin'], [files.pid + 1, 'a_#.bin'], [files.pid, 'b']),
+    host_functions: table('pid:process device_id:device context_id:id stream_id:id function:name kind:label', row('stream'), row('graph'), row('stream', stream + 1)),
+    cpu_threads: table('pid:process tid:thread', [samples.pid, samples.tid], [samples.pid, samples.tid + 1]),
+  });
+  assert.deepEqual([0, 1, 2].map((each) => marked(`file_access ${each}`)), [[0, 2], [], []]);
+  assert.deepEqual(marked('file_access 0 open'), [1]);
+  assert.deepEqual([0, 1, 2].map((each) => marked(`host_functions ${each}`)), [[0, 1], [2], []]);
+  assert.deepEqual([0, 1].map((each) => marked(`cpu_threads ${each}`)), [[2], []]);
+  assert.equal(countedSearch('file_access', 0, 'GPU 0: 120 opens of a'), 'counted:file_access 0 open');
+});
+
+test('launches of a sequence in all its passes: between calls that no graph holds, of a short one several in a row', () => {
+  const { model } = planModel({ steps: 12 });
+  const { events, timeline } = model;
+  const lane = model.lanes.filter(({ kind }) => kind === 'api').sort((a, b) => b.count - a.count)[0];
+  const kernels = model.lanes.filter(({ kind }) => kind === 'kernel').sort((a, b) => b.count - a.count)[0];
+  const ids = new Map([...'abcdef'].map((text) => [text, model.names.push(text) - 1]));
+  const [launch, lookUp] = [model.names.push('launch') - 1, model.names.push('getFunction') - 1];
+  timeline.breaks = [lookUp];
+  const script = `${'abcdeW'.repeat(2)}abcdeF${'abcdfW'}abcdW${'a'.repeat(99)}`; // W waits, F breaks by its name
+  assert.ok(lane.count >= script.length && kernels.count >= script.length);
+  events.link.fill(0);
+  for (let at = 0; at < lane.count; at++) {
+    const [call, letter] = [lane.first + at, script[at] ?? 'W'];
+    [events.name[call], events.aux[call]] = [letter === 'F' ? lookUp : launch, letter === 'W' ? 1 : 0];
+    if (!ids.has(letter)) continue;
+    [events.link[kernels.first + at], events.name[kernels.first + at], events.aux[kernels.first + at]] = [call + 1, ids.get(letter), 1];
+  }
+  const absolute = (/** @type {number} */ time) => time + Number(timeline.origin_ns);
+  const row = (/** @type {number} */ at) => [lane.pid, lane.tid, absolute(events.start[lane.first + at])];
+  model.report.tables.graph_savings = table('pid:process tid:thread best_start_ns:start', row(6), row(script.indexOf('a'.repeat(9)) + 32), row(1));
+  const marked = (/** @type {number} */ each) => [...Array(model.count).keys()].filter(countedOf(model, `graph_savings ${each}`).test).map((event) => event - lane.first);
+  const from = (/** @type {number} */ low, /** @type {number} */ high) => [...Array(high - low).keys()].map((at) => low + at);
+  assert.deepEqual(marked(0), [...from(0, 5), ...from(6, 11), ...from(12, 17)]);
+  const long = script.indexOf('a'.repeat(9));
+  assert.deepEqual(marked(1), from(long, long + 96), 'three passes of 32; what is left is part of one');
+  assert.deepEqual(marked(2), [], 'no pass begins there');
+});
+
+test('kernels of a step by their short name, calls that instantiate graphs, a number that two parts add up to', () => {
+  const { model } = planModel();
+  const { events } = model;
+  const all = [...Array(model.count).keys()];
+  const kernel = all.find((event) => model.laneOf(event).kind === 'kernel');
+  const { gpu } = model.laneOf(kernel);
+  const absolute = (/** @type {number} */ time) => time + Number(model.timeline.origin_ns);
+  const same = all.filter((event) => events.name[event] === events.name[kernel] && model.laneOf(event).kind === 'kernel' && model.laneOf(event).gpu === gpu);
+  const call = all.find((event) => model.laneOf(event).kind === 'api');
+  model.names[events.name[call]] = 'cudaGraphInstantiateWithFlags';
+  Object.assign(model.report.tables, {
+    steps: table('device_id:device gpu_start_ns gpu_end_ns', [gpu, absolute(events.start[same[1]]), absolute(events.start[same[3]])]),
+    graph_calls: table('pid:process operation:name', [model.laneOf(call).pid, 'instantiate'], [model.laneOf(call).pid, 'launch']),
+    comm_overlap_cost: table('device_id:device kernel_name:kernel_name', [gpu, model.nameOf(kernel)]),
+  });
+  const text = `step 3: compute 1 ms more than usual; ${model.shortNameOf(kernel)}: 2 kernels instead of 1, 2 ms`;
+  assert.deepEqual(all.filter(countedOf(model, countedSearch('steps', 0, text).slice('counted:'.length)).test), same.slice(1, 3));
+  assert.deepEqual(all.filter(countedOf(model, 'graph_calls 0').test), all.filter((event) => model.laneOf(event).pid === model.laneOf(call).pid && events.name[event] === events.name[call]));
+  assert.equal(countedOf(model, 'graph_calls 1'), null);
+  const search = new Search(model);
+  const view = { model, search, setSearchText: (wanted) => search.set(wanted, false, false), selectEvent() {}, fit() {} };
+  showEvidence(view, { text: `beside (3 times), without (${same.length - 3} times)`, table: 'comm_overlap_cost', row: 0 });
+  assert.equal(search.text, 'counted:comm_overlap_cost 0');
+});
+
+test('what evidence counts has a place without a time or name; it leads to the longest of it', () => {
+  const { model } = planModel();
+  const lane = model.lanes.find(({ kind }) => kind === 'api');
+  lane.kind = 'mpi';
+  const name = model.nameOf(lane.first);
+  model.report.tables.mpi_calls = table('pid:process class:label function:name', [lane.pid, 'p2p', name]);
+  model.report.tables.mpi_sizes = table('pid:process class:label', [lane.pid, 'p2p']);
+  const own = [...Array(model.count).keys()].filter((event) => model.laneOf(event) === lane && model.nameOf(event) === name);
+  const evidence = (/** @type {number} */ count) => ({ text: `most time by size: p2p, ${count} calls of 1 B`, table: 'mpi_sizes', row: 0 });
+  assert.equal(canPlace(model, evidence(own.length)), true);
+  assert.equal(canPlace(model, evidence(own.length + 1)), false, 'another number');
+  const search = new Search(model);
+  let selected = -1;
+  const view = { model, search, setSearchText: (text) => search.set(text, false, false), selectEvent: (event) => { selected = event; }, fit() {} };
+  showEvidence(view, evidence(own.length));
+  const longest = Math.max(...own.map((event) => model.events.duration[event]));
+  assert.ok(own.includes(selected));
+  assert.equal(model.events.duration[selected], longest);
 });

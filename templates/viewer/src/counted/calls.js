@@ -82,9 +82,15 @@ export function messagesOf(model, { pid, class: wanted }) {
   return (/** @type {number} */ event) => model.laneOf(event).kind === 'mpi' && model.laneOf(event).pid === pid && names.has(model.nameOf(event));
 }
 
-/** Waits of a directive, which the page names after its place. @param {Model} model @param {Record<string, Cell>} of */
-export function directiveWaitsOf(model, { pid, file, line }) {
-  return (/** @type {number} */ event) => model.laneOf(event).kind === 'openacc' && model.laneOf(event).pid === pid && model.nameOf(event).endsWith(` at ${file}:${line}`);
+/** Waits of a directive, which the page names after its place; or of all of them. @param {Model} model @param {Record<string, Cell>} of @param {string} part  "all" */
+export function directiveWaitsOf(model, { pid, file, line }, part) {
+  const place = part === 'all' ? '' : ` at ${file}:${line}`;
+  return (/** @type {number} */ event) => model.laneOf(event).kind === 'openacc' && model.laneOf(event).pid === pid && model.nameOf(event).endsWith(place);
+}
+
+/** Calls that instantiate graphs. @param {Model} model @param {Record<string, Cell>} of */
+export function instantiationsOf(model, { pid, operation }) {
+  return operation === 'instantiate' ? (/** @type {number} */ event) => model.laneOf(event).kind === 'api' && model.laneOf(event).pid === pid && model.nameOf(event).includes('GraphInstantiate') : null;
 }
 
 /** Launches of a graph, where it is the only one of its process: the page does not have graphs by their number. @param {Model} model @param {Record<string, Cell>} of */

@@ -27,7 +27,7 @@ function slowCopies(model, copies, expected) {
 }
 
 /** Copies to pageable memory of the host that is likely used for the first time, as table copy_rates finds them. @param {Model} model @param {Cell} gpu */
-function firstCopies(model, gpu) {
+export function firstCopies(model, gpu) {
   const { aux, duration, memory } = model.events;
   const kinds = model.timeline.memory ?? [];
   const classOf = (/** @type {number} */ copy) => Math.floor(Math.log2(aux[copy]));

@@ -1,11 +1,13 @@
 /** @import { Model } from '../model.js' */
 /** @import { Cell, Table } from '../types.js' */
 import { placeColumns } from '../table-schema.js';
-import { directiveWaitsOf, graphLaunchesOf, messagesOf, roundsOf, waitsOf } from './calls.js';
+import { directiveWaitsOf, graphLaunchesOf, instantiationsOf, messagesOf, roundsOf, waitsOf } from './calls.js';
 import { transfersOf } from './copies.js';
 import { gapsOf, gapsOfThread } from './gaps.js';
-import { allKernels, communicationOf, kernelsOf, shapeOf, triedKernels } from './kernels.js';
+import { accessesOf, hostFunctionsOf, samplesOf } from './host.js';
+import { allKernels, communicationOf, kernelsOf, kernelsOfStep, shapeOf, triedKernels } from './kernels.js';
 import { ofLoss } from './losses.js';
+import { sequenceOf } from './sequences.js';
 
 /** The cells of a row by column name. @param {Table} table @param {number} row @returns {Record<string, Cell>} */
 function recordOf(table, row) {
@@ -48,6 +50,12 @@ const FINDERS = {
   mpi_sizes: messagesOf,
   directive_waits: directiveWaitsOf,
   graphs: graphLaunchesOf,
+  graph_calls: instantiationsOf,
+  graph_savings: sequenceOf,
+  host_functions: hostFunctionsOf,
+  file_access: accessesOf,
+  cpu_threads: samplesOf,
+  steps: kernelsOfStep,
   run_info: allKernels,
 };
 
@@ -57,6 +65,10 @@ const PARTS = [
   ['losses', /times out and back/u, 'to the host'],
   ['copy_rates', /of 1 MiB or more/u, 'large'],
   ['copy_rates', /longer than later ones/u, 'first'],
+  ['file_access', /opens of/u, 'open'],
+  ['directive_waits', /at the end of OpenACC/u, 'all'],
+  ['steps', /([^;:]+): [\d,]+ kernels instead of/u, '$1'],
+  ['gpu_active', /cop(?:y|ies) used for the first time/u, 'first copies'],
   ['gpu_active', /in partial last waves/u, 'in partial waves'],
   ['gpu_active', /with local memory/u, 'with local memory'],
   ['gpu_active', /[\d,]+ (kernels in) [\d,]+ calls? of (.+?)(?=,| that |$)/u, '$1 $2'],

@@ -3,6 +3,7 @@
 import { Paths } from '../paths.js';
 import { records } from '../table-schema.js';
 import { activeSpans, isIn } from './active.js';
+import { firstCopies } from './copies.js';
 
 /** Grid and block of a kernel as tables write them. @param {Model} model @param {number} event */
 export function shapeOf(model, event) {
@@ -58,8 +59,19 @@ export function kernelsOf(model, { device_id: gpu }, part) {
   const [, kind, range] = /^(kernels in|ranges) (.+)$/u.exec(part) ?? [];
   if (kind === 'ranges') return (/** @type {number} */ event) => model.laneOf(event).kind === 'nvtx' && model.nameOf(event) === range;
   if (kind) return kernelsIn(model, gpu, range);
+  if (part === 'first copies') return firstCopies(model, gpu);
   if (part === 'in partial waves') return ofShapes(model, gpu, ({ tail_loss_ms: lost }) => Number(lost) > 0);
   return part === 'with local memory' ? ofShapes(model, gpu, ({ local_bytes_per_thread: bytes }) => Number(bytes) > 0) : activeKernels(model, gpu);
+}
+
+/** Kernels of a name that start in a step. @param {Model} model @param {Record<string, Cell>} of @param {string} name  short */
+export function kernelsOfStep(model, { device_id: gpu, gpu_start_ns: start, gpu_end_ns: end }, name) {
+  const [from, to] = [start, end].map((time) => model.clock.relative(Number(time)));
+  return (/** @type {number} */ event) => {
+    const { kind, gpu: own } = model.laneOf(event);
+    const at = model.events.start[event];
+    return kind === 'kernel' && own === gpu && at >= from && at < to && model.shortNameOf(event) === name;
+  };
 }
 
 /** Kernels that were tried: all variants of a family, from the first to the last trial. @param {Model} model @param {Record<string, Cell>} of */

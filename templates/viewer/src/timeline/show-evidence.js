@@ -2,6 +2,7 @@
 /** @import { Model } from '../model.js' */
 /** @import { Evidence } from '../types.js' */
 import { countedSearch } from '../counted/counted.js';
+import { Search } from '../search.js';
 import { placeColumns } from '../table-schema.js';
 
 /** Of a wait that a table gives in µs the last ns may be lost. */
@@ -61,22 +62,42 @@ function kindsOf(model, { table: key, row }, name) {
   return roles.includes('kernel_name') ? ['kernel'] : roles.includes('range_name') ? ['nvtx'] : null;
 }
 
-/** Evidence that counts events: "1,551 kernels", "1 call of", "12 of 733 calls", "17 gaps before", "on the host 8 calls". */
-const COUNTS = /(?:^|[:,;] |\b(?:in|of|host) )(?:([\d,]+) of )?([\d,]+) (?:kernels?|calls?|cop(?:y|ies)|collectives?|gaps?|executions?|waits?|rounds?|times|launches)\b/u;
+/** What evidence counts: "1,551 kernels", "12 of 733 calls", "17 gaps before", "on the host 8 calls", "32 launches repeat 3 times"; "with X (12 times), without (9 times)". */
+const COUNTS =
+  /(?:^|[:,;] |\(|\b(?:in|of|host|that|waits) )(?:([\d,]+) of )?([\d,]+) (?:kernels?|calls?|cop(?:y|ies)|sets?|collectives?|gaps?|executions?|waits?|rounds?|times|launches|instantiations?|opens?|reads?|samples of)\b(?: repeat ([\d,]+) times)?/gu;
+
+/** The numbers of events that evidence gives, and what those add up to. @param {string} text */
+function countsIn(text) {
+  const number = (/** @type {string | undefined} */ digits) => Number(digits?.replaceAll(',', '') ?? 1);
+  const found = [...text.matchAll(COUNTS)].map(([, some, all, times]) => ({ some: some ? [number(some)] : [], all: number(all) * number(times) }));
+  return found.length === 0 ? [] : [...found.flatMap(({ some, all }) => [...some, all]), found.reduce((sum, { all }) => sum + all, 0)];
+}
+
+/** Whether a search for what evidence counts finds just as many. @param {Search} search @param {number[]} counts */
+const isCounted = ({ counted, events }, counts) => counted !== null && (events === null || counts.includes(events));
 
 /** Marks the events that evidence counts, where the page has just as many. @param {TimelineView} view @param {Evidence} evidence */
 function markCounted(view, evidence) {
-  const counts = (COUNTS.exec(evidence.text ?? '') ?? []).slice(1).map((count) => Number(count?.replaceAll(',', '')));
+  const counts = countsIn(evidence.text ?? '');
   if (counts.length === 0 || !evidence.table) return false;
   view.setSearchText(countedSearch(evidence.table, evidence.row ?? -1, evidence.text ?? ''));
-  const { counted, events } = view.search;
-  if (counted && (events === null || counts.includes(events))) return true;
+  if (isCounted(view.search, counts)) return true;
   view.setSearchText('');
   return false;
 }
 
+/** Whether evidence has a place: a time, a name, or events that it counts. @param {Model} model @param {Evidence} evidence */
+export function canPlace(model, evidence) {
+  if (typeof evidence.start_ns === 'number' || nameOf(model, evidence) !== null) return true;
+  const counts = countsIn(evidence.text ?? '');
+  if (counts.length === 0 || !evidence.table) return false;
+  const search = new Search(model);
+  search.set(countedSearch(evidence.table, evidence.row ?? -1, evidence.text ?? ''), false, false);
+  return isCounted(search, counts);
+}
+
 /** The name of events that evidence or its row has, null where the page has none of it. @param {Model} model @param {Evidence} evidence */
-export function nameOf(model, { name, table: key, row }) {
+function nameOf(model, { name, table: key, row }) {
   const table = model.table(key ?? '');
   const names = [name, table?.rows[row ?? -1]?.[placeColumns(table).name]].map(String);
   return names.find((each) => model.nameIndex.has(each)) ?? null;
@@ -95,11 +116,17 @@ export function showEvidence(view, evidence) {
     showTime(view, evidence, from, time(evidence.end_ns) ?? from);
     return;
   }
+  const where = { device: evidence.device_id, pid: evidence.pid, tid: evidence.tid };
+  if (isMarked) {
+    const event = view.search.longest();
+    if (event >= 0) view.selectEvent(event, { zoom: true });
+    else view.fit();
+    return;
+  }
   // A name alone: the longest event that has it, and all of them marked; of a range what it launched, too.
   const name = nameOf(model, evidence) ?? '';
   const kinds = kindsOf(model, evidence, name);
-  if (!isMarked) view.setSearchText(kinds?.[0] === 'nvtx' ? `path:${name}` : name);
-  const where = { device: evidence.device_id, pid: evidence.pid, tid: evidence.tid };
+  view.setSearchText(kinds?.[0] === 'nvtx' ? `path:${name}` : name);
   const event = model.findEvent(name, { ...where, kinds });
   if (event >= 0) view.selectEvent(event, { zoom: true });
   else view.fit();
