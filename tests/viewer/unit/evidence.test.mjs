@@ -22,6 +22,24 @@ test('a name that a kernel and a range have selects what its row is about', () =
   assert.equal(selected('b', 'range_name'), 'nvtx');
 });
 
+test('a time is that of its span, not of an event of the name that begins with it and ends later or earlier', () => {
+  const { model } = planModel();
+  const event = model.lanes.find(({ kind }) => kind === 'nvtx').first;
+  const [start, end] = [model.events.start[event], model.end(event)];
+  const shown = (/** @type {number} */ to, /** @type {number[][]} */ spans = []) => {
+    let found;
+    const track = { spans: { start: spans.map(([from]) => from), end: spans.map(([, until]) => until), from: spans.map(() => 0) }, gpu: 0 };
+    const view = { model, setSearchText() {}, layout: { tracks: [track] }, selectEvent: (selected) => { found = selected; }, showRange: (...range) => { found = range; } };
+    showEvidence(view, { text: '', name: model.nameOf(event), device_id: 0, pid: model.laneOf(event).pid, start_ns: start + Number(model.timeline.origin_ns), end_ns: to + Number(model.timeline.origin_ns) });
+    return found;
+  };
+  assert.equal(shown(end), event);
+  assert.equal(shown(end - 5), event, 'a wait is the first part of its event');
+  assert.deepEqual(shown(end + 5), [start, end + 5], 'it goes on');
+  assert.equal(shown(end, [[start, end]]), event);
+  assert.deepEqual(shown(end - 5, [[start, end - 5]]), [start, end - 5], 'a collective of the same name');
+});
+
 test('GPU time is of kernels, copies and graphs traced as a whole', () => {
   const tables = {
     launch_rates: { columns: [{ name: 'scope' }, { name: 'kernel_time_ms' }], rows: [['gpu', 3], ['all', 5]] },

@@ -32,7 +32,8 @@ function selectGapAt(view, gpu, from, to) {
 }
 
 /**
- * Selects what takes exactly a time, the first of: a gap, the event of the name, a step or collective, any event; else the time.
+ * Selects what takes exactly a time, the first of: a gap, the event of the name, a step or collective, an event that begins with it;
+ * else the time.
  * @param {TimelineView} view @param {Evidence} evidence @param {number} from @param {number} to  ns after the origin
  */
 function showTime(view, evidence, from, to) {
@@ -41,14 +42,15 @@ function showTime(view, evidence, from, to) {
   if (selectGapAt(view, gpu, from, to)) return;
   const where = { device: evidence.device_id, pid: evidence.pid, tid: evidence.tid };
   const named = evidence.name ? model.findEvent(evidence.name, { ...where, start: from }) : -1;
-  const span = spanAt(view, gpu, from, to);
-  if (named >= 0 && model.events.start[named] === from) view.selectEvent(named, { zoom: true });
-  else if (span) view.showRange(...span);
-  else {
-    const event = model.eventOf(from, to, where);
-    if (event >= 0) view.selectEvent(event, { zoom: true });
-    else view.showRange(from, to);
+  const end = named >= 0 && model.events.start[named] === from ? model.end(named) : -1;
+  const span = end === to ? null : spanAt(view, gpu, from, to);
+  if (span) {
+    view.showRange(...span);
+    return;
   }
+  const event = end >= to ? named : model.eventOf(from, to, where);
+  if (event >= 0) view.selectEvent(event, { zoom: true });
+  else view.showRange(from, to);
 }
 
 /**
