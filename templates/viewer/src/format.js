@@ -276,3 +276,6 @@ export function heading(name) {
   const words = name.replace(/_(ns|us|ms|bytes|pct)$/u, '').replace(/^pct_of_/u, 'share_of_').replace(/_/gu, ' ');
   return words.replace(/\b(gpu|cpu|nvtx|cuda|sm)\b/gu, (word) => word.toUpperCase());
 }
+
+/** A name whose numbers count what it names. @param {string} text */
+export const folded = (text) => text.replace(/\d+/gu, '#');

@@ -1,4 +1,5 @@
 /** @import { Model } from './model.js' */
+import { folded } from './format.js';
 
 /**
  * The NVTX path of every event: of a range its own, of a call that of the range around it, of GPU work that of its
@@ -71,9 +72,9 @@ export class Paths {
     }
   }
 
-  /** Which paths contain the wanted one. @param {string} wanted  such as "forward/attention" */
+  /** Which paths contain the wanted one. @param {string} wanted  such as "forward/attention", or "step #" of all numbers */
   matching(wanted) {
     const part = wanted.toLowerCase().replace(/\s*[/>]\s*/gu, '/');
-    return Uint8Array.from(this.texts, (text) => (text.includes(part) ? 1 : 0));
+    return Uint8Array.from(this.texts, (text) => (text.includes(part) || (part.includes('#') && folded(text).includes(part)) ? 1 : 0));
   }
 }

@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { gpuTime } from '../../../templates/viewer/src/highlights.js';
-import { showEvidence } from '../../../templates/viewer/src/timeline/show-evidence.js';
+import { canPlace, showEvidence } from '../../../templates/viewer/src/timeline/show-evidence.js';
+import { Search } from '../../../templates/viewer/src/search.js';
 import { planModel } from '../lib/plan-model.mjs';
 
 test('a name that a kernel and a range have selects what its row is about', () => {
@@ -38,6 +39,23 @@ test('a time is that of its span, not of an event of the name that begins with i
   assert.deepEqual(shown(end + 5), [start, end + 5], 'it goes on');
   assert.equal(shown(end, [[start, end]]), event);
   assert.deepEqual(shown(end - 5, [[start, end - 5]]), [start, end - 5], 'a collective of the same name');
+});
+
+test('a range whose numbers are left out leads to what all of them launched', () => {
+  const { model } = planModel();
+  const range = model.lanes.find(({ kind }) => kind === 'nvtx').first;
+  const id = model.events.name[range];
+  model.names[id] = 'pass 17 of 20';
+  model.report.tables.range_losses = { title: '', description: '', columns: [{ name: 'loss', role: 'name', key: true }, { name: 'range_name', role: 'range_name', key: true }], rows: [['host_code', 'pass # of #'], ['host_code', 'other #']] };
+  const search = new Search(model);
+  const view = { model, search, setSearchText: (text) => search.set(text, false, false), fit() {}, selectEvent() {} };
+  const evidence = (/** @type {number} */ row) => ({ text: '', table: 'range_losses', row, name: 'host_code', device_id: 0 });
+  assert.deepEqual([canPlace(model, evidence(0)), canPlace(model, evidence(1))], [true, false]);
+  showEvidence(view, evidence(0));
+  const events = search.events;
+  search.set('path:pass 17 of 20', false, false);
+  assert.equal(events, search.events);
+  assert.ok(events > 0);
 });
 
 test('GPU time is of kernels, copies and graphs traced as a whole', () => {

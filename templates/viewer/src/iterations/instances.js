@@ -2,7 +2,7 @@
 /** @import { Projected } from '../projection.js' */
 /** @import { Cell, PassesHead } from '../types.js' */
 import { VarintReader } from '../decode.js';
-import { counted } from '../format.js';
+import { counted, folded } from '../format.js';
 import { columnIndex } from '../table-schema.js';
 
 /**
@@ -190,9 +190,6 @@ function unitSources(model) {
     return [{ key: `u${gpu}.${unit}`, label: `${what}, ${counted(Number(length), 'kernel')}`, gpu: Number(gpu), instances: markOutliers(instances) }];
   });
 }
-
-/** A name whose numbers count what it names. @param {string} text */
-export const folded = (text) => text.replace(/\d+/gu, '#');
 
 /** NVTX ranges of one name, as a GPU ran them, those with most time first. @param {Model} model @param {Map<number, Projected[]>} projections @returns {Source[]} */
 function rangeSources(model, projections) {

@@ -5,9 +5,8 @@
 /** @import { Projected } from '../projection.js' */
 /** @import { RangeStats } from './stats.js' */
 import { categoryColor, causeColor, causeName, UTILIZATION_PARTS } from '../colors.js';
-import { bytes, counted, duration, percent } from '../format.js';
+import { bytes, counted, duration, folded, percent } from '../format.js';
 import { worstFirst } from '../gpu-summary.js';
-import { folded } from '../iterations/instances.js';
 import { rowCount } from '../table-schema.js';
 
 /**

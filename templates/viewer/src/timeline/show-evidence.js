@@ -2,6 +2,7 @@
 /** @import { Model } from '../model.js' */
 /** @import { Evidence } from '../types.js' */
 import { countedSearch } from '../counted/counted.js';
+import { folded } from '../format.js';
 import { Search } from '../search.js';
 import { placeColumns } from '../table-schema.js';
 
@@ -98,11 +99,12 @@ export function canPlace(model, evidence) {
   return isCounted(search, counts);
 }
 
-/** The name of events that evidence or its row has, null where the page has none of it. @param {Model} model @param {Evidence} evidence */
+/** The name of events that evidence or its row has, digits perhaps as '#'; null where the page has none of it. @param {Model} model @param {Evidence} evidence */
 function nameOf(model, { name, table: key, row }) {
   const table = model.table(key ?? '');
   const names = [name, table?.rows[row ?? -1]?.[placeColumns(table).name]].map(String);
-  return names.find((each) => model.nameIndex.has(each)) ?? null;
+  const isFolded = (/** @type {string} */ each) => each.includes('#') && model.names.some((other) => folded(other) === each);
+  return names.find((each) => model.nameIndex.has(each)) ?? names.find(isFolded) ?? null;
 }
 
 /**
