@@ -58,6 +58,24 @@ test('a range whose numbers are left out leads to what all of them launched', ()
   assert.ok(events > 0);
 });
 
+test('what lies before or after all that the page has leads to its table', () => {
+  const { model } = planModel();
+  const place = (/** @type {number} */ from, /** @type {number | null} */ to) => {
+    const [start_ns, end_ns] = [from, to].map((time) => time === null ? null : time + Number(model.timeline.origin_ns));
+    return canPlace(model, { text: '', table: 'capture_health', row: 0, start_ns, end_ns });
+  };
+  assert.deepEqual([place(-50, 0), place(model.endNs, model.endNs + 50), place(-1, null)], [false, false, false]);
+  assert.deepEqual([place(-50, 1), place(0, null), place(model.endNs - 1, model.endNs + 50)], [true, true, true]);
+});
+
+test('"and 5 more like it in table kernels" leads to that table', () => {
+  const { model } = planModel();
+  const name = model.nameOf(model.lanes.find(({ kind }) => kind === 'kernel').first);
+  model.report.tables.kernels = { title: '', description: '', columns: [{ name: 'kernel_name', role: 'kernel_name', key: true }], rows: [[name]] };
+  const more = { text: 'and 5 more like it in table kernels', table: 'kernels', row: 0, start_ns: null, name: null, device_id: null, pid: null };
+  assert.deepEqual([canPlace(model, more), canPlace(model, { ...more, name })], [false, true]);
+});
+
 test('GPU time is of kernels, copies and graphs traced as a whole', () => {
   const tables = {
     launch_rates: { columns: [{ name: 'scope' }, { name: 'kernel_time_ms' }], rows: [['gpu', 3], ['all', 5]] },

@@ -89,9 +89,17 @@ function markCounted(view, evidence) {
   return false;
 }
 
+/** Whether a part of the time is on the page, which has neither what a program does before its first call to CUDA nor what after its last work. @param {Model} model @param {number} start @param {number} end  of the session */
+function isOnPage({ clock, startNs, endNs }, start, end) {
+  const [from, to] = [clock.relative(start), clock.relative(end)];
+  return from === to ? startNs <= from && to <= endNs : from < endNs && to > startNs;
+}
+
 /** Whether evidence has a place: a time, a name, or events that it counts. @param {Model} model @param {Evidence} evidence */
 export function canPlace(model, evidence) {
-  if (typeof evidence.start_ns === 'number' || nameOf(model, evidence) !== null) return true;
+  if (typeof evidence.start_ns === 'number') return isOnPage(model, evidence.start_ns, evidence.end_ns ?? evidence.start_ns);
+  const isOfRow = (evidence.name ?? evidence.device_id ?? evidence.pid ?? null) !== null; // not "and 5 more like it in table kernels"
+  if (isOfRow && nameOf(model, evidence) !== null) return true;
   const counts = countsIn(evidence.text ?? '');
   if (counts.length === 0 || !evidence.table) return false;
   const search = new Search(model);
