@@ -335,9 +335,11 @@ test('calls of MPI by their kind', () => {
   const name = model.nameOf(lane.first);
   model.report.tables.mpi_calls = table('pid:process class:label function:name', [lane.pid, 'p2p', name], [lane.pid + 1, 'wait', name]);
   model.report.tables.mpi_sizes = table('pid:process class:label', [lane.pid, 'p2p'], [lane.pid, 'wait']);
+  model.report.tables.mpi_processes = table('pid:process', [lane.pid]);
   const own = all.filter((event) => model.laneOf(event) === lane && model.nameOf(event) === name);
   const marked = (/** @type {string} */ text) => all.filter(countedOf(model, text).test);
   assert.deepEqual([marked('mpi_sizes 0'), marked('mpi_sizes 1')], [own, []]);
+  assert.deepEqual(marked('mpi_processes 0 point to point'), own);
 });
 
 test('accesses to a file, functions of a stream by themselves and in graphs, samples of code that is not optimized', () => {
@@ -440,4 +442,34 @@ test('what evidence counts has a place without a time or name; it leads to the l
   const longest = Math.max(...own.map((event) => model.events.duration[event]));
   assert.ok(own.includes(selected));
   assert.equal(model.events.duration[selected], longest);
+});
+
+test('kernels of collectives by message size, small ones, and those confined to a part of a GPU', () => {
+  const { model } = planModel();
+  const { events, timeline } = model;
+  const all = [...Array(model.count).keys()];
+  const marked = (/** @type {string} */ text) => all.filter(countedOf(model, text).test);
+  const lane = model.lanes.find(({ kind, count }) => kind === 'kernel' && count >= 6);
+  const kernels = [0, 1, 2, 3, 4].map((at) => lane.first + at);
+  const id = model.names.push('nccl') - 1;
+  timeline.name_category[id] = timeline.categories.push('communication') - 1;
+  const config = (/** @type {number} */ blocks) => timeline.configs.push([blocks, 1, 1, 512, 1, 1, 0, 0, 0]);
+  const [few, many] = [config(2), config(3)];
+  kernels.forEach((kernel, at) => ([events.name[kernel], events.aux[kernel]] = [id, at === 3 ? few : many]));
+  const start = (/** @type {number} */ kernel) => events.start[kernel] + Number(timeline.origin_ns);
+  const instance = (/** @type {number} */ at, op = 'AllReduce', bytes = null) => [lane.gpu, op, 'c', start(kernels[at]), bytes];
+  const size = (/** @type {number} */ count) => [lane.gpu, 'c', 'AllReduce', 1 << 20, 2 << 20, count];
+  Object.assign(model.report.tables, {
+    comm_instances: table('device_id:device op:name communicator:label start_ns message_bytes', instance(0, 'AllReduce', 1 << 20), instance(1, 'AllReduce', 2 << 20), instance(2, 'AllGather', 1 << 10), instance(3), instance(4)),
+    comm_sizes: table('device_id:device communicator:label op:name from_bytes:bytes below_bytes kernel_count', size(1), size(2)),
+    gpu_active: table('device_id:device', [lane.gpu]),
+    kernel_shape: table('kernel_name:kernel_name device_id:device grid:label block:label green_context', ['nccl', lane.gpu, '2x1x1', '512x1x1', 4], ['nccl', lane.gpu, '3x1x1', '512x1x1', null]),
+    sm_partitions: table('device_id:device pid:process green_context:label', [lane.gpu, lane.pid, 4], [lane.gpu, lane.pid + 1, 4]),
+  });
+  assert.deepEqual(marked('comm_sizes 0'), [kernels[0]]);
+  assert.deepEqual(marked('gpu_active 0 small collectives'), [kernels[2], kernels[3]], 'by size; else by blocks');
+  assert.deepEqual([marked('sm_partitions 0'), marked('sm_partitions 1')], [[kernels[3]], []]);
+  assert.equal(countedSearch('gpu_active', 0, '11.5 ms of communication in 960 small kernels'), 'counted:gpu_active 0 small collectives');
+  const evidence = (/** @type {number} */ row) => ({ text: 'AllReduce of 1 MiB: 1 GB/s', table: 'comm_sizes', row, name: 'AllReduce' });
+  assert.deepEqual([0, 1].map((row) => canPlace(model, evidence(row))), [true, false], 'as many as the row has');
 });

@@ -72,11 +72,12 @@ export function roundsOf(model, { pid, round_calls: wanted }) {
   return (/** @type {number} */ event) => found.has(event);
 }
 
-/** Calls of MPI of one kind: table mpi_calls knows the kinds of functions. @param {Model} model @param {Record<string, Cell>} of */
-export function messagesOf(model, { pid, class: wanted }) {
+/** Calls of MPI of one kind: table mpi_calls knows the kinds of functions. @param {Model} model @param {Record<string, Cell>} of @param {string} part  "point to point": those that send or receive */
+export function messagesOf(model, { pid, class: kind }, part) {
+  const wanted = part === 'point to point' ? ['p2p', 'post'] : [kind];
   const names = new Set(
     records(model.table('mpi_calls'))
-      .filter((each) => each.pid === pid && each.class === wanted)
+      .filter((each) => each.pid === pid && wanted.includes(String(each.class)))
       .map((each) => each.function),
   );
   return (/** @type {number} */ event) => model.laneOf(event).kind === 'mpi' && model.laneOf(event).pid === pid && names.has(model.nameOf(event));

@@ -5,7 +5,7 @@ import { directiveWaitsOf, graphLaunchesOf, instantiationsOf, messagesOf, rounds
 import { transfersOf } from './copies.js';
 import { gapsOf, gapsOfThread } from './gaps.js';
 import { accessesOf, hostFunctionsOf, samplesOf } from './host.js';
-import { allKernels, communicationOf, kernelsOf, kernelsOfStep, shapeOf, triedKernels } from './kernels.js';
+import { allKernels, communicationOf, kernelsOf, kernelsOfPartition, kernelsOfSize, kernelsOfStep, shapeOf, triedKernels } from './kernels.js';
 import { ofLoss } from './losses.js';
 import { sequenceOf } from './sequences.js';
 
@@ -56,6 +56,9 @@ const FINDERS = {
   file_access: accessesOf,
   cpu_threads: samplesOf,
   steps: kernelsOfStep,
+  comm_sizes: kernelsOfSize,
+  sm_partitions: kernelsOfPartition,
+  mpi_processes: messagesOf,
   run_info: allKernels,
 };
 
@@ -68,6 +71,8 @@ const PARTS = [
   ['file_access', /opens of/u, 'open'],
   ['directive_waits', /at the end of OpenACC/u, 'all'],
   ['steps', /([^;:]+): [\d,]+ kernels instead of/u, '$1'],
+  ['mpi_processes', /sends or receives/u, 'point to point'],
+  ['gpu_active', /small kernels/u, 'small collectives'],
   ['gpu_active', /cop(?:y|ies) used for the first time/u, 'first copies'],
   ['gpu_active', /in partial last waves/u, 'in partial waves'],
   ['gpu_active', /with local memory/u, 'with local memory'],

@@ -35,6 +35,38 @@ export function communicationOf(model, { device_id: gpu, pid }) {
   };
 }
 
+/** Kernels of collectives on a GPU that table comm_instances says it of. @param {Model} model @param {Cell} gpu @param {(instance: Record<string, Cell>) => boolean} isWanted */
+function ofCollectives(model, gpu, isWanted) {
+  const starts = new Set(records(model.table('comm_instances')).filter((each) => each.device_id === gpu && isWanted(each)).map((each) => model.clock.relative(Number(each.start_ns))));
+  return (/** @type {number} */ event) => {
+    const { kind, gpu: own } = model.laneOf(event);
+    return kind === 'kernel' && own === gpu && starts.has(model.events.start[event]) && model.category(model.events.name[event]) === 'communication';
+  };
+}
+
+/** Kernels of one collective with messages of similar size. @param {Model} model @param {Record<string, Cell>} of */
+export function kernelsOfSize(model, { device_id: gpu, communicator, op, from_bytes: from, below_bytes: below }) {
+  return ofCollectives(model, gpu, (each) => each.op === op && each.communicator === communicator && Number(each.message_bytes) >= Number(from) && Number(each.message_bytes) < Number(below));
+}
+
+const [SMALL_BYTES, SMALL_BLOCKS] = [262_144, 2];
+
+/** Kernels with small messages; where sizes are not known, those of few blocks. @param {Model} model @param {Cell} gpu */
+function smallCollectives(model, gpu) {
+  const isSized = ofCollectives(model, gpu, ({ message_bytes: bytes }) => bytes !== null);
+  const isSmall = ofCollectives(model, gpu, ({ message_bytes: bytes }) => Number(bytes) < SMALL_BYTES);
+  return (/** @type {number} */ event) => {
+    const [x, y, z] = model.timeline.configs[model.events.aux[event] - 1] ?? [Infinity, 1, 1];
+    return isSmall(event) && (isSized(event) || x * y * z <= SMALL_BLOCKS);
+  };
+}
+
+/** Kernels confined to a part of a GPU's SMs. @param {Model} model @param {Record<string, Cell>} of */
+export function kernelsOfPartition(model, { device_id: gpu, pid, green_context: context }) {
+  const isOfContext = ofShapes(model, gpu, (shape) => shape.green_context === context);
+  return (/** @type {number} */ event) => isOfContext(event) && model.laneOf(event).pid === pid;
+}
+
 /** Kernels of a GPU that calls of ranges of a name launched. @param {Model} model @param {Cell} gpu @param {string} range */
 function kernelsIn(model, gpu, range) {
   const paths = new Paths(model);
@@ -59,6 +91,7 @@ export function kernelsOf(model, { device_id: gpu }, part) {
   const [, kind, range] = /^(kernels in|ranges) (.+)$/u.exec(part) ?? [];
   if (kind === 'ranges') return (/** @type {number} */ event) => model.laneOf(event).kind === 'nvtx' && model.nameOf(event) === range;
   if (kind) return kernelsIn(model, gpu, range);
+  if (part === 'small collectives') return smallCollectives(model, gpu);
   if (part === 'first copies') return firstCopies(model, gpu);
   if (part === 'in partial waves') return ofShapes(model, gpu, ({ tail_loss_ms: lost }) => Number(lost) > 0);
   return part === 'with local memory' ? ofShapes(model, gpu, ({ local_bytes_per_thread: bytes }) => Number(bytes) > 0) : activeKernels(model, gpu);

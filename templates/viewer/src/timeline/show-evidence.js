@@ -4,7 +4,7 @@
 import { countedSearch } from '../counted/counted.js';
 import { folded } from '../format.js';
 import { Search } from '../search.js';
-import { placeColumns } from '../table-schema.js';
+import { columnIndex, placeColumns } from '../table-schema.js';
 
 /** Of a wait that a table gives in µs the last ns may be lost. */
 const ROUNDED_NS = 1;
@@ -67,7 +67,7 @@ function kindsOf(model, { table: key, row }, name) {
 
 /** What evidence counts: "1,551 kernels", "12 of 733 calls", "17 gaps before", "on the host 8 calls", "32 launches repeat 3 times"; "with X (12 times), without (9 times)". */
 const COUNTS =
-  /(?:^|[:,;] |\(|\b(?:in|of|host|that|waits) )(?:([\d,]+) of )?([\d,]+) (?:kernels?|calls?|cop(?:y|ies)|sets?|collectives?|gaps?|executions?|waits?|rounds?|times|launches|instantiations?|opens?|reads?|samples of)\b(?: repeat ([\d,]+) times)?/gu;
+  /(?:^|[:,;] |\(|\b(?:in|of|host|that|waits|receives) )(?:([\d,]+) of )?([\d,]+) (?:kernels?|small kernels|messages|calls?|cop(?:y|ies)|sets?|collectives?|gaps?|executions?|waits?|rounds?|times|launches|instantiations?|opens?|reads?|samples of)\b(?: repeat ([\d,]+) times)?/gu;
 
 /** The numbers of events that evidence gives, and what those add up to. @param {string} text */
 function countsIn(text) {
@@ -76,14 +76,22 @@ function countsIn(text) {
   return found.length === 0 ? [] : [...found.flatMap(({ some, all }) => [...some, all]), found.reduce((sum, { all }) => sum + all, 0)];
 }
 
+/** The numbers of events that evidence gives, or its row in place of a time; none where it counts nothing. @param {Model} model @param {Evidence} evidence */
+function countsOf(model, { text, table: key, row }) {
+  const table = key ? model.table(key) : null;
+  if (!table) return [];
+  const own = key === 'comm_sizes' ? table.rows[row ?? -1]?.[columnIndex(table, 'kernel_count')] : null;
+  return typeof own === 'number' ? [own] : countsIn(text ?? '');
+}
+
 /** Whether a search for what evidence counts finds just as many. @param {Search} search @param {number[]} counts */
 const isCounted = ({ counted, events }, counts) => counted !== null && (events === null || counts.includes(events));
 
 /** Marks the events that evidence counts, where the page has just as many. @param {TimelineView} view @param {Evidence} evidence */
 function markCounted(view, evidence) {
-  const counts = countsIn(evidence.text ?? '');
-  if (counts.length === 0 || !evidence.table) return false;
-  view.setSearchText(countedSearch(evidence.table, evidence.row ?? -1, evidence.text ?? ''));
+  const counts = countsOf(view.model, evidence);
+  if (counts.length === 0) return false;
+  view.setSearchText(countedSearch(evidence.table ?? '', evidence.row ?? -1, evidence.text ?? ''));
   if (isCounted(view.search, counts)) return true;
   view.setSearchText('');
   return false;
@@ -100,10 +108,10 @@ export function canPlace(model, evidence) {
   if (typeof evidence.start_ns === 'number') return isOnPage(model, evidence.start_ns, evidence.end_ns ?? evidence.start_ns);
   const isOfRow = (evidence.name ?? evidence.device_id ?? evidence.pid ?? null) !== null; // not "and 5 more like it in table kernels"
   if (isOfRow && nameOf(model, evidence) !== null) return true;
-  const counts = countsIn(evidence.text ?? '');
-  if (counts.length === 0 || !evidence.table) return false;
+  const counts = countsOf(model, evidence);
+  if (counts.length === 0) return false;
   const search = new Search(model);
-  search.set(countedSearch(evidence.table, evidence.row ?? -1, evidence.text ?? ''), false, false);
+  search.set(countedSearch(evidence.table ?? '', evidence.row ?? -1, evidence.text ?? ''), false, false);
   return isCounted(search, counts);
 }
 
