@@ -744,7 +744,7 @@ class FixedLength(unittest.TestCase):
                 length, = db.execute("SELECT \"end\" - start FROM NVTX_EVENTS WHERE text = 'whole'").fetchone()
             return text.splitlines()[0], length / 1e6
         text, ms = told(around(2.4))
-        found = re.match(r'Range "whole", once in each capture: ([\d.]+) ms -> ([\d.]+) ms \(\+(\d+) %, 1 \+ 1 captures; not judged without steps\)\. Times cannot', text)
+        found = re.match(r'Range "whole", once in each capture: ([\d.]+) ms -> ([\d.]+) ms \(\+(\d+) %, 1 \+ 1 captures; not judged without steps\)\. Other times cannot', text)
         self.assertTrue(found, text)
         self.assertAlmostEqual(float(found[1]), ms, delta=0.05)
         self.assertAlmostEqual(float(found[3]), 100 * (float(found[2]) / float(found[1]) - 1), delta=1)
