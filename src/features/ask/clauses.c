@@ -1,4 +1,4 @@
-/* Two questions in one: "how many addmm calls and which kernels do they launch". */
+/* Two questions in one: "how many addmm calls and which kernels do they launch"; and what is only told beside one. */
 #include "features/ask/numbers.h"
 #include "features/ask/relation_reading.h"
 
@@ -6,6 +6,10 @@
 
 static const char openers[] = "how which what whats when where who why is are was were does do did has have can should";
 static const char wh[] = "how which what when where who why"; /* these begin a question behind anything */
+static const char asks[] =
+    "would could will any compare show list tell give top"; /* begin a question, too, but no second */
+/* Words of what somebody tells: "it should take 60 ms", "looks like a small CNN". */
+static const char tells[] = "i im ive we it its they that there theres looks look seems seem should supposed";
 static const char pronouns[] = "they it them those these that";
 
 /* Whether a text begins with a word of a list; *len: of that word. */
@@ -42,22 +46,55 @@ static const char *find_second(size_t *first_len, const char *text) {
   return NULL;
 }
 
+static bool has_word(const char *text, const char *word) {
+  for (size_t len; *text; text += len + strspn(text + len, " ,?'")) {
+    len = strcspn(text, " ,?'");
+    if (len == strlen(word) && strncasecmp(text, word, len) == 0)
+      return true;
+  }
+  return false;
+}
+
+/* Of several things the one that has a name. */
+static void keep_named(struct nai_thing *things, size_t *count) {
+  size_t named = 0, at = 0;
+  for (size_t t = 0; t < *count; t++)
+    if (things[t].names) {
+      at = t;
+      named++;
+    }
+  if (named != 1)
+    return;
+  things[0] = things[at];
+  *count = 1;
+}
+
 /* What the first question is about, with all that it says of that: "addmm calls on GPU 0"; NULL: it is about several
  * things, none, or one of many ("the longest copy"), and then it cannot be said again. */
 static int find_subject(const char **subject, size_t *things_named, const struct nai_asking *asking,
-                        struct nai_question *q, struct nai_err *err) {
+                        struct nai_question *q, bool it, struct nai_err *err) {
   static const char one_of_many[] = "longest slowest biggest largest worst shortest fastest smallest most least best "
                                     "first second third last max maximum min minimum top highest lowest";
+  static const char verbs[] = "ran run runs launch launches launched take takes took"; /* "kernels ran" */
+  static const char quantities[] = "many much long often per total average number there";
   struct nai_thing things[NAI_RELATION_MAX_THINGS];
   NAI_SCOPED(nai_buf) words = {0};
   size_t count;
   *subject = NULL;
   NAI_TRY(nai_things_find(things, &count, asking, q, nai_says_something, err));
   *things_named = count;
+  if (count > 1 && it) /* "how many blocks does X launch with, does it fill the GPU" */
+    keep_named(things, &count);
   for (size_t i = 0; i < q->count; i++)
     if (count != 1 || nai_word_is_of(one_of_many, q->words[i].text))
       return NAI_OK;
-  for (size_t i = things[0].first; i < q->count; i++)
+  size_t from = things[0].first, to = things[0].behind; /* "small kernels" */
+  while (from && !q->words[from - 1].ignored && !q->words[from - 1].of_gpu &&
+         !nai_word_is_of(quantities, q->words[from - 1].text) && !nai_word_is_of(openers, q->words[from - 1].text))
+    from--;
+  if (to < q->count && !nai_word_is_of(verbs, q->words[to].text))
+    to = q->count;
+  for (size_t i = from; i < to; i++)
     nai_buf_printf(&words, q->words[i].quoted ? "%s\"%s\"" : "%s%s", words.len ? " " : "", q->words[i].typed);
   NAI_TRY(nai_buf_check(&words, err));
   *subject = nai_answer_text(asking, &words);
@@ -71,7 +108,8 @@ static int replace_pronoun(const char **out, const struct nai_asking *asking, co
   bool replaced = false;
   for (const char *at = text; *at;) {
     size_t len = strcspn(at, " ,?"), behind = len + strspn(at + len, " ,?");
-    const bool is = !replaced && len && nai_word_place(pronouns, at, len);
+    const bool each = len == 4 && strncasecmp(at, "each take", strlen("each take")) == 0, /* "how long did each take" */
+        is = !replaced && len && (each || nai_word_place(pronouns, at, len));
     nai_buf_put(&line, is ? subject : at, is ? strlen(subject) : len);
     nai_buf_puts(&line, " ");
     replaced |= is;
@@ -82,9 +120,9 @@ static int replace_pronoun(const char **out, const struct nai_asking *asking, co
   return NAI_OK;
 }
 
-int nai_clauses_split(struct nai_clauses *out, const struct nai_asking *asking, const char *question,
+int nai_clauses_split(struct nai_clauses *out, const struct nai_asking *asking, const char *question, bool answered,
                       struct nai_err *err) {
-  enum { ENOUGH = 4 }; /* "which GPU is this", but "how much memory" is of what was asked before */
+  enum { ENOUGH = 4, LONG = 6 }; /* "which GPU is this", but "how much memory" is of what was asked before */
   struct nai_thing things[NAI_RELATION_MAX_THINGS];
   struct nai_question *q;
   const char *subject;
@@ -95,19 +133,62 @@ int nai_clauses_split(struct nai_clauses *out, const struct nai_asking *asking, 
   const char *first = nai_arena_printf(asking->arena, "%.*s", (int)len, question);
   NAI_TRY(NAI_NEW(q, asking->arena, 1, err));
   nai_question_read(q, asking->intents, first);
-  NAI_TRY(find_subject(&subject, &count, asking, q, err));
+  nai_question_take_spelling(q, asking->intents);
+  NAI_TRY(find_subject(&subject, &count, asking, q, !answered && has_word(out->asked, "it"), err));
+  /* "how long is the capture, is it CPU bound" */
   const bool program =
-      !count && strncasecmp(out->asked, "is it ", 6) == 0; /* "how long is the capture, is it CPU bound" */
+      !count && (strncasecmp(out->asked, "is it ", 6) == 0 || (!answered && has_word(out->asked, "it")));
   NAI_TRY(replace_pronoun(&out->second, asking, out->asked, subject ? subject : program ? "it" : "", err));
   subject = program ? "it" : subject;
   if (!out->second) {
     nai_question_read(q, asking->intents, out->asked);
     NAI_TRY(nai_things_find(things, &count, asking, q, nai_says_something, err));
-    const bool alone = count || (!subject && q->count >= ENOUGH);
+    const bool alone = count || q->count >= (subject ? LONG : ENOUGH);
     out->second = alone ? out->asked : nai_arena_printf(asking->arena, "%s of %s", out->asked, subject ? subject : "");
     subject = alone ? "" : subject;
   }
   out->first = first;
   out->second = subject ? out->second : NULL;
   return nai_arena_check(asking->arena, err);
+}
+
+/* The end of the sentence that begins here: its mark, or that of what is told behind a dash. */
+static const char *sentence_end(const char *text) {
+  for (const char *at = text; *at; at++)
+    if ((strchr("?.!;", *at) && (at[1] == ' ' || !at[1])) || strncmp(at, " - ", 3) == 0)
+      return at;
+  return text + strlen(text);
+}
+
+static bool is_told(const char *text, const char *end) {
+  size_t len;
+  bool tells_it = false;
+  if (*end == '?' || begins_with(&len, text, openers) || begins_with(&len, text, asks))
+    return false;
+  for (const char *at = text; at < end; at += len + strspn(at + len, " ,'")) {
+    len = strcspn(at, " ,?'.!");
+    tells_it |= len && nai_word_place(tells, at, len);
+    len += !len;
+  }
+  return tells_it;
+}
+
+void nai_clauses_drop_told(const char **asked, const char **told, const char *question, struct nai_arena *arena) {
+  NAI_SCOPED(nai_buf) rest = {0};
+  NAI_SCOPED(nai_buf) dropped = {0};
+  for (const char *at = question, *end; *at; at = end + strspn(end, " -?.!;")) {
+    end = sentence_end(at);
+    static const char instead[] = "i mean ";
+    if (strncasecmp(at, instead, strlen(instead)) == 0) {
+      nai_buf_puts(&dropped, nai_buf_str(&rest));
+      nai_buf_clear(&rest);
+      at += strlen(instead);
+    }
+    struct nai_buf *into = is_told(at, end) ? &dropped : &rest;
+    nai_buf_printf(into, "%s%.*s", into->len ? "? " : "", (int)(end - at), at);
+  }
+  const bool both = rest.len && dropped.len && !strpbrk(question, "\"`");
+  *asked = both ? nai_arena_printf(arena, "%s", nai_buf_str(&rest)) : question;
+  *told = both ? nai_arena_printf(arena, "%s", nai_buf_str(&dropped)) : NULL;
+  arena->oom |= rest.oom || dropped.oom;
 }

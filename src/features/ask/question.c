@@ -363,6 +363,15 @@ static int ask_each(size_t *parts, struct asked each[2], struct nai_clauses *cla
   if (*parts && clauses->second) {
     out->intent = NULL;
     NAI_TRY(ask_one(&each[1], clauses->second, err));
+    if (!is_answered(&each[1]) && strncasecmp(clauses->asked, "which ", strlen("which ")) == 0) { /* "and which GPU" */
+      *out = first;
+      out->intent = NULL;
+      each[1] = (struct asked){.asking = each[0].asking};
+      each[1].asking.name = "";
+      each[1].asking.other_count = 0;
+      each[1].asking.partly = false;
+      NAI_TRY(ask_one(&each[1], clauses->asked, err));
+    }
     *parts += is_answered(&each[1]);
   }
   if (*parts == 1)
@@ -378,17 +387,17 @@ static int ask_each(size_t *parts, struct asked each[2], struct nai_clauses *cla
   return NAI_OK;
 }
 
-int nai_question_ask(struct nai_answer *out, const struct nai_intents *intents, struct nai_run *run,
-                     const char *question, const char *source, struct nai_arena *arena, struct nai_err *err) {
-  const struct asked fresh = {
-      .asking = {.answer = out, .arena = arena, .intents = intents, .run = run, .source = source, .name = ""}};
+/* *all: each word of it is answered. */
+static int ask_all(bool *all, const struct asked *asks, const char *question, struct nai_err *err) {
+  const struct asked fresh = *asks;
+  struct nai_answer *out = fresh.asking.answer;
   struct asked whole = fresh, each[2] = {fresh, fresh};
   struct nai_clauses clauses = {0};
   size_t parts = 0;
   *out = (struct nai_answer){0};
   NAI_TRY(ask_one(&whole, question, err));
   if (!whole.choice.related) {
-    NAI_TRY(nai_clauses_split(&clauses, &whole.asking, question, err));
+    NAI_TRY(nai_clauses_split(&clauses, &whole.asking, question, is_answered(&whole), err));
     NAI_TRY(ask_each(&parts, each, &clauses, is_answered(&whole), err));
   }
   for (size_t i = 0; i < parts; i++)
@@ -397,11 +406,29 @@ int nai_question_ask(struct nai_answer *out, const struct nai_intents *intents, 
     NAI_TRY(conclude(&whole, err));
   if (clauses.asked && out->intent && parts < 2 && !is_told(out, &clauses))
     nai_answer_say(&whole.asking, parts ? &out->said : &out->limits, NULL,
-                   nai_arena_printf(arena, parts ? "No answer to \"%s\"." : "\"%s\" may need a question of its own.",
+                   nai_arena_printf(fresh.asking.arena,
+                                    parts ? "No answer to \"%s\"." : "\"%s\" may need a question of its own.",
                                     clauses.asked));
   if (out->intent)
     NAI_TRY(nai_caveats_add(&whole.asking, err));
   else if (!whole.choice.nothing)
     say_examples(&whole.asking);
-  return nai_arena_check(arena, err);
+  *all = parts ? parts == 2 || !clauses.asked : is_answered(&whole);
+  return nai_arena_check(fresh.asking.arena, err);
+}
+
+int nai_question_ask(struct nai_answer *out, const struct nai_intents *intents, struct nai_run *run,
+                     const char *question, const char *source, struct nai_arena *arena, struct nai_err *err) {
+  const struct asked fresh = {
+      .asking = {.answer = out, .arena = arena, .intents = intents, .run = run, .source = source, .name = ""}};
+  const char *asked, *told;
+  bool all;
+  nai_clauses_drop_told(&asked, &told, question, arena);
+  NAI_TRY(ask_all(&all, &fresh, asked, err));
+  if (told && all)
+    nai_answer_say(&fresh.asking, &out->limits, NULL,
+                   nai_arena_printf(arena, "What \"%s\" says is not looked at.", told));
+  if (!told || all)
+    return nai_arena_check(arena, err);
+  return ask_all(&all, &fresh, question, err);
 }

@@ -154,13 +154,17 @@ NAI_MUST_CHECK int nai_relation_read(struct nai_relation *out, const struct nai_
 
 /* --- clauses.c ---------------------------------------------------------------------------------------------------- */
 
-/* Of two questions in one: each so that it can be asked alone, and the second as it was asked. */
+/* Of two questions in one: each so that it can be asked alone, and the second as it was asked. `answered`: both are, as
+ * one. */
 struct nai_clauses {
   const char *first, *second; /* NULL: it cannot */
   const char *asked;          /* NULL: there is one question only */
 };
 NAI_MUST_CHECK int nai_clauses_split(struct nai_clauses *out, const struct nai_asking *asking, const char *question,
-                                     struct nai_err *err);
+                                     bool answered, struct nai_err *err);
+/* What is asked without what is only told beside it, "do we have all-gathers? it is supposed to be FSDP"; *told: NULL,
+ * there is nothing of the kind. */
+void nai_clauses_drop_told(const char **asked, const char **told, const char *question, struct nai_arena *arena);
 
 /* --- relation.c --------------------------------------------------------------------------------------------------- */
 

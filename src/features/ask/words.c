@@ -254,12 +254,21 @@ static void mark_list(struct nai_question *q, const struct nai_intents *intents,
     q->words[i].known |= marks.at[i];
 }
 
-/* "why does it take 37 seconds": the number tells what was seen, not what is asked. */
-static void ignore_told_numbers(struct nai_question *q) {
+/* "why does it take 37 seconds when the GPU does nothing a quarter of the time": numbers and the word that binds what
+ * is told of them tell what was seen, not what is asked. */
+static void ignore_what_is_told(struct nai_question *q) {
   bool told = false;
   for (size_t i = 0; i < q->count; i++)
     told |= strcmp(q->words[i].text, "why") == 0 ||
             (i && strcmp(q->words[i].text, "on") == 0 && strcmp(q->words[i - 1].text, "going") == 0);
+  for (size_t i = 1; i < q->count && told; i++) {
+    const char *word = q->words[i].text, *before = q->words[i - 1].text;
+    const bool part = nai_word_is_of("quarter third half", word) && i + 1 < q->count &&
+                      nai_word_is_of("of the", q->words[i + 1].text);
+    const bool one = nai_word_is_of("second minute", word) && nai_word_is_of("a one", before);
+    if (part || one || nai_word_is_of("when though although despite", word))
+      q->words[i].ignored = q->words[i].known = true;
+  }
   for (size_t i = 0; i < q->count && told && q->least_ns == INT64_MIN && q->most_ns == INT64_MIN && q->time_count < 2;
        i++)
     if (isdigit((unsigned char)q->words[i].text[0]) && i + 1 < q->count && nai_number_is_unit(q->words[i + 1].text)) {
@@ -285,7 +294,7 @@ static void ignore_counts_of_gpus(struct nai_question *q) {
 
 /* Words that cannot change what is asked. */
 static void mark_ignored(struct nai_question *q, const struct nai_intents *intents) {
-  ignore_told_numbers(q);
+  ignore_what_is_told(q);
   ignore_counts_of_gpus(q);
   for (size_t d = 0; d < intents->doc_count; d++) {
     const struct nai_yaml *doc = intents->docs[d];
