@@ -30,6 +30,31 @@ static int leave_out(struct nai_answering *a, const char *names, struct nai_err 
   return nai_arena_check(arena, err);
 }
 
+static bool is_same(const struct nai_thing_event *a, const struct nai_thing_event *b) {
+  return a->start == b->start && a->gpu == b->gpu && a->stream == b->stream;
+}
+
+/* "gemm or trsm": kernels of a kind are compared to those of a name without the latter. */
+static void leave_out_named(struct nai_answering *a) {
+  const int kind = a->r->things[0].names != NULL;
+  struct nai_thing_events *events = &a->events[kind];
+  const struct nai_thing_events *named = &a->events[!kind];
+  uint32_t kept = 0, at = 0;
+  if (a->r->things[kind].names || !a->r->things[!kind].names || nai_thing_is_plain(&a->r->things[kind]))
+    return;
+  for (uint32_t i = 0; i < events->count; i++) {
+    while (at < named->count && named->at[at].start < events->at[i].start)
+      at++;
+    uint32_t same = at;
+    while (same < named->count && named->at[same].start == events->at[i].start &&
+           !is_same(&named->at[same], &events->at[i]))
+      same++;
+    if (same == named->count || !is_same(&named->at[same], &events->at[i]))
+      events->at[kept++] = events->at[i];
+  }
+  events->count = kept;
+}
+
 /* Migrations are copies, too, where there are no others. */
 static int load(struct nai_thing_events *events, struct nai_thing *thing, const struct nai_answering *a,
                 struct nai_err *err) {
@@ -69,6 +94,8 @@ static int answer(bool *answered, struct nai_answering *a, struct nai_err *err) 
     NAI_TRY(load(&a->events[i], &a->r->things[i], a, err));
   if (a->r->count == 2 && a->r->without)
     NAI_TRY(leave_out(a, a->r->without, err));
+  if (a->r->kind == NAI_RELATION_COMPARE)
+    leave_out_named(a);
   for (size_t i = 0; i < a->r->count && i < 2; i++) /* the trace has none */
     if (!a->events[i].count && (a->r->things[i].kind == NAI_THING_STEPS ||
                                 a->r->things[i].kind == NAI_THING_MIGRATIONS || (i && a->r->kind == NAI_RELATION_PER)))
@@ -103,7 +130,10 @@ static bool is_strong(const struct nai_relation *r) {
              of_all = r->kind == NAI_RELATION_SHARE && r->things[1].kind == NAI_THING_OPERATIONS,
              work_in = r->kind == NAI_RELATION_INSIDE && r->things[0].kind == NAI_THING_OPERATIONS;
   const bool nth = r->kind == NAI_RELATION_NTH && (r->nth[0] > 1 || r->nth[1]) && (r->statistic || r->compares);
-  if (ways || moved || of_all || work_in || nth || r->pair || r->things[0].joined)
+  const bool kinds = r->kind == NAI_RELATION_COMPARE && r->statistic == NAI_STATISTIC_TOTAL &&
+                     r->things[0].kind <= NAI_THING_MEMSETS && r->things[1].kind <= NAI_THING_MEMSETS &&
+                     (r->things[0].kind != r->things[1].kind || r->things[1].names);
+  if (kinds || ways || moved || of_all || work_in || nth || r->pair || r->things[0].joined)
     return true;
   return named && ((r->count == 2 && r->kind != NAI_RELATION_INSIDE) || r->kind >= NAI_RELATION_BETWEEN ||
                    r->statistic == NAI_STATISTIC_SPREAD);

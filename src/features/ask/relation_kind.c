@@ -167,28 +167,30 @@ static enum nai_relation_kind read_inside(struct nai_relation *out, const struct
   return NAI_RELATION_INSIDE;
 }
 
-/* "X and Y", "X vs Y": not "of X in Y". */
+/* "X and Y", "X vs Y", "is X or Y faster": not "of X in Y". */
 static bool are_together(const struct nai_relation *of, const struct nai_reading *r) {
   const size_t first = of->things[0].behind, behind = of->things[1].first;
   static const enum nai_says beside[] = {SAYS_AVERAGE, SAYS_MEDIAN, SAYS_TOTAL,  SAYS_LONGEST, SAYS_SHORTEST,
                                          SAYS_OR,      SAYS_AND,    SAYS_SLOWER, SAYS_FASTER,  SAYS_NOTHING,
                                          SAYS_REST,    SAYS_SHARE,  SAYS_MORE,   SAYS_FEWER,   SAYS_TIME,
                                          SAYS_HOST,    SAYS_ON_GPU};
+  bool either = false;
   for (size_t i = first; i < behind; i++) {
+    either |= compares(r) && strcmp(r->q->words[i].text, "or") == 0;
     bool is = r->q->words[i].ignored || r->of_thing[i] || isdigit((unsigned char)r->q->words[i].text[0]); /* "2x" */
     for (size_t s = 0; s < sizeof beside / sizeof *beside; s++)
       is |= r->at[i][beside[s]];
     if (!is)
       return false;
   }
-  return nai_is_said(r, SAYS_OR, first, behind) || nai_is_said(r, SAYS_AND, first, behind) ||
+  return either || nai_is_said(r, SAYS_OR, first, behind) || nai_is_said(r, SAYS_AND, first, behind) ||
          (r->says[SAYS_RATIO] && nai_is_said(r, SAYS_FROM, first, behind));
 }
 
-/* Whether a share is asked for: "how much of", and not "how much time". */
+/* Whether a share is asked for: "how much of", and not "how much time" or "the compute part". */
 static bool asks_share(const struct nai_reading *r) {
   for (size_t i = 0; i < r->q->count; i++)
-    if (r->at[i][SAYS_SHARE] && (strcmp(r->q->words[i].text, "much") != 0 ||
+    if (r->at[i][SAYS_SHARE] && (!nai_word_is_of("much part", r->q->words[i].text) ||
                                  (i + 1 < r->q->count && strcmp(r->q->words[i + 1].text, "of") == 0)))
       return true;
   return false;
@@ -432,6 +434,8 @@ int nai_relation_read(struct nai_relation *out, const struct nai_asking *asking,
   for (size_t t = 0; t < out->count && !out->statistic; t++) /* "GPU time" is asked for by its name */
     if (out->things[t].kind == NAI_THING_OPERATIONS)
       out->statistic = NAI_STATISTIC_TOTAL;
+  for (size_t i = 0; i < q->count && !out->statistic; i++)
+    out->statistic = strncmp(q->words[i].text, "domina", strlen("domina")) == 0 ? NAI_STATISTIC_TOTAL : out->statistic;
   out->group = out->pair ? out->pair : group_of(&r);
   const size_t thing = out->things[0].first; /* "which process has more kernels" */
   if (!out->statistic && out->group && thing && (r.at[thing - 1][SAYS_MORE] || r.at[thing - 1][SAYS_FEWER]))
