@@ -83,9 +83,9 @@ static const struct {
     {"os_call", "select lower(function) as name from osrt_calls", "name = '%s'", "name = '%s'"},
     {"thread", "select distinct lower(thread_name) as name from threads where thread_name is not null", "name = '%s'",
      "name = '%s'"},
-    {"function", /* only where words ask for such: there are many frames */
+    {"function", /* only where words ask for such, or a name can be no other word: there are many frames */
      "select distinct lower(substr(symbol, 1, instr(symbol || '(', '(') - 1)) as name from callchain_frames where "
-     "kind = 0 and :text regexp '\\b(cpu|samp|func|stack|call|prof|hot|thread|inside)'",
+     "kind = 0 and :text regexp '\\b(cpu|samp|func|stack|call|prof|hot|thread|inside)|[a-z0-9](_|::)[a-z0-9]'",
      "name = '%s'", "name = '%s'"},
     {"cause", "select 1", "cause_meaning('%s') is not null", "0"},
 };
@@ -329,7 +329,7 @@ int nai_names_choose_by_rest(const struct nai_intent **about, struct nai_asking 
   const char *word, *kind = "", *words[NAI_QUESTION_MAX_NAMES];
   size_t names = 0;
   for (size_t i = 0; i < q->count && names < NAI_QUESTION_MAX_NAMES; i++)
-    if (strlen(q->words[i].text) >= SHORTEST &&
+    if (strlen(q->words[i].text) >= SHORTEST && !(i && nai_word_is_of("per each every", q->words[i - 1].text)) &&
         (nai_question_is_left(&q->words[i]) || nai_question_is_strange(&q->words[i])))
       words[names++] = q->words[i].text;
   NAI_TRY(find_name(&word, &kind, asking, words, names, WHOLE, err));

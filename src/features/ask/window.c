@@ -30,6 +30,16 @@ static bool is_of_host(const struct nai_question *q) {
   return host;
 }
 
+/* "before any CUDA call" */
+static bool is_before_cuda(const struct nai_question *q) {
+  bool before = false, cuda = false;
+  for (size_t i = 0; i < q->count; i++) {
+    cuda |= before && strcmp(q->words[i].text, "cuda") == 0;
+    before |= strcmp(q->words[i].text, "before") == 0;
+  }
+  return cuda;
+}
+
 int nai_window_place(const struct nai_asking *asking, struct nai_question *q, struct nai_err *err) {
   NAI_SCOPED(nai_query_rows) found = {0};
   if (q->time_count < 2)
@@ -41,10 +51,13 @@ int nai_window_place(const struct nai_asking *asking, struct nai_question *q, st
           end = found.rows ? nai_query_cell_int(&found, 0, 1) : 0;
   if (q->part)
     to = (end - start) / q->part;
-  const bool host = q->from_start && !q->part && (is_of_host(q) || to > end - start);
+  const bool before_cuda = q->from_start && is_before_cuda(q),
+             host = q->from_start && !q->part && (is_of_host(q) || before_cuda || to > end - start);
   int64_t first = start;
   if (to <= start || host)
     NAI_TRY(find_time(&first, asking, first_event, start, err));
+  if (before_cuda) /* there is no CUDA call in it */
+    NAI_TRY(find_time(&end, asking, "select min(start_ns) from api_events", end, err));
   int64_t base = q->from_end ? end - to : host ? first : q->from_start || to <= first ? start : 0;
   if (q->to_end && from + base >= end)
     NAI_TRY(find_time(&end, asking, session_end, end, err));
