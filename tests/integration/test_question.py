@@ -417,6 +417,54 @@ class Answers(unittest.TestCase):
         self.assertIn('Nothing in the trace is called "cudaMallocHost"', said[0])
         self.assertTrue(any(text.startswith("60 CUDA calls of cudaFree,") for text in said), said)
 
+    def test_what_is_only_told_changes_no_answer(self):
+        """A sentence, a clause or a number that tells what was seen; what somebody means instead is asked."""
+        place = artifacts("host-bound")
+        for told, asked in (("how many streams are used? looks like a small zorble", "how many streams are used"), ("are there more kernels than copies - it seems to zorble", "are there more kernels than copies"),
+                            ("it should be zorbled. why is the GPU idle?", "why is the GPU idle"), ("why is the GPU idle a quarter of the time", "why is the GPU idle"),
+                            ("why does it take 3 seconds when the GPU is idle", "why is the GPU idle"), ("which range zorbles? i mean step_a vs step_b", "step_a vs step_b")):
+            with self.subTest(told):
+                self.assertEqual(ask(place, told)["answer"], ask(place, asked)["answer"])
+        self.assertIn("zorble", json.dumps(ask(place, "how many streams are used? looks like a small zorble")["cannot_tell"]))
+
+    def test_two_questions_in_one(self):
+        """The second is about what the first names, however it is called there."""
+        both = self.said("host-bound", "which kernels ran and how long did each take")
+        self.assertNotIn("No answer to", both)
+        self.assertIn("step_a", both)
+        fills = self.said("shapes", "how many kernels ran? do they fill the gpu")
+        self.assertRegex(fills, r"(Yes|No): [\d,]+ of [\d,]+ kernels have fewer blocks")
+        self.assertNotIn("No answer to", self.said("copy-bound", "how many cudaMemcpyAsync calls are there, and which directions"))
+
+    def test_work_that_is_compared_and_work_that_were_gone(self):
+        truth = Truth(trace("copy-bound"))
+        kernels = truth.kernels("sum(end - start)")
+        copies = truth.one("select sum(end - start) from CUPTI_ACTIVITY_KIND_MEMCPY", "MEMCPY")
+        said = self.said("copy-bound", "how much time is spent in memcpy vs kernels")
+        more, less = re.search(r"more: (\S+ \w+) against (\S+ \w+)", said).groups()
+        for text, expected in ((more, max(kernels, copies)), (less, min(kernels, copies))):
+            value, slack = first_number(text)
+            self.assertAlmostEqual(value, expected, delta=slack)
+        active, idle = json.loads(run("sql", artifacts("host-bound"), "select active_ns, idle_ns from gpu_active", "--format", "json").stdout)["rows"][0]
+        self.assertTrue(self.said("host-bound", "theoretical speedup if all idle time was gone").startswith(f"At most {active / (active - idle):.2f}".rstrip("0") + " times as fast"))
+
+    def test_when_the_work_ends(self):
+        for name in ("host-bound", "copy-bound"):
+            end = max(op[2] for op in Truth(trace(name)).operations())
+            self.assertTrue(self.said(name, "when does the last GPU operation finish").startswith(f"{end // 1000 / 1e6:.6f} s"), name)
+
+    def test_nothing_of_cuda_lies_before_the_first_call(self):
+        self.assertNotRegex(self.said("host-bound", "what happens during the first 900 s before any cuda call"), r"\d CUDA calls? in that time")
+
+    def test_a_sampled_function_is_found_by_its_name(self):
+        stacks, within = json.loads(run("sql", artifacts("cpu-work"), "select count(*), sum(exists (select 1 from callchain_frames f where f.callchain_id = s.callchain_id and f.symbol like '%memcpy_avx%')) from sample_events s",
+                                        "--format", "json").stdout)["rows"][0]
+        self.assertTrue(self.said("cpu-work", "how long does __memcpy_avx_unaligned_erms take").startswith(f"{within:,} of {stacks:,} samples"))
+
+    def test_a_gap_of_that_length(self):
+        gap, human = json.loads(run("sql", artifacts("host-bound"), "select round(gap_ns / 1e6, 2), human(gap_ns, 'ns') from gpu_idle_gaps order by gap_ns desc limit 1 offset 2", "--format", "json").stdout)["rows"][0]
+        self.assertIn(human + " on GPU", self.said("host-bound", f"what is the host doing during the {gap} ms pause"))
+
     def test_a_name_in_mixed_case_is_part_of_a_range(self):
         self.assertIn(" NVTX ranges (CPU time) of ExecutionContext::execute,", self.said("tensorrt-like", "p95 of the ExecutionContext range"))
 
