@@ -67,8 +67,10 @@ const char *nai_answer_text(const struct nai_asking *asking, const struct nai_bu
 void nai_answer_say(const struct nai_asking *asking, struct nai_sentences *where, const struct nai_fact *fact,
                     const char *text) {
   for (size_t i = 0; i < where->count; i++)
-    if (strcmp(where->items[i].text, text) == 0)
+    if (strcmp(where->items[i].text, text) == 0) {
+      asking->answer->repeats = true;
       return;
+    }
   if (where->count < NAI_QUESTION_MAX_LINES)
     where->items[where->count++] =
         (struct nai_sentence){nai_answer_copy(asking, text), fact ? (int)(fact - asking->answer->facts) : -1};

@@ -102,14 +102,15 @@ int nai_intent_answer(bool *known, struct nai_asking *asking, const struct nai_i
   NAI_SCOPED(nai_query_rows) caps = {0};
   struct nai_answer *out = asking->answer;
   size_t before = out->said.count;
+  out->repeats = false;
   NAI_TRY(nai_facts_ask(&caps, asking, capabilities, "capabilities", err));
   NAI_TRY(answer_each(known, asking, intent, &caps, err));
-  if (out->said.count == before && (asking->gpu != INT64_MIN || asking->question->time_count == 2)) {
+  if (out->said.count == before && !out->repeats && (asking->gpu != INT64_MIN || asking->question->time_count == 2)) {
     nai_answer_say(asking, &out->said, NULL, "Not known for one GPU or a stretch of time: ask without it.");
     return NAI_OK;
   }
   out->intent = intent->name;
-  if (out->said.count == before)
+  if (out->said.count == before && !out->repeats)
     nai_answer_say(asking, &out->said, NULL, "Nothing recorded answers that.");
   return NAI_OK;
 }

@@ -76,7 +76,7 @@ static int find_subject(const char **subject, size_t *things_named, const struct
   static const char one_of_many[] = "longest slowest biggest largest worst shortest fastest smallest most least best "
                                     "first second third last max maximum min minimum top highest lowest";
   static const char verbs[] = "ran run runs launch launches launched take takes took"; /* "kernels ran" */
-  static const char quantities[] = "many much long often per total average number there";
+  static const char quantities[] = "many much long often per total average number there different distinct unique";
   struct nai_thing things[NAI_RELATION_MAX_THINGS];
   NAI_SCOPED(nai_buf) words = {0};
   size_t count;
@@ -108,8 +108,10 @@ static int replace_pronoun(const char **out, const struct nai_asking *asking, co
   bool replaced = false;
   for (const char *at = text; *at;) {
     size_t len = strcspn(at, " ,?"), behind = len + strspn(at + len, " ,?");
-    const bool each = len == 4 && strncasecmp(at, "each take", strlen("each take")) == 0, /* "how long did each take" */
-        is = !replaced && len && (each || nai_word_place(pronouns, at, len));
+    const bool each = len == 4 &&
+                      (strncasecmp(at, "each take", strlen("each take")) == 0 || /* "how often does each run" */
+                       strncasecmp(at, "each run", strlen("each run")) == 0),
+               is = !replaced && len && (each || nai_word_place(pronouns, at, len));
     nai_buf_put(&line, is ? subject : at, is ? strlen(subject) : len);
     nai_buf_puts(&line, " ");
     replaced |= is;

@@ -58,9 +58,13 @@ static void say_corrections(const struct nai_asking *asking) {
                      nai_arena_printf(asking->arena, "Read \"%s\" as \"%s\".", q->words[i].typed, q->words[i].meant));
 }
 
-/* A word that is neither known nor the name that the answer is about. */
+/* A word that is neither known nor the name that the answer is about: "all2all" and "aten::x", too. */
 static bool is_unknown(const struct nai_question_word *w) {
-  bool name = nai_question_has_mark(w->text) && !w->known && !w->answered && !w->names && !w->quoted;
+  enum { SHORTEST = 4 }; /* "T1" is a part of much */
+  const bool mixed =
+      isalpha((unsigned char)w->text[0]) && strpbrk(w->text, "0123456789") && strlen(w->text) >= SHORTEST;
+  bool name =
+      (mixed || nai_question_has_mark(w->text)) && !w->of_gpu && !w->known && !w->answered && !w->names && !w->quoted;
   return nai_question_is_strange(w) || name;
 }
 
@@ -263,18 +267,23 @@ static int find_around(struct choice *c, struct nai_asking *asking, struct nai_q
 }
 
 /* Whether a part of the question can be answered: what it names, or more than is left. A word that nobody knows may
- * change more than one that only limits. */
+ * change more than one that only limits: few of those are left out where a phrase says what the question is about. */
 static bool is_worth(const struct nai_asking *asking, const struct nai_question *q, const struct choice *c) {
-  enum { MOST_LEFT = 3, MOST_BESIDE_GUESS = 1, UNKNOWN = 2 };
-  size_t taken = 0, left = 0;
+  enum { MOST_LEFT = 3, MOST_BESIDE_GUESS = 1, UNKNOWN = 2, STRONG = 2 };
+  size_t taken = 0, left = 0, unknown = 0;
+  struct nai_question_marks covered = {0};
   if (!c->best.intent || !has_facts(c->best.intent))
     return false;
+  const bool strong = nai_question_score(&covered, q, asking->intents, c->best.intent) >= STRONG;
   for (size_t i = 0; i < q->count; i++) {
     const struct nai_question_word *w = &q->words[i];
     const bool named = w->names || is_named(asking, w->text);
     taken += named || (w->answered && !w->ignored);
     left += named ? 0 : is_unknown(w) ? UNKNOWN : nai_question_is_left(w);
+    unknown += !named && is_unknown(w);
   }
+  if (strong && !unknown && !c->guessed && left <= MOST_LEFT)
+    return true;
   return c->guessed ? c->best.left <= MOST_BESIDE_GUESS : taken >= left || (c->named && c->best.left <= MOST_LEFT);
 }
 
@@ -333,6 +342,8 @@ static int conclude(struct asked *a, struct nai_err *err) {
 
 /* Whether the one answer has the other: "5 calls, 2 ms" and "2 ms total: 5 calls, 2 ms". */
 static bool is_same(const struct nai_answer *answer, size_t second) {
+  if (second == answer->said.count)
+    return true;
   const char *a = answer->said.items[0].text, *b = answer->said.items[second].text;
   const size_t one = strlen(a), other = strlen(b);
   return one < other ? strcmp(b + other - one, a) == 0 : strcmp(a + one - other, b) == 0;

@@ -50,6 +50,7 @@ struct nai_answer {
   size_t fact_count;
   struct nai_sentences said, limits, next; /* the answer; what the run cannot tell; commands to go on with */
   const char *advice;                      /* of the first finding, Markdown; or NULL */
+  bool repeats;                            /* something that is said was said before */
 };
 /* Answers; texts are the arena's. `source` is what commands in `next` name: the run or trace, as it was typed.
  * NAI_EUSAGE: an intent of the user has a mistake. */
