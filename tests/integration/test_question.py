@@ -448,6 +448,14 @@ class Answers(unittest.TestCase):
         active, idle = json.loads(run("sql", artifacts("host-bound"), "select active_ns, idle_ns from gpu_active", "--format", "json").stdout)["rows"][0]
         self.assertTrue(self.said("host-bound", "theoretical speedup if all idle time was gone").startswith(f"At most {active / (active - idle):.2f}".rstrip("0") + " times as fast"))
 
+    def test_what_a_call_costs_the_gpu_comes_first(self):
+        saving, = json.loads(run("sql", artifacts("host-bound"), "select human(saving_ns, 'ns') from findings where place like 'cudaStreamSynchronize%' and saving_ns > 0 and share_of = 'active time' order by finding limit 1",
+                                 "--format", "json").stdout)["rows"][0]
+        for question in ("could we get rid of cudaStreamSynchronize, what would that bring", "why is cudaStreamSynchronize called so often, and what does it cost us"):
+            said = self.said("host-bound", question)
+            self.assertTrue(said.startswith(f"At most {saving}"), said)
+            self.assertNotIn("Nothing recorded", said)
+
     def test_when_the_work_ends(self):
         for name in ("host-bound", "copy-bound"):
             end = max(op[2] for op in Truth(trace(name)).operations())
@@ -549,6 +557,13 @@ class Honesty(unittest.TestCase):
         """As many words that are left out as others, and none of them a name."""
         for question in ("is cudnn frobnicated or zorbled", "is there a frobnicated thread", "did any process zorble"):
             self.assertEqual(ask(artifacts("training"), question)["intents"], [], question)
+
+    def test_a_word_with_digits_is_not_passed_over(self):
+        self.assertEqual(ask(artifacts("training"), "is nccl overlapped with zorb2zorb")["answer"][0]["text"], f'No answer accounts for "zorb2zorb": {LEFT_OUT}')
+
+    def test_known_words_that_are_left_out_do_not_silence_a_phrase(self):
+        said = [s["text"] for s in ask(artifacts("host-bound"), "hot functions on the cpu before each prefill")["answer"]]
+        self.assertIn(LEFT_OUT, said[0])
 
     def test_yes_and_no_need_the_whole_question(self):
         for question, sure in (("is nccl overlapped", True), ("is nccl overlapped with frobnication", False), ("is nccl overlapped on the disk", False)):
