@@ -456,6 +456,26 @@ class Answers(unittest.TestCase):
             self.assertTrue(said.startswith(f"At most {saving}"), said)
             self.assertNotIn("Nothing recorded", said)
 
+    def test_numbers_in_words(self):
+        place = artifacts("host-bound")
+        for words, digits in (("how many kernels in the first two ms", "how many kernels in the first 2 ms"), ("kernels longer than five us", "kernels longer than 5 us")):
+            self.assertEqual(ask(place, words)["answer"], ask(place, digits)["answer"])
+
+    def test_two_numbers_with_limits_of_their_own(self):
+        sizes = [row[0] for row in sqlite3.connect(trace("copy-bound")).execute("select bytes from CUPTI_ACTIVITY_KIND_MEMCPY")]
+        said = [s["text"] for s in ask(artifacts("copy-bound"), "how many bytes per copy on average, and how many are below 1 MB")["answer"]]
+        value, slack = first_number(said[0])
+        self.assertAlmostEqual(value, statistics.mean(sizes), delta=slack)
+        self.assertTrue(said[1].startswith(f"{sum(size < 1e6 for size in sizes):,} cop"), said)
+
+    def test_the_last_seconds_of_a_program(self):
+        """They end where the session does, not with the work on GPUs."""
+        end, = Truth(trace("pause")).db.execute("select duration from ANALYSIS_DETAILS").fetchone()
+        self.assertIn(f" to {end // 1000 / 1e6:.6f} s", self.said("pause", "what does the program do in the last 10 ms"))
+
+    def test_the_gap_between_two_kernels(self):
+        self.assertEqual(self.said("host-bound", "how much time passes between two step_a kernels"), self.said("host-bound", "gap between consecutive step_a kernels"))
+
     def test_when_the_work_ends(self):
         for name in ("host-bound", "copy-bound"):
             end = max(op[2] for op in Truth(trace(name)).operations())

@@ -92,7 +92,9 @@ static int find_subject(const char **subject, size_t *things_named, const struct
   while (from && !q->words[from - 1].ignored && !q->words[from - 1].of_gpu &&
          !nai_word_is_of(quantities, q->words[from - 1].text) && !nai_word_is_of(openers, q->words[from - 1].text))
     from--;
-  if (to < q->count && !nai_word_is_of(verbs, q->words[to].text))
+  const bool average =
+      to + 1 < q->count && strcmp(q->words[to + 1].text, "average") == 0; /* "bytes per copy on average" */
+  if (to < q->count && !average && !nai_word_is_of(verbs, q->words[to].text))
     to = q->count;
   for (size_t i = from; i < to; i++)
     nai_buf_printf(&words, q->words[i].quoted ? "%s\"%s\"" : "%s%s", words.len ? " " : "", q->words[i].typed);
@@ -145,7 +147,9 @@ int nai_clauses_split(struct nai_clauses *out, const struct nai_asking *asking, 
   if (!out->second) {
     nai_question_read(q, asking->intents, out->asked);
     NAI_TRY(nai_things_find(things, &count, asking, q, nai_says_something, err));
-    const bool alone = count || q->count >= (subject ? LONG : ENOUGH);
+    const bool alone = count || (!subject && q->count >= ENOUGH);
+    out->may_be_alone =
+        q->count >= LONG || strncasecmp(out->asked, "which ", strlen("which ")) == 0; /* "and which GPU" */
     out->second = alone ? out->asked : nai_arena_printf(asking->arena, "%s of %s", out->asked, subject ? subject : "");
     subject = alone ? "" : subject;
   }

@@ -353,9 +353,11 @@ static bool is_same(const struct nai_answer *answer, size_t second) {
  * made it". */
 static bool is_told(const struct nai_answer *answer, const struct nai_clauses *clauses) {
   const char *said = answer->said.count ? answer->said.items[0].text : "";
-  const bool when = strncasecmp(clauses->asked, "when did it ", strlen("when did it ")) == 0,
+  const bool when = strncasecmp(clauses->asked, "when did it ", strlen("when did it ")) == 0 ||
+                    strncasecmp(clauses->asked, "when does it ", strlen("when does it ")) == 0,
              whose = strncasecmp(clauses->asked, "which process ", strlen("which process ")) == 0;
-  return !clauses->second && ((when && strstr(said, " at ")) || (whose && strstr(said, "pid ")));
+  return (when && strstr(said, "ends at ")) ||
+         (!clauses->second && ((when && strstr(said, " at ")) || (whose && strstr(said, "pid "))));
 }
 
 /* How many of two questions are answered, each alone and whole: none where that says no more than `answered`, the
@@ -374,7 +376,7 @@ static int ask_each(size_t *parts, struct asked each[2], struct nai_clauses *cla
   if (*parts && clauses->second) {
     out->intent = NULL;
     NAI_TRY(ask_one(&each[1], clauses->second, err));
-    if (!is_answered(&each[1]) && strncasecmp(clauses->asked, "which ", strlen("which ")) == 0) { /* "and which GPU" */
+    if (!is_answered(&each[1]) && clauses->may_be_alone) {
       *out = first;
       out->intent = NULL;
       each[1] = (struct asked){.asking = each[0].asking};

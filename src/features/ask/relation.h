@@ -159,6 +159,7 @@ NAI_MUST_CHECK int nai_relation_read(struct nai_relation *out, const struct nai_
 struct nai_clauses {
   const char *first, *second; /* NULL: it cannot */
   const char *asked;          /* NULL: there is one question only */
+  bool may_be_alone;          /* the second may be about something else than the first */
 };
 NAI_MUST_CHECK int nai_clauses_split(struct nai_clauses *out, const struct nai_asking *asking, const char *question,
                                      bool answered, struct nai_err *err);

@@ -219,7 +219,8 @@ static enum nai_relation_kind of_time(struct nai_relation *out, const struct nai
     out->count = 2;
     return NAI_RELATION_COVER;
   }
-  if (r->says[SAYS_GAP] || (r->says[SAYS_CONSECUTIVE] && r->says[SAYS_TIME])) {
+  if (r->says[SAYS_GAP] || (r->says[SAYS_CONSECUTIVE] && r->says[SAYS_TIME]) ||
+      (r->says[SAYS_FROM] && r->says[SAYS_TIME] && q_says(r, "two") && !r->says[SAYS_LAUNCH])) {
     out->starts = r->says[SAYS_BEGIN] && !r->says[SAYS_END];
     return NAI_RELATION_GAPS;
   }
@@ -444,8 +445,8 @@ int nai_relation_read(struct nai_relation *out, const struct nai_asking *asking,
   if (sized && !out->statistic && /* of copies it is a matter of rates */
       (r.says[SAYS_FASTER] || r.says[SAYS_SLOWER]))
     out->statistic = NAI_STATISTIC_RATE;
-  out->sizes = (r.says[SAYS_BYTES] || q_says(&r, "biggest") || q_says(&r, "largest") || q_says(&r, "smallest")) &&
-               has_bytes(&out->things[0]);
+  const bool sized_words = q_says(&r, "biggest") || q_says(&r, "largest") || q_says(&r, "smallest");
+  out->sizes = (r.says[SAYS_BYTES] || (sized_words && !r.says[SAYS_TIME])) && has_bytes(&out->things[0]);
   if (out->sizes && out->statistic == NAI_STATISTIC_TOTAL)
     out->statistic = NAI_STATISTIC_BYTES;
   const enum nai_says slow = out->statistic == NAI_STATISTIC_RATE ? SAYS_SLOWER : SAYS_FASTER;

@@ -4,7 +4,7 @@
 
 static const char nothing[] =
     "actually account accounts accounted for by that warm warmup launched distribution run runs used use inside within "
-    "in of on spends wait waits waiting overhead pipeline whole across called execution far both thing things happens happened did "
+    "in of on spends wait waits waiting overhead pipeline whole across called execution far both passes pass two thing things happens happened did "
     "behind running single individual";
 static const char *const vocabulary[SAYS] = {
     [SAYS_AVERAGE] = "average mean averages",
@@ -41,7 +41,8 @@ static const char *const vocabulary[SAYS] = {
     [SAYS_LAST] = "last final",
     [SAYS_NEXT] = "next following subsequent",
     [SAYS_REST] = "rest others other remaining",
-    [SAYS_OVER] = "over getting gets become becomes drift drifts drifting trend degrade degrades towards toward",
+    [SAYS_OVER] =
+        "over change changes changed getting gets become becomes drift drifts drifting trend degrade degrades towards toward",
     [SAYS_OUTLIER] = "outlier outliers",
     [SAYS_WITHOUT] = "excluding except without besides excluded",
     [SAYS_WHICH] = "which what whats when",

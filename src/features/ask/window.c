@@ -56,6 +56,10 @@ int nai_window_place(const struct nai_asking *asking, struct nai_question *q, st
   int64_t first = start;
   if (to <= start || host)
     NAI_TRY(find_time(&first, asking, first_event, start, err));
+  if (q->from_end && !q->part && (is_of_host(q) || to > end - start)) { /* "the last 30 s" of a program */
+    NAI_TRY(find_time(&end, asking, session_end, end, err));
+    NAI_TRY(find_time(&start, asking, first_event, start, err));
+  }
   if (before_cuda) /* there is no CUDA call in it */
     NAI_TRY(find_time(&end, asking, "select min(start_ns) from api_events", end, err));
   int64_t base = q->from_end ? end - to : host ? first : q->from_start || to <= first ? start : 0;

@@ -371,8 +371,33 @@ static void take_abbreviation(struct nai_question_word *word, const struct nai_i
   }
 }
 
-void nai_question_read(struct nai_question *q, const struct nai_intents *intents, const char *text) {
+/* "the first two seconds" in digits. */
+static void put_digits(char out[NAI_QUESTION_MAX_BYTES], const char *text) {
+  static const char numbers[] = "two three four five six seven eight nine ten";
+  size_t at = 0;
+  for (size_t len; *text && at < NAI_QUESTION_MAX_BYTES - 4; text += len) {
+    char unit[NAI_QUESTION_WORD];
+    for (len = 0; isalpha((unsigned char)text[len]);)
+      len++;
+    const size_t number = len && text[len] == ' ' ? nai_word_place(numbers, text, len) : 0;
+    snprintf(unit, sizeof unit, "%.*s", (int)strcspn(text + len + (number > 0), " ,.?"), text + len + (number > 0));
+    if (number && nai_number_is_unit(unit)) {
+      at += (size_t)snprintf(out + at, NAI_QUESTION_MAX_BYTES - at, "%zu", number + 1);
+      continue;
+    }
+    len += !len;
+    const size_t kept = len < NAI_QUESTION_MAX_BYTES - 1 - at ? len : NAI_QUESTION_MAX_BYTES - 1 - at;
+    memcpy(out + at, text, kept);
+    at += kept;
+  }
+  out[at] = '\0';
+}
+
+void nai_question_read(struct nai_question *q, const struct nai_intents *intents, const char *asked) {
   bool quoted = false;
+  char digits[NAI_QUESTION_MAX_BYTES];
+  const char *text = digits;
+  put_digits(digits, asked);
   const char *from = text, *question = text;
   *q = (struct nai_question){0};
   for (size_t i = 0; text[i] && i < sizeof q->text - 1; i++)
