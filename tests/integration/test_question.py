@@ -476,6 +476,17 @@ class Answers(unittest.TestCase):
     def test_the_gap_between_two_kernels(self):
         self.assertEqual(self.said("host-bound", "how much time passes between two step_a kernels"), self.said("host-bound", "gap between consecutive step_a kernels"))
 
+    def test_verdicts_are_about_what_is_asked(self):
+        """Yes where the opposite is asked is no."""
+        self.assertTrue(self.said("host-bound", "does the cpu keep up with the gpu").startswith("No: "))
+        self.assertTrue(self.said("host-bound", "is it gpu bound or cpu bound").startswith("By the CPU: "))
+        self.assertTrue(self.said("copy-bound", "is there unpinned memory involved").startswith("Yes: "))
+        self.assertRegex(self.said("host-bound", "is step_a slower than step_b and by what factor"), "^(Yes|No|Hardly): step_")
+
+    def test_a_part_of_a_name_with_digits(self):
+        place = support.artifacts(edited("host-bound", "update StringIds set value = 'grid/conv1/x' where id = (select demangledName from CUPTI_ACTIVITY_KIND_KERNEL limit 1)"))
+        self.assertRegex(ask(place, "how long does conv1 take")["answer"][0]["text"], r" total: \d+ kernels? of grid/conv1/x")
+
     def test_when_the_work_ends(self):
         for name in ("host-bound", "copy-bound"):
             end = max(op[2] for op in Truth(trace(name)).operations())

@@ -119,6 +119,8 @@ bool nai_question_is_left(const struct nai_question_word *word);
 bool nai_question_is_strange(const struct nai_question_word *word);
 /* Whether it has what only names have: aten::copy_, cudaMalloc. */
 bool nai_question_has_mark(const char *word);
+/* Whether it begins with a letter and has digits, as names have: conv1, all2all. "T1" is a part of much. */
+bool nai_question_is_mixed(const char *word);
 
 /* --- answer_facts.c -------------------------------------------------------------------------------------------- */
 

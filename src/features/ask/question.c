@@ -60,11 +60,8 @@ static void say_corrections(const struct nai_asking *asking) {
 
 /* A word that is neither known nor the name that the answer is about: "all2all" and "aten::x", too. */
 static bool is_unknown(const struct nai_question_word *w) {
-  enum { SHORTEST = 4 }; /* "T1" is a part of much */
-  const bool mixed =
-      isalpha((unsigned char)w->text[0]) && strpbrk(w->text, "0123456789") && strlen(w->text) >= SHORTEST;
-  bool name =
-      (mixed || nai_question_has_mark(w->text)) && !w->of_gpu && !w->known && !w->answered && !w->names && !w->quoted;
+  bool name = (nai_question_is_mixed(w->text) || nai_question_has_mark(w->text)) && !w->of_gpu && !w->known &&
+              !w->answered && !w->names && !w->quoted;
   return nai_question_is_strange(w) || name;
 }
 

@@ -24,7 +24,8 @@ static bool may_name(const struct nai_question_word *w, bool plain) {
   enum { SHORTEST = 4 };
   if (w->names)
     return false;
-  return w->quoted || nai_question_has_mark(w->text) || (!w->known && is_camel(w->typed)) ||
+  return w->quoted || nai_question_has_mark(w->text) ||
+         (!w->known && !w->of_gpu && (is_camel(w->typed) || nai_question_is_mixed(w->text))) ||
          (plain && !w->known && strlen(w->text) >= SHORTEST && w->text[strspn(w->text, "0123456789.")]);
 }
 

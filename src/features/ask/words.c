@@ -234,6 +234,11 @@ bool nai_question_has_mark(const char *word) {
   return strpbrk(word, "_:") != NULL || (strncmp(word, "cuda", 4) == 0 && word[4]) || is_numbered(word);
 }
 
+bool nai_question_is_mixed(const char *word) {
+  enum { SHORTEST = 4 };
+  return isalpha((unsigned char)*word) && strpbrk(word, "0123456789") && strlen(word) >= SHORTEST;
+}
+
 /* --- reading -------------------------------------------------------------------------------------------- */
 
 static struct nai_question_marks marks_of(const struct nai_question *q, const struct nai_intents *intents,
