@@ -487,6 +487,16 @@ class Answers(unittest.TestCase):
         place = support.artifacts(edited("host-bound", "update StringIds set value = 'grid/conv1/x' where id = (select demangledName from CUPTI_ACTIVITY_KIND_KERNEL limit 1)"))
         self.assertRegex(ask(place, "how long does conv1 take")["answer"][0]["text"], r" total: \d+ kernels? of grid/conv1/x")
 
+    def test_which_process_begins_first(self):
+        truth = Truth(trace("training"))
+        first = min(truth.operations(), key=lambda op: op[1])
+        self.assertTrue(self.said("training", "which process started first on the gpu").startswith(f"Process {first[3] // 0x1000000 % 0x1000000} begins first, at {first[1] // 1000 / 1e6:.6f} s"))
+
+    def test_times_that_are_told_are_no_limits(self):
+        place = artifacts("host-bound")
+        for told, asked in (("why does cudaStreamSynchronize take more than a second", "why does cudaStreamSynchronize take"), ("where do the 2.9 seconds go before anything runs", "where does time go before anything runs")):
+            self.assertEqual(ask(place, told)["facts"][0]["text"], ask(place, asked)["facts"][0]["text"], told)
+
     def test_when_the_work_ends(self):
         for name in ("host-bound", "copy-bound"):
             end = max(op[2] for op in Truth(trace(name)).operations())

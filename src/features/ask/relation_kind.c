@@ -420,6 +420,21 @@ static bool is_meant(const struct nai_relation *of, const struct nai_reading *r)
          !(of->kind == NAI_RELATION_COMPARE && of->yes_no && !compares(r));
 }
 
+/* Whether it is the process or rank that begins or ends first or last on GPUs. */
+static bool asks_for_work(const struct nai_question *q) {
+  static const char *const needed[] = {
+      "process processes pid rank", "first last",
+      "start starts started begin begins began end ends ended finish finishes finished", "gpu gpus"};
+  size_t found = 0;
+  for (size_t n = 0; n < sizeof needed / sizeof *needed; n++) {
+    size_t i = 0;
+    while (i < q->count && !nai_word_is_of(needed[n], q->words[i].text))
+      i++;
+    found += i < q->count;
+  }
+  return found == sizeof needed / sizeof *needed;
+}
+
 int nai_relation_read(struct nai_relation *out, const struct nai_asking *asking, const struct nai_question *q,
                       struct nai_err *err) {
   struct nai_reading r = {.q = q};
@@ -429,6 +444,11 @@ int nai_relation_read(struct nai_relation *out, const struct nai_asking *asking,
                                           .least_ns = q->least_ns == INT64_MIN ? -1 : q->least_ns,
                                           .most_ns = q->most_ns == INT64_MIN ? -1 : q->most_ns}};
   NAI_TRY(nai_things_find(out->things, &out->count, asking, q, nai_says_something, err));
+  if (!out->count && asks_for_work(q)) { /* "which process started first on the GPU" */
+    out->things[0] =
+        (struct nai_thing){.kind = NAI_THING_OPERATIONS, .called = "GPU work", .first = q->count, .behind = q->count};
+    out->count = 1;
+  }
   if (!out->count || q->time_count || q->gpu_count > 1 || !nai_take_words(out, &r))
     return NAI_OK;
   out->statistic = statistic_of(&r);

@@ -262,12 +262,18 @@ static void mark_list(struct nai_question *q, const struct nai_intents *intents,
 /* "why does it take 37 seconds when the GPU does nothing a quarter of the time": numbers and the word that binds what
  * is told of them tell what was seen, not what is asked. */
 static void ignore_what_is_told(struct nai_question *q) {
-  bool told = false;
-  for (size_t i = 0; i < q->count; i++)
-    told |= strcmp(q->words[i].text, "why") == 0 ||
+  bool told = false, where = false; /* "where do the 3 seconds go" */
+  for (size_t i = 0; i < q->count; where |= strcmp(q->words[i++].text, "where") == 0)
+    told |= strcmp(q->words[i].text, "why") == 0 || (where && strcmp(q->words[i].text, "go") == 0) ||
             (i && strcmp(q->words[i].text, "on") == 0 && strcmp(q->words[i - 1].text, "going") == 0);
   for (size_t i = 1; i < q->count && told; i++) {
     const char *word = q->words[i].text, *before = q->words[i - 1].text;
+    /* "why does it take more than a second": no limit of what is asked */
+    if (nai_word_is_of("take takes took need needs last lasts", before) && i + 2 < q->count &&
+        nai_word_is_of("more longer over", word) && strcmp(q->words[i + 1].text, "than") == 0) {
+      q->words[i].ignored = q->words[i].known = q->words[i + 1].ignored = q->words[i + 1].known = true;
+      q->least_ns = q->most_ns = INT64_MIN;
+    }
     const bool part = nai_word_is_of("quarter third half", word) && i + 1 < q->count &&
                       nai_word_is_of("of the", q->words[i + 1].text);
     const bool one = nai_word_is_of("second minute", word) && nai_word_is_of("a one", before);
