@@ -481,6 +481,8 @@ class Answers(unittest.TestCase):
         self.assertTrue(self.said("host-bound", "does the cpu keep up with the gpu").startswith("No: "))
         self.assertTrue(self.said("host-bound", "is it gpu bound or cpu bound").startswith("By the CPU: "))
         self.assertTrue(self.said("copy-bound", "is there unpinned memory involved").startswith("Yes: "))
+        self.assertTrue(self.said("host-bound", "is the gpu waiting for the host").startswith("Yes: "))
+        self.assertNotIn("MIG", ask(support.artifacts(edited("host-bound", "update TARGET_INFO_GPU set name = name || ' MIG 2g.12gb'")), "is the mig slice fully used")["answer"][0]["text"])
         self.assertRegex(self.said("host-bound", "is step_a slower than step_b and by what factor"), "^(Yes|No|Hardly): step_")
 
     def test_a_part_of_a_name_with_digits(self):

@@ -4,7 +4,7 @@
 
 static const char nothing[] =
     "actually account accounts accounted for by that warm warmup launched distribution run runs used use inside within "
-    "in of on spends wait waits waiting overhead pipeline whole across called execution far both passes pass two factor thing things happens happened did "
+    "in of on spends wait waits waiting overhead pipeline whole across called execution far both passes pass factor thing things happens happened did "
     "behind running single individual";
 static const char *const vocabulary[SAYS] = {
     [SAYS_AVERAGE] = "average mean averages",
