@@ -205,6 +205,8 @@ class Answers(unittest.TestCase):
         kernels = json.loads(run("sql", place, "select median_kernel_count from step_summary", "--format", "json").stdout)["rows"][0][0]
         self.assertIn(f"The median step on GPU 0 has {kernels} kernels", self.said("steps", "how many kernels were launched per step"))
         self.assertIn("No steps were found in this trace", self.said("drained-queue", "how many kernels were launched per step"))
+        unit, = json.loads(run("sql", artifacts("layers"), "select kernel_count from repeating_units order by median_ns * repetitions desc limit 1", "--format", "json").stdout)["rows"][0]
+        self.assertTrue(self.said("layers", "how many kernels get launched per layer").startswith(f"{unit} kernels"))
 
     def test_launch_overhead_is_a_time(self):
         place = artifacts("training")
