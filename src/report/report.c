@@ -28,8 +28,13 @@ void nai_report_summary(struct nai_buf *out, const struct nai_report *report) {
   const struct nai_table *capture = nai_report_table(report, "capture"), *run = nai_report_table(report, "run_info");
   const struct nai_table *gpus = nai_report_table(report, "gpus");
   nai_buf_printf(out, "%s: ", nai_get_str(capture, 0, CAPTURE_file));
-  if (count_cell(run, RUN_INFO_gpu_count))
-    put_number_of(out, count_cell(run, RUN_INFO_gpu_count), "GPU", "GPUs");
+  const int64_t used = count_cell(run, RUN_INFO_gpu_count), all = gpus->rows ? count_cell(gpus, GPUS_machine_gpus) : 0;
+  if (used && all > used) {
+    nai_fmt_count(out, used);
+    nai_buf_puts(out, " of the machine's ");
+  }
+  if (used)
+    put_number_of(out, all > used ? all : used, "GPU", "GPUs");
   else
     nai_buf_puts(out, "no GPU activity recorded");
   const char *name = nai_get_str(gpus, 0, GPUS_gpu_name);

@@ -32,8 +32,9 @@
   C(T, max_shared_bytes_per_block_optin, CELL(I32, BYTES), "shared memory a block can have when it asks for more") \
   C(T, max_threads_per_block, CELL(I32, COUNT), "threads a block can have")                                        \
   C(T, copy_engines, CELL(I32, COUNT), "engines that copy beside kernels")                                         \
-  C(T, discrete, ID32, "0 for a GPU that shares the CPU's memory")
+  C(T, discrete, ID32, "0 for a GPU that shares the CPU's memory")                                                 \
+  C(T, machine_gpus, CELL(I32, COUNT), "CUDA GPUs of the machine, with or without work, as the export lists them")
 NAI_TABLE(
     GPUS, gpus, "GPUs", "One GPU that ran something",
-    "GPUs that ran nothing; which physical GPU an ordinal is where mapped is 0; the clock and power that were reached",
+    "what GPUs that ran nothing are; which physical GPU an ordinal is where mapped is 0; the clock and power that were reached",
     .csv = true)

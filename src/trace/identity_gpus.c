@@ -167,7 +167,8 @@ static void add_gpu(struct nai_table *table, const struct resolving *r, const st
     snprintf(label, sizeof label, "GPU %" PRId64, pair->device);
   int64_t row = NAI_ADD(GPUS, table, .device_id = pair->device, .label = label,
                         .cuda_device = pair->ordinal == NAI_DEVICE_UNKNOWN ? NAI_NULL_I64 : pair->ordinal,
-                        .pid = pair->split ? pair->pid : NAI_NULL_I64, .mapped = pair->mapped, .identified_by = by);
+                        .pid = pair->split ? pair->pid : NAI_NULL_I64, .mapped = pair->mapped, .identified_by = by,
+                        .machine_gpus = r->machine.count ? r->machine.count : NAI_NULL_I64);
   if (facts)
     nai_gpu_rows_put(table, row, &r->machine, facts);
 }

@@ -487,6 +487,19 @@ class Answers(unittest.TestCase):
         self.assertNotIn("MIG", ask(support.artifacts(edited("host-bound", "update TARGET_INFO_GPU set name = name || ' MIG 2g.12gb'")), "is the mig slice fully used")["answer"][0]["text"])
         self.assertRegex(self.said("host-bound", "is step_a slower than step_b and by what factor"), "^(Yes|No|Hardly): step_")
 
+    def test_gpus_of_the_machine(self):
+        """Those without work count, too; others that cannot run CUDA (no SMs) do not."""
+        copy = ["create table other as select * from TARGET_INFO_GPU", "update other set id = id + 1, cuDevice = cuDevice + 1",
+                "insert into TARGET_INFO_GPU select * from other", "update other set id = id + 1, cuDevice = cuDevice + 1, smCount = 0, clockRate = 0, totalMemory = 0",
+                "insert into TARGET_INFO_GPU select * from other", "drop table other"]
+        two = support.artifacts(edited("host-bound", *copy))
+        self.assertEqual(support.read_csv(two, "gpus")[0]["machine_gpus"], "2")
+        self.assertIn("sqlite: 1 of the machine's 2 GPUs (", (two / "report.md").read_text())
+        self.assertEqual([line["text"] for line in ask(two, "how many gpus does the machine have, and which one was used")["answer"]],
+                         ["The machine has 2 GPUs.", "1 GPU has work in this capture: GPU 0 (NVIDIA H100 80GB HBM3)."])
+        none = support.artifacts(edited("host-bound", "drop table TARGET_INFO_GPU"))
+        self.assertTrue(ask(none, "how many gpus does the machine have")["answer"][0]["text"].startswith("How many GPUs the machine has is not known"))
+
     def test_a_part_of_a_name_with_digits(self):
         place = support.artifacts(edited("host-bound", "update StringIds set value = 'grid/conv1/x' where id = (select demangledName from CUPTI_ACTIVITY_KIND_KERNEL limit 1)"))
         self.assertRegex(ask(place, "how long does conv1 take")["answer"][0]["text"], r" total: \d+ kernels? of grid/conv1/x")
