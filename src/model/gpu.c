@@ -47,16 +47,15 @@ static void take_away(struct removal both[2], int64_t start, int64_t end) {
 static bool is_copy(const struct nai_op *op) { return op->type == NAI_OP_COPY || op->type == NAI_OP_SET; }
 
 /* compute_ns, and what of both sets is beside compute. */
-static void subtract_compute(struct nai_gpu *gpu, struct removal both[2], const struct nai_model *m) {
+static void subtract_compute(struct nai_gpu *gpu, struct removal both[2]) {
   struct running_union compute = {0};
   for (uint32_t i = 0; i < gpu->op_count; i++) {
     const struct nai_op *op = &gpu->ops[i];
-    int64_t start = nai_model_op_start(m, op), end = nai_model_op_end(m, op);
-    if (is_copy(op) || op->communication || start == end)
+    if (is_copy(op) || op->communication || op->start == op->end)
       continue;
-    if (compute.any && start > compute.end)
+    if (compute.any && op->start > compute.end)
       take_away(both, compute.start, compute.end);
-    extend(&compute, start, end);
+    extend(&compute, op->start, op->end);
   }
   if (compute.any)
     take_away(both, compute.start, compute.end);
@@ -72,7 +71,7 @@ static int build_unions(struct nai_gpu *gpu, struct nai_model *m, struct nai_err
   nai_intervals_reserve(&gpu->all, gpu->op_count); /* nearly as many, mostly */
   for (uint32_t i = 0; i < gpu->op_count; i++) {
     const struct nai_op *op = &gpu->ops[i];
-    int64_t start = nai_model_op_start(m, op), end = nai_model_op_end(m, op);
+    int64_t start = op->start, end = op->end;
     if (end > gpu->window_end)
       gpu->window_end = end;
     if (start == end)
@@ -93,10 +92,8 @@ static int build_unions(struct nai_gpu *gpu, struct nai_model *m, struct nai_err
   gpu->graph_ns = union_total(&graphs_only);
   gpu->communication_ns = nai_intervals_total_ns(&communication);
   gpu->copy_ns = nai_intervals_total_ns(&copy);
-  subtract_compute(gpu,
-                   (struct removal[]){{&communication, &gpu->exposed_communication, 0, INT64_MIN},
-                                      {&copy, &beside_compute, 0, INT64_MIN}},
-                   m);
+  subtract_compute(gpu, (struct removal[]){{&communication, &gpu->exposed_communication, 0, INT64_MIN},
+                                           {&copy, &beside_compute, 0, INT64_MIN}});
   nai_intervals_subtract(&gpu->exposed_copy, &beside_compute, &communication);
   bool oom = gpu->all.oom || communication.oom || copy.oom || gpu->exposed_communication.oom || gpu->exposed_copy.oom;
   return oom ? nai_err_nomem(err) : NAI_OK;
@@ -113,7 +110,7 @@ static int build_gpu(void *ctx, int index, struct nai_err *err) {
   struct nai_model *m = ctx;
   struct nai_gpu *gpu = &m->gpus[index];
   NAI_TRY(nai_gpu_order_ops(gpu, (uint32_t)index, m, err));
-  gpu->window_start = gpu->window_end = gpu->op_count ? nai_model_op_start(m, &gpu->ops[0]) : 0;
+  gpu->window_start = gpu->window_end = gpu->op_count ? gpu->ops[0].start : 0;
   return build_unions(gpu, m, err);
 }
 

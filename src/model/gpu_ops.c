@@ -3,7 +3,7 @@
 
 static int compare_ops(const void *pa, const void *pb, void *model) {
   const struct nai_op *a = pa, *b = pb;
-  int64_t start_a = nai_model_op_start(model, a), start_b = nai_model_op_start(model, b);
+  int64_t start_a = a->start, start_b = b->start;
   if (start_a != start_b)
     return start_a < start_b ? -1 : 1;
   if (a->type != b->type)
@@ -11,7 +11,7 @@ static int compare_ops(const void *pa, const void *pb, void *model) {
   int32_t stream_a = nai_model_op_stream(model, a), stream_b = nai_model_op_stream(model, b);
   if (stream_a != stream_b)
     return stream_a < stream_b ? -1 : 1;
-  int64_t end_a = nai_model_op_end(model, a), end_b = nai_model_op_end(model, b);
+  int64_t end_a = a->end, end_b = b->end;
   if (end_a != end_b)
     return end_a < end_b ? -1 : 1;
   /* Rows of an export have no order of their own: what is told of two such kernels must not depend on it. */
@@ -59,9 +59,7 @@ struct run {
   int64_t next; /* start of the first, INT64_MAX when there is none */
 };
 
-static void look_ahead(struct run *run, const struct nai_model *m) {
-  run->next = run->n ? nai_model_op_start(m, run->v) : INT64_MAX;
-}
+static void look_ahead(struct run *run) { run->next = run->n ? run->v->start : INT64_MAX; }
 
 /* Sorts the GPU's rows of one table and writes them as operations to run->v. */
 static int fill_run(struct run *run, const struct nai_groups *rows, uint32_t gpu, enum nai_op_type type,
@@ -80,14 +78,14 @@ static int fill_run(struct run *run, const struct nai_groups *rows, uint32_t gpu
     before = start;
     if (i == n)
       break;
-    struct nai_op op = {.row = order[i], .type = type};
+    struct nai_op op = {.start = start, .end = nai_at(&by.end, order[i]), .row = order[i], .type = type};
     if (type == NAI_OP_KERNEL)
       op.communication = m->kernel_communication[nai_val_text(&m->kernels.name, op.row)];
     if (type == NAI_OP_COPY && nai_val_i32(&m->memops.kind, op.row) == NAI_MEMOP_SET)
       op.type = NAI_OP_SET;
     run->v[run->n++] = op;
   }
-  look_ahead(run, m);
+  look_ahead(run);
   return NAI_OK;
 }
 
@@ -96,10 +94,10 @@ static bool precedes(const struct run *a, const struct run *b, const struct nai_
 }
 
 /* The next operation of a run, which becomes shorter. */
-static struct nai_op take(struct run *run, const struct nai_model *m) {
+static struct nai_op take(struct run *run) {
   struct nai_op op = *run->v++;
   run->n--;
-  look_ahead(run, m);
+  look_ahead(run);
   return op;
 }
 
@@ -121,7 +119,7 @@ static int merge_ops(struct nai_gpu *gpu, uint32_t index, struct nai_model *m, s
   NAI_TRY(fill_run(&graph, &w->gpu_graphs, index, NAI_OP_GRAPH, m, err));
   while (gpu->op_count < kernels + others) {
     struct run *other = precedes(&graph, &memop, m) ? &graph : &memop;
-    gpu->ops[gpu->op_count++] = take(precedes(other, &kernel, m) ? other : &kernel, m);
+    gpu->ops[gpu->op_count++] = take(precedes(other, &kernel, m) ? other : &kernel);
   }
   return NAI_OK;
 }

@@ -68,22 +68,21 @@ const char *nai_model_gpu_label(const struct nai_model *m, int32_t device_id) {
 }
 
 struct op_moment {
-  const struct nai_model *model;
   const struct nai_op *ops;
   int64_t t;
 };
 
 static bool op_before(const void *ctx, size_t i) {
   const struct op_moment *at = ctx;
-  return nai_model_op_start(at->model, &at->ops[i]) < at->t;
+  return at->ops[i].start < at->t;
 }
 
-uint32_t nai_model_op_from(const struct nai_model *model, const struct nai_gpu *gpu, int64_t t) {
-  return (uint32_t)nai_search(0, gpu->op_count, op_before, &(struct op_moment){model, gpu->ops, t});
+uint32_t nai_gpu_op_from(const struct nai_gpu *gpu, int64_t t) {
+  return (uint32_t)nai_search(0, gpu->op_count, op_before, &(struct op_moment){gpu->ops, t});
 }
 
-uint32_t nai_model_op_behind(const struct nai_model *model, const struct nai_gpu *gpu, uint32_t first, int64_t t) {
-  return (uint32_t)nai_search_near(first, gpu->op_count, op_before, &(struct op_moment){model, gpu->ops, t});
+uint32_t nai_gpu_op_behind(const struct nai_gpu *gpu, uint32_t first, int64_t t) {
+  return (uint32_t)nai_search_near(first, gpu->op_count, op_before, &(struct op_moment){gpu->ops, t});
 }
 
 const char *nai_model_api_name(const struct nai_model *m, uint32_t api) {

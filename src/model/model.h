@@ -60,8 +60,9 @@ enum nai_op_type { NAI_OP_KERNEL, NAI_OP_COPY, NAI_OP_SET, NAI_OP_GRAPH };
 
 /* One operation on a GPU. */
 struct nai_op {
-  uint32_t row;      /* of kernel_events, memop_events or graph_events, where its times are */
-  uint32_t type : 2; /* enum nai_op_type */
+  int64_t start, end; /* ns: passes over all operations ask for little else */
+  uint32_t row;       /* of kernel_events, memop_events or graph_events */
+  uint32_t type : 2;  /* enum nai_op_type */
   uint32_t communication : 1;
   uint32_t stream : 29; /* number of its stream, of those of the GPU */
 };
@@ -291,19 +292,11 @@ const char *nai_model_gpu_label(const struct nai_model *model, int32_t device_id
 int32_t nai_model_device(const struct nai_model *model, uint32_t gpu);
 /* Index of the GPU in `gpus`, gpu_count when the trace has no such GPU. */
 uint32_t nai_model_gpu_index(const struct nai_model *model, int32_t device_id);
-/* What operations of a type have in the column of that name. Inline, as passes over all operations ask for little else.
- */
+/* What operations of a type have in the column of that name. */
 #define NAI_OP_COLUMN(m, op, column)                   \
   ((op)->type == NAI_OP_KERNEL  ? &(m)->kernels.column \
    : (op)->type == NAI_OP_GRAPH ? &(m)->graphs.column  \
                                 : &(m)->memops.column)
-/* When an operation ran. */
-static inline int64_t nai_model_op_start(const struct nai_model *m, const struct nai_op *op) {
-  return nai_val(NAI_OP_COLUMN(m, op, start_ns), op->row);
-}
-static inline int64_t nai_model_op_end(const struct nai_model *m, const struct nai_op *op) {
-  return nai_val(NAI_OP_COLUMN(m, op, end_ns), op->row);
-}
 /* Row of processes of an operation, -1 unknown. */
 static inline int32_t nai_model_op_process(const struct nai_model *m, const struct nai_op *op) {
   return nai_at_i32(NAI_OP_COLUMN(m, op, process), op->row);
@@ -321,9 +314,9 @@ static inline uint32_t nai_model_op_api(const struct nai_model *m, const struct 
                                    : m->memop_api[op->row];
 }
 /* Number of the first operation of a GPU that starts at t or later, its op_count when there is none. */
-uint32_t nai_model_op_from(const struct nai_model *model, const struct nai_gpu *gpu, int64_t t);
+uint32_t nai_gpu_op_from(const struct nai_gpu *gpu, int64_t t);
 /* The same, where operations before number `first` start earlier, and few others do. */
-uint32_t nai_model_op_behind(const struct nai_model *model, const struct nai_gpu *gpu, uint32_t first, int64_t t);
+uint32_t nai_gpu_op_behind(const struct nai_gpu *gpu, uint32_t first, int64_t t);
 /* Whether the call frees memory, and waited for the GPU. */
 static inline bool nai_model_free_waits(const struct nai_model *m, uint32_t api) {
   return m->free_waits && m->free_waits[api];

@@ -136,7 +136,7 @@ static int add_gpu(struct nai_table *table, const struct nai_model *m, const str
   struct nai_intervals communication = {.arena = &arena};
   for (uint32_t i = 0; i < gpu->op_count; i++)
     if (gpu->ops[i].communication)
-      nai_intervals_add(&communication, nai_model_op_start(m, &gpu->ops[i]), nai_model_op_end(m, &gpu->ops[i]));
+      nai_intervals_add(&communication, gpu->ops[i].start, gpu->ops[i].end);
   NAI_TRY(nai_coverage_in(&g.beside, &communication, &arena, err));
   NAI_TRY(group_kernels(&g, err));
   for (uint32_t k = 0; k < g.keys.count; k++)

@@ -130,8 +130,7 @@ static int find_staged(struct nai_mpi_call *calls, uint32_t n, const struct nai_
       if (!call || call->thread != at.thread || nai_val(&m->apis.end_ns, api) > call->end)
         continue;
       call->staged_bytes += nai_at(&m->memops.bytes, op->row);
-      call->staged_ns +=
-          nai_intervals_overlap_ns(&gpu->exposed_copy, nai_model_op_start(m, op), nai_model_op_end(m, op));
+      call->staged_ns += nai_intervals_overlap_ns(&gpu->exposed_copy, op->start, op->end);
     }
   return NAI_OK;
 }

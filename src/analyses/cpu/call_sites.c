@@ -109,7 +109,7 @@ static int add_op(struct work *w, uint32_t gpu, const struct nai_op *op, struct 
   struct place *place;
   uint32_t stack;
   enum scope scope = stack_of(&stack, w, op);
-  int64_t ns = nai_model_op_end(w->m, op) - nai_model_op_start(w->m, op);
+  int64_t ns = op->end - op->start;
   NAI_TRY(place_of(&place, w, stack, scope, nai_model_op_process(w->m, op), (int32_t)gpu, err));
   struct CALL_SITES_row *sums = &place->sums;
   w->gpu_ns[gpu] += ns;

@@ -93,7 +93,7 @@ static void add_operations(struct data *d, const struct nai_gpu *gpu) {
     struct event *event = (kernel || op->type == NAI_OP_COPY) && call != NAI_NO_ROW ? around(d, call, kernel) : NULL;
     if (!event)
       continue;
-    int64_t start = nai_model_op_start(d->m, op), end = nai_model_op_end(d->m, op);
+    int64_t start = op->start, end = op->end;
     event->device = gpu->device_id;
     event->ops++;
     event->gpu_ns += end - start;

@@ -137,7 +137,7 @@ static int find_process(struct residency *r, uint32_t host, int64_t *starts, str
   memset(starts, 0, (r->m->process_count + 1) * sizeof *starts);
   for (uint32_t i = 0; i < gpu->op_count; i++) {
     const struct nai_op *op = &gpu->ops[i];
-    int64_t start = nai_model_op_start(r->m, op);
+    int64_t start = op->start;
     int32_t process = nai_model_op_process(r->m, op);
     if (op->type != NAI_OP_KERNEL || !nai_intervals_overlap_ns(&slices, start, start + 1))
       continue;
@@ -158,7 +158,7 @@ static void add_kernels(struct GPU_RESIDENCY_row *row, const struct residency *r
     const struct nai_op *op = &gpu->ops[i];
     if (op->type != NAI_OP_KERNEL || nai_model_op_process(r->m, op) != process)
       continue;
-    int64_t start = nai_model_op_start(r->m, op), end = nai_model_op_end(r->m, op);
+    int64_t start = op->start, end = op->end;
     row->kernel_time_ns += end - start;
     row->kernel_away_ns += end - start - nai_intervals_overlap_ns(slices, start, end);
   }

@@ -107,7 +107,7 @@ static int add_gpu(struct work *w, uint32_t gpu, struct nai_err *err) {
     uint32_t partition = any ? nai_partition_of(&w->partitions, op->row, g->device_id) : 0;
     NAI_TRY(beside_of(&coverage, &beside[partition], w, partition, g, &arena, err));
     NAI_TRY(sum_of(&sum, w, op->row, gpu, partition, op->communication, err));
-    int64_t start = nai_model_op_start(w->m, op), end = nai_model_op_end(w->m, op);
+    int64_t start = op->start, end = op->end;
     if (end - start > nai_kernel_ns(w->m, sum->longest)) /* in order of their starts: the earliest of equals */
       sum->longest = op->row;
     sum->calls++;

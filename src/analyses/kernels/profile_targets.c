@@ -149,7 +149,7 @@ static void add_active(struct work *w, uint32_t gpu) {
   uint32_t at = 0;
   for (uint32_t i = 0; i < g->op_count; i++) {
     struct target *t = g->ops[i].type == NAI_OP_KERNEL ? target_of(w, g->ops[i].row) : NULL;
-    int64_t start = nai_model_op_start(w->m, &g->ops[i]), end = nai_model_op_end(w->m, &g->ops[i]);
+    int64_t start = g->ops[i].start, end = g->ops[i].end;
     if (!t || !nai_gpu_is_active(&w->m->active[gpu], &at, start))
       continue;
     start = start > t->until ? start : t->until;

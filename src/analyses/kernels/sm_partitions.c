@@ -12,7 +12,6 @@ struct use {
 
 static int sum_up(struct use *uses, const struct nai_partitions *p, const struct nai_gpu *gpu, struct nai_arena *arena,
                   struct nai_err *err) {
-  const struct nai_model *m = p->m;
   bool oom = false;
   for (uint32_t i = 0; i < p->count; i++)
     uses[i] = (struct use){.busy = {.arena = arena}};
@@ -21,10 +20,9 @@ static int sum_up(struct use *uses, const struct nai_partitions *p, const struct
     if (op->type != NAI_OP_KERNEL)
       continue;
     struct use *use = &uses[nai_partition_of(p, op->row, gpu->device_id)];
-    int64_t start = nai_model_op_start(m, op), end = nai_model_op_end(m, op);
     use->count++;
-    use->ns += end - start;
-    nai_intervals_add(&use->busy, start, end);
+    use->ns += op->end - op->start;
+    nai_intervals_add(&use->busy, op->start, op->end);
     oom |= use->busy.oom;
   }
   return oom ? nai_err_nomem(err) : NAI_OK;

@@ -39,8 +39,7 @@ static int fill_streams(struct launches *l, struct nai_arena *arena, struct nai_
                                     .end = INT64_MIN,
                                     .process = nai_keyset_find(&l->gpu->processes, l->gpu->streams[s].process)};
   for (uint32_t i = 0; count > 1 && i < l->gpu->op_count; i++)
-    nai_intervals_add(&l->streams[l->gpu->ops[i].stream].set, nai_model_op_start(l->m, &l->gpu->ops[i]),
-                      nai_model_op_end(l->m, &l->gpu->ops[i]));
+    nai_intervals_add(&l->streams[l->gpu->ops[i].stream].set, l->gpu->ops[i].start, l->gpu->ops[i].end);
   for (uint32_t s = 0; count > 1 && s < count; s++)
     NAI_TRY(nai_coverage_in(&l->streams[s].busy, &l->streams[s].set, arena, err));
   return nai_coverage_in(&l->busy, &l->gpu->all, arena, err);
@@ -67,7 +66,7 @@ static void take_operation(struct launches *l, uint32_t i, uint8_t *call_seen, i
   const struct nai_op *op = &l->gpu->ops[i];
   struct stream *stream = &l->streams[op->stream];
   uint32_t call = nai_model_op_api(l->m, op);
-  int64_t start = nai_model_op_start(l->m, op), end = nai_model_op_end(l->m, op);
+  int64_t start = op->start, end = op->end;
   if (call != NAI_NO_ROW && !call_seen[call]) {
     struct sums *sums = &l->sums[stream->process];
     int64_t called = nai_val(&l->m->apis.start_ns, call), returned = nai_val(&l->m->apis.end_ns, call);
@@ -83,7 +82,7 @@ static void take_operation(struct launches *l, uint32_t i, uint8_t *call_seen, i
 static void take_operations(struct launches *l, uint8_t *call_seen) {
   int64_t gpu_end = INT64_MIN;
   for (uint32_t i = 0; i < l->gpu->op_count; i++) {
-    int64_t end = nai_model_op_end(l->m, &l->gpu->ops[i]);
+    int64_t end = l->gpu->ops[i].end;
     take_operation(l, i, call_seen, gpu_end);
     gpu_end = end > gpu_end ? end : gpu_end;
   }
@@ -120,9 +119,7 @@ static void floor_block(const void *launches, uint32_t first, uint32_t count, ui
   for (uint32_t i = 0; i < count; i++) {
     const struct nai_op *op = &l->gpu->ops[first + i];
     group[i] = group_of(l, first + i, FOUND_IDLE);
-    value[i] = group[i] == NAI_NO_GROUP
-                 ? 0
-                 : nai_val(&l->m->apis.start_ns, nai_model_op_api(l->m, op)) - nai_model_op_start(l->m, op);
+    value[i] = group[i] == NAI_NO_GROUP ? 0 : nai_val(&l->m->apis.start_ns, nai_model_op_api(l->m, op)) - op->start;
   }
 }
 

@@ -29,7 +29,7 @@ void nai_loss_put(const struct nai_loss_gpu *g, const struct nai_loss *loss) {
 }
 
 void nai_loss_note_longest(struct nai_loss *loss, const struct nai_loss_gpu *g, uint32_t op) {
-  int64_t start = nai_model_op_start(g->m, &g->gpu->ops[op]), end = nai_model_op_end(g->m, &g->gpu->ops[op]);
+  int64_t start = g->gpu->ops[op].start, end = g->gpu->ops[op].end;
   if (loss->count && end - start <= loss->end - loss->start)
     return;
   loss->start = start;
@@ -60,7 +60,7 @@ void nai_loss_sum_keep(struct nai_loss_sum *sum, const struct nai_loss_gpu *g, c
     const struct nai_op *op = &g->gpu->ops[i];
     if (goes[i])
       continue;
-    int64_t start = nai_model_op_start(g->m, op), end = nai_model_op_end(g->m, op);
+    int64_t start = op->start, end = op->end;
     start = start > until ? start : until;
     others_ns += end > start ? end - start : 0;
     until = end > until ? end : until;

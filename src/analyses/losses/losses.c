@@ -12,11 +12,11 @@ static int look_inside(struct nai_loss_gpu *g, struct nai_err *err) {
   NAI_TRY(NAI_NEW(g->copies, g->arena, g->gpu->op_count, err));
   for (uint32_t i = 0; i < g->gpu->op_count; i++) {
     const struct nai_op *op = &g->gpu->ops[i];
-    int64_t start = nai_model_op_start(g->m, op);
+    int64_t start = op->start;
     g->inside[i] = nai_step_inside(&next, &g->active, start);
     if (!g->inside[i] || (op->type != NAI_OP_KERNEL && op->type != NAI_OP_COPY))
       continue;
-    int64_t ns = nai_model_op_end(g->m, op) - start;
+    int64_t ns = op->end - start;
     bool migrates = op->type == NAI_OP_COPY && nai_at(&g->m->memops.migration, op->row) == 1;
     g->migrations = g->migrations || migrates;
     g->kernel_ns += op->type == NAI_OP_KERNEL ? ns : 0;

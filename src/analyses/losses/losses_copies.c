@@ -50,12 +50,12 @@ static int add_tiny(const struct nai_loss_gpu *g, struct nai_err *err) {
     if (!nai_loss_is_transfer(g, g->copies[k]) || nai_at(&g->m->memops.bytes, op->row) > NAI_TINY_COPY)
       continue;
     uint32_t api = nai_model_op_api(g->m, op);
-    uint32_t wait = api == NAI_NO_ROW ? NAI_NO_ROW : waiting_call(g->m, api, nai_model_op_start(g->m, op));
+    uint32_t wait = api == NAI_NO_ROW ? NAI_NO_ROW : waiting_call(g->m, api, op->start);
     if (wait == NAI_NO_ROW)
       continue;
     int64_t start = nai_val(&g->m->apis.start_ns, api), end = nai_val(&g->m->apis.end_ns, wait);
     waits[loss.count] = (struct nai_interval){start, end};
-    nai_intervals_add(&copies, nai_model_op_start(g->m, op), nai_model_op_end(g->m, op));
+    nai_intervals_add(&copies, op->start, op->end);
     if (!loss.count || end - start > loss.end - loss.start) {
       loss.start = start;
       loss.end = end;
@@ -99,9 +99,9 @@ static int add_on_compute_stream(const struct nai_loss_gpu *g, const bool *compu
                                 : nai_loss_is_transfer(g, i) || nai_loss_direction(g, i) == PEER;
     if (!counts || !compute[op->stream])
       continue;
-    nai_intervals_add(&all, nai_model_op_start(g->m, op), nai_model_op_end(g->m, op));
+    nai_intervals_add(&all, op->start, op->end);
     nai_loss_note_longest(&loss, g, i);
-    if (loss.end == nai_model_op_end(g->m, op))
+    if (loss.end == op->end)
       loss.example = communication ? nai_model_kernel_name(g->m, op->row) : nai_model_direction(room, g->m, op->row);
     loss.count++;
   }

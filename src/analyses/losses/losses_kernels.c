@@ -18,7 +18,7 @@ struct movers {
 
 static int64_t op_ns(const struct nai_loss_gpu *g, uint32_t i) {
   const struct nai_op *op = &g->gpu->ops[i];
-  return nai_model_op_end(g->m, op) - nai_model_op_start(g->m, op);
+  return op->end - op->start;
 }
 
 /* Two or more in a row on a stream could be one, which is taken to last as long as the longest of them: that one stays.
@@ -96,7 +96,7 @@ static int add_migrations(const struct nai_loss_gpu *g, struct nai_err *err) {
   for (uint32_t i = 0; i < g->gpu->op_count; i++) {
     const struct nai_op *op = &g->gpu->ops[i];
     if (g->inside[i] && op->type == NAI_OP_KERNEL)
-      nai_intervals_add(&kernels, nai_model_op_start(g->m, op), nai_model_op_end(g->m, op));
+      nai_intervals_add(&kernels, op->start, op->end);
   }
   NAI_TRY(nai_uvm_busy(&moves, g->m, g->gpu, err));
   find_service(&service, &moves);
@@ -109,7 +109,7 @@ static int add_migrations(const struct nai_loss_gpu *g, struct nai_err *err) {
     const struct nai_op *op = &g->gpu->ops[i];
     if (!g->inside[i] || op->type != NAI_OP_KERNEL)
       continue;
-    int64_t start = nai_model_op_start(g->m, op), end = nai_model_op_end(g->m, op);
+    int64_t start = op->start, end = op->end;
     int64_t ns = nai_coverage_overlap_ns(&cover, start, end);
     loss.count += ns > 0;
     if (ns <= loss.example_ns)

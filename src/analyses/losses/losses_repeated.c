@@ -27,7 +27,7 @@ static void add_same(struct again *a, const struct nai_loss_gpu *g, const uint32
   int64_t ns = 0;
   for (uint32_t i = 0; i < n; i++) {
     const struct nai_op *op = &g->gpu->ops[order[i]];
-    ns += nai_model_op_end(g->m, op) - nai_model_op_start(g->m, op);
+    ns += op->end - op->start;
     nai_loss_note_longest(&a->loss, g, order[i]);
     a->loss.count++;
     a->goes[order[i]] = true;
@@ -51,7 +51,7 @@ static int unhidden_of(int64_t *ns, const struct nai_loss_gpu *g, const bool *go
   struct nai_intervals all = {.arena = g->arena}, exposed = {.arena = g->arena};
   for (uint32_t i = 0; i < g->gpu->op_count; i++)
     if (goes[i])
-      nai_intervals_add(&all, nai_model_op_start(g->m, &g->gpu->ops[i]), nai_model_op_end(g->m, &g->gpu->ops[i]));
+      nai_intervals_add(&all, g->gpu->ops[i].start, g->gpu->ops[i].end);
   nai_intervals_intersect(&exposed, &all, &g->gpu->exposed_copy);
   *ns = nai_intervals_total_ns(&exposed);
   return exposed.oom ? nai_err_nomem(err) : NAI_OK;
@@ -88,14 +88,13 @@ struct trips {
 
 static int64_t copy_ns(const struct nai_loss_gpu *g, uint32_t copy) {
   const struct nai_op *op = &g->gpu->ops[g->copies[copy]];
-  return nai_model_op_end(g->m, op) - nai_model_op_start(g->m, op);
+  return op->end - op->start;
 }
 
 /* Whether the host had no time to write other data between the two: time in which it copied apart. */
 static bool is_unchanged(const struct trips *t, uint32_t out, uint32_t back, int64_t bytes) {
   const struct nai_gpu *gpu = t->g->gpu;
-  int64_t between = nai_model_op_start(t->g->m, &gpu->ops[t->g->copies[back]]) -
-                    nai_model_op_end(t->g->m, &gpu->ops[t->g->copies[out]]);
+  int64_t between = gpu->ops[t->g->copies[back]].start - gpu->ops[t->g->copies[out]].end;
   int64_t copying = t->before[back] - t->before[out] - copy_ns(t->g, out);
   return between - copying <= bytes / HOST_BYTES_PER_NS;
 }

@@ -152,8 +152,8 @@ static int few_blocks(struct share_sum *few, struct share_sum *idle, const struc
     const struct nai_op *op = &g->gpu->ops[i];
     if (!g->inside[i] || (op->type != NAI_OP_KERNEL && op->type != NAI_OP_GRAPH) || group_of(shapes, i) != group)
       continue;
-    pass_until(&s, nai_model_op_start(g->m, op));
-    NAI_TRY(push(&s, nai_model_op_end(g->m, op), shape_on_sms(shapes, i), err));
+    pass_until(&s, op->start);
+    NAI_TRY(push(&s, op->end, shape_on_sms(shapes, i), err));
   }
   pass_until(&s, INT64_MAX);
   add_share(few, s.few_ns, sms);

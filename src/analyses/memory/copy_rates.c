@@ -53,7 +53,7 @@ static void look_back(struct work *w) {
     w->edge[s] = INT64_MAX; /* nothing before: no data from there */
   for (uint32_t i = 0; i < w->gpu->op_count; i++) {
     const struct nai_op *op = &w->gpu->ops[i];
-    int64_t start = nai_model_op_start(w->m, op), end = nai_model_op_end(w->m, op);
+    int64_t start = op->start, end = op->end;
     if (is_copy(w, i)) {
       int k = kind_of(w, i);
       struct copy *copy = &w->copies[op->row];
@@ -77,8 +77,8 @@ static void look_ahead(struct work *w) {
   for (uint32_t i = w->gpu->op_count; i-- > 0;) {
     const struct nai_op *op = &w->gpu->ops[i];
     if (is_copy(w, i) && kind_of(w, i) == TO_GPU)
-      bound(&w->copies[op->row], computed(w, nai_model_op_end(w->m, op), w->edge[op->stream]));
-    w->edge[op->stream] = nai_model_op_start(w->m, op);
+      bound(&w->copies[op->row], computed(w, op->end, w->edge[op->stream]));
+    w->edge[op->stream] = op->start;
   }
 }
 

@@ -120,13 +120,13 @@ static int evicting_ns(int64_t *ns, const struct nai_model *m, const struct nai_
   for (uint32_t i = 0; i < gpu->op_count; i++) {
     const struct nai_op *op = &gpu->ops[i];
     if (nai_op_migrates(m, op) && nai_at(&m->memops.migration_cause, op->row) == CAUSE_EVICTION)
-      nai_intervals_add(&evicting, nai_model_op_start(m, op), nai_model_op_end(m, op));
+      nai_intervals_add(&evicting, op->start, op->end);
   }
   NAI_TRY(nai_memory_check(!evicting.oom, err));
   NAI_TRY(nai_coverage_in(&coverage, &evicting, arena, err));
   for (uint32_t i = 0; evicting.count && i < gpu->op_count; i++)
     if (gpu->ops[i].type == NAI_OP_KERNEL)
-      *ns += nai_coverage_overlap_ns(&coverage, nai_model_op_start(m, &gpu->ops[i]), nai_model_op_end(m, &gpu->ops[i]));
+      *ns += nai_coverage_overlap_ns(&coverage, gpu->ops[i].start, gpu->ops[i].end);
   return NAI_OK;
 }
 

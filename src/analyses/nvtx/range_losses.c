@@ -81,11 +81,11 @@ static int add_ops(struct sums *s, uint32_t gpu, struct nai_err *err) {
   for (uint32_t i = 0; i < s->gpu->op_count; i++) {
     const struct nai_op *op = &s->gpu->ops[i];
     bool copies = op->type == NAI_OP_COPY || op->type == NAI_OP_SET;
-    int64_t start = nai_model_op_start(s->m, op);
+    int64_t start = op->start;
     if ((!copies && !op->communication) || !nai_gpu_is_active(&s->m->active[gpu], &at, start))
       continue;
-    int64_t ns = nai_intervals_overlap_ns(copies ? &s->gpu->exposed_copy : &s->gpu->exposed_communication, start,
-                                          nai_model_op_end(s->m, op));
+    int64_t ns =
+        nai_intervals_overlap_ns(copies ? &s->gpu->exposed_copy : &s->gpu->exposed_communication, start, op->end);
     NAI_TRY(add_loss(s, copies ? COPY : COMMUNICATION, node_of(s, nai_model_op_api(s->m, op)), ns, err));
   }
   return NAI_OK;

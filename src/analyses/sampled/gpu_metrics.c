@@ -31,7 +31,7 @@ static int find_gemm(struct nai_intervals *alone, const struct nai_model *m, con
         op->type == NAI_OP_KERNEL &&
         strcmp(nai_kernel_classes_name(m->classes, m->kernel_category[nai_val_text(&m->kernels.name, op->row)]),
                "gemm") == 0;
-    nai_intervals_add(is_gemm ? &gemm : &other, nai_model_op_start(m, op), nai_model_op_end(m, op));
+    nai_intervals_add(is_gemm ? &gemm : &other, op->start, op->end);
   }
   nai_intervals_subtract(&all, &gemm, &other);
   for (size_t i = 0; i < all.count; i++)

@@ -86,9 +86,9 @@ static int find_stretches(struct work *w, uint32_t g, struct nai_err *err) {
   w->first[g] = w->stretch_count;
   for (uint32_t i = 0; i < gpu->op_count; i++) {
     const struct nai_op *op = &gpu->ops[i];
-    int64_t start = nai_model_op_start(w->m, op);
+    int64_t start = op->start;
     NAI_TRY(add_stretch(w, &r, at, start, err));
-    add_running(&r, op->type == NAI_OP_KERNEL ? w->m->kernel_group[op->row] : NAI_NO_GROUP, nai_model_op_end(w->m, op));
+    add_running(&r, op->type == NAI_OP_KERNEL ? w->m->kernel_group[op->row] : NAI_NO_GROUP, op->end);
     at = start;
   }
   NAI_TRY(add_stretch(w, &r, at, INT64_MAX, err));

@@ -57,7 +57,7 @@ static int add_phase(struct work *w, int phase, const struct nai_gpu *gpu, struc
   for (uint32_t i = 0; i < gpu->op_count; i++) {
     uint32_t api = nai_model_op_api(m, &gpu->ops[i]);
     if (api != NAI_NO_ROW && m->call_phase[api] == phase)
-      nai_intervals_add(&p->set, nai_model_op_start(m, &gpu->ops[i]), nai_model_op_end(m, &gpu->ops[i]));
+      nai_intervals_add(&p->set, gpu->ops[i].start, gpu->ops[i].end);
   }
   return p->set.oom ? nai_err_nomem(err) : NAI_OK;
 }
@@ -144,7 +144,7 @@ static int find_ranges(struct work *w, struct nai_err *err) {
       for (; node; node = node->parent == NAI_NO_ROW ? NULL : &m->nodes[node->parent]) {
         struct path *path = &w->paths[w->path_of[node - m->nodes]];
         if (path->sets)
-          nai_intervals_add(&path->sets[g], nai_model_op_start(m, op), nai_model_op_end(m, op));
+          nai_intervals_add(&path->sets[g], op->start, op->end);
       }
     }
   for (uint32_t i = 0; i < w->path_count; i++)

@@ -43,7 +43,7 @@ static int64_t added(int64_t *until, int64_t start, int64_t end) {
 static void add_op(struct tally *t, const struct nai_op *op) {
   const struct nai_model *m = t->rank->m;
   uint32_t api = nai_model_op_api(m, op);
-  int64_t start = nai_model_op_start(m, op), end = nai_model_op_end(m, op);
+  int64_t start = op->start, end = op->end;
   if (api == NAI_NO_ROW && m->apis.n)
     return;
   uint32_t step = nai_step_at(t->rank->steps, api == NAI_NO_ROW ? start : nai_val(&m->apis.start_ns, api), &t->near);

@@ -89,8 +89,7 @@ static void explain_copy(struct nai_buf *out, const struct nai_step_usual *u, co
 static void add_kernels(struct nai_step_kernels *sums, const struct nai_step_usual *u, const struct nai_gpu_step *step,
                         bool communication) {
   const struct nai_gpu *gpu = &u->m->gpus[u->list->gpu];
-  for (uint32_t i = nai_model_op_from(u->m, gpu, step->start);
-       i < gpu->op_count && nai_model_op_start(u->m, &gpu->ops[i]) < step->end; i++) {
+  for (uint32_t i = nai_gpu_op_from(gpu, step->start); i < gpu->op_count && gpu->ops[i].start < step->end; i++) {
     const struct nai_op *op = &gpu->ops[i];
     if (op->type != NAI_OP_KERNEL || op->communication != communication)
       continue;

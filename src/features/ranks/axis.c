@@ -183,7 +183,7 @@ static int fill_rank(const struct rank_time *t, const struct nai_ranks *r, uint3
     nai_intervals_add(&sets[copies              ? NAI_RANKS_COPY
                             : op->communication ? NAI_RANKS_TRANSFER
                                                 : NAI_RANKS_COMPUTE],
-                      nai_model_op_start(m, op), nai_model_op_end(m, op));
+                      op->start, op->end);
   }
   NAI_TRY(find_waiting(&sets[NAI_RANKS_WAIT], r, rank, &arena, err));
   NAI_TRY(find_mpi(&sets[NAI_RANKS_IN_MPI], m, gpu, &arena, err));

@@ -18,7 +18,7 @@ struct work {
 static void add_op(struct work *w, uint32_t i, const struct nai_interval *wait) {
   const struct nai_model *m = w->m;
   const struct nai_op *op = &w->gpu->ops[i];
-  int64_t start = nai_model_op_start(m, op), end = nai_model_op_end(m, op);
+  int64_t start = op->start, end = op->end;
   int64_t ns = (end < wait->end ? end : wait->end) - (start > wait->start ? start : wait->start);
   if (op->communication || ns <= 0)
     return;
@@ -35,8 +35,8 @@ static void add_op(struct work *w, uint32_t i, const struct nai_interval *wait) 
 }
 
 static void add_wait(struct work *w, const struct nai_interval *wait) {
-  uint32_t first = nai_model_op_from(w->m, w->gpu, wait->start), before = first > LOOK_BACK ? first - LOOK_BACK : 0;
-  for (uint32_t i = before; i < w->gpu->op_count && nai_model_op_start(w->m, &w->gpu->ops[i]) < wait->end; i++)
+  uint32_t first = nai_gpu_op_from(w->gpu, wait->start), before = first > LOOK_BACK ? first - LOOK_BACK : 0;
+  for (uint32_t i = before; i < w->gpu->op_count && w->gpu->ops[i].start < wait->end; i++)
     add_op(w, i, wait);
 }
 

@@ -33,8 +33,8 @@ static struct nai_comm_item item_of(const struct nai_model *m, uint32_t gpu, con
   uint32_t api = nai_model_op_api(m, op);
   return (struct nai_comm_item){.kernel = op->row,
                                 .gpu = gpu,
-                                .start = nai_model_op_start(m, op),
-                                .end = nai_model_op_end(m, op),
+                                .start = op->start,
+                                .end = op->end,
                                 .op = name->op,
                                 .redop = name->redop,
                                 .calls = NAI_NO_STRING,

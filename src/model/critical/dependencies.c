@@ -55,8 +55,8 @@ static int number_nodes(struct dep_builder *b, struct nai_err *err) {
       const struct nai_op *op = &m->gpus[g].ops[i];
       uint32_t api = nai_model_op_api(m, op);
       d->op_call[k] = api == NAI_NO_ROW ? NAI_NO_ROW : b->call_of_api[api];
-      d->time[nai_node_of_op(d, k)] = nai_model_op_start(m, op);
-      d->time[nai_node_of_op(d, k) + 1] = nai_model_op_end(m, op);
+      d->time[nai_node_of_op(d, k)] = op->start;
+      d->time[nai_node_of_op(d, k) + 1] = op->end;
     }
   return NAI_OK;
 }

@@ -39,7 +39,7 @@ static int add_window(struct scopes *s, struct nai_err *err) {
 /* Pages that move depend on nothing that is known: no boundary, for none would ever come earlier. */
 static uint32_t start_node(const struct nai_model *m, uint32_t g, int64_t t) {
   const struct nai_gpu *gpu = &m->gpus[g];
-  uint32_t at = nai_model_op_from(m, gpu, t);
+  uint32_t at = nai_gpu_op_from(gpu, t);
   while (at < gpu->op_count && !nai_op_is_on_stream(m, &gpu->ops[at]))
     at++;
   at -= at == gpu->op_count; /* the end of the last step: the last operation */
@@ -77,7 +77,7 @@ static int add_unit(struct scopes *s, const struct nai_repeating_unit *u, struct
   uint32_t kernels = 0, found = 0, name = nai_val_text(&m->kernels.name, u->marker);
   *scope = (struct nai_path_scope){.kind = NAI_SCOPE_UNIT, .gpu = u->gpu, .process = (int32_t)u->process};
   NAI_TRY(NAI_NEW(scope->nodes, s->arena, (size_t)u->count + 1, err));
-  for (uint32_t i = nai_model_op_from(m, gpu, u->start); i < gpu->op_count && found <= u->count; i++) {
+  for (uint32_t i = nai_gpu_op_from(gpu, u->start); i < gpu->op_count && found <= u->count; i++) {
     const struct nai_op *op = &gpu->ops[i];
     const struct nai_stream *stream = &gpu->streams[op->stream];
     if (op->type != NAI_OP_KERNEL || stream->id != u->stream || stream->context != u->context ||

@@ -16,7 +16,7 @@ static int direction_of(const struct nai_model *m, const struct nai_op *op) {
 }
 
 static double rate_of(const struct nai_model *m, const struct nai_op *op) {
-  int64_t ns = nai_model_op_end(m, op) - nai_model_op_start(m, op);
+  int64_t ns = op->end - op->start;
   return ns > 0 ? (double)nai_at(&m->memops.bytes, op->row) / (double)ns : 0;
 }
 

@@ -71,9 +71,8 @@ static int find_ops(struct nai_whatif *w, const struct stretch *s, struct nai_er
   const struct nai_model *m = w->model;
   NAI_TRY(NAI_NEW(w->ops, w->arena, m->gpu_count, err));
   for (uint32_t g = 0; g < m->gpu_count; g++)
-    w->ops[g] =
-        (struct nai_stretch){nai_model_op_from(m, &m->gpus[g], s->from),
-                             s->to < INT64_MAX ? nai_model_op_from(m, &m->gpus[g], s->to + 1) : m->gpus[g].op_count};
+    w->ops[g] = (struct nai_stretch){nai_gpu_op_from(&m->gpus[g], s->from),
+                                     s->to < INT64_MAX ? nai_gpu_op_from(&m->gpus[g], s->to + 1) : m->gpus[g].op_count};
   return NAI_OK;
 }
 

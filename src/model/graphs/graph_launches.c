@@ -33,8 +33,8 @@ static int add_launch(struct nai_graph_launch **launch, struct gather *g, const 
                                        .graph = graph_of(g->m, op),
                                        .exec = nai_at_i32(NAI_OP_COLUMN(g->m, op, graph_exec_id), op->row),
                                        .by_node = op->type != NAI_OP_GRAPH,
-                                       .start = nai_model_op_start(g->m, op),
-                                       .end = nai_model_op_end(g->m, op)};
+                                       .start = op->start,
+                                       .end = op->end};
   return NAI_OK;
 }
 
@@ -55,12 +55,11 @@ static int launch_of(struct nai_graph_launch **launch, struct gather *g, const s
   return NAI_OK;
 }
 
-static void add_node(struct nai_graph_launch *launch, const struct nai_model *m, const struct nai_op *op) {
-  int64_t start = nai_model_op_start(m, op), end = nai_model_op_end(m, op);
-  launch->end = end > launch->end ? end : launch->end;
+static void add_node(struct nai_graph_launch *launch, const struct nai_op *op) {
+  launch->end = op->end > launch->end ? op->end : launch->end;
   launch->nodes += launch->by_node;
   launch->kernels += op->type == NAI_OP_KERNEL;
-  launch->kernel_ns += op->type == NAI_OP_KERNEL ? end - start : 0;
+  launch->kernel_ns += op->type == NAI_OP_KERNEL ? op->end - op->start : 0;
 }
 
 /* --- idle time ------------------------------------------------------------------------------------- */
@@ -106,7 +105,7 @@ static int find_of_gpu(struct nai_graph_launches *out, const struct nai_model *m
     if (op->type != NAI_OP_GRAPH && graph_of(m, op) == NAI_NULL_I32)
       continue;
     NAI_TRY(launch_of(&launch, &g, op, err));
-    add_node(launch, m, op);
+    add_node(launch, op);
   }
   if (out->count == first)
     return NAI_OK;

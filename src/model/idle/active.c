@@ -94,18 +94,17 @@ bool nai_idle_gap_active(uint32_t *at, const struct nai_model *m, uint32_t gpu, 
 }
 
 /* Operations by the span in which they start; those of zero length at the very end of the window are the last one's. */
-static void fill_spans(struct nai_gpu_active *a, const struct nai_model *m, const struct nai_gpu *gpu) {
+static void fill_spans(struct nai_gpu_active *a, const struct nai_gpu *gpu) {
   uint32_t at = 0;
   for (uint32_t i = 0; i < gpu->op_count; i++) {
     const struct nai_op *op = &gpu->ops[i];
-    int64_t start = nai_model_op_start(m, op);
-    while (at + 1 < a->count && start >= a->spans[at].at.end)
+    while (at + 1 < a->count && op->start >= a->spans[at].at.end)
       at++;
     a->spans[at].ops++;
     if (op->type != NAI_OP_KERNEL && op->type != NAI_OP_GRAPH)
       continue;
     a->spans[at].kernels++;
-    a->spans[at].kernel_ns += nai_model_op_end(m, op) - start;
+    a->spans[at].kernel_ns += op->end - op->start;
   }
 }
 
@@ -140,7 +139,7 @@ static int divide_window(void *ctx, int task, struct nai_err *err) {
   for (uint32_t i = 0; i < a->count; i++)
     a->spans[i].at = found[i];
   a->active.arena = &m->arena;
-  fill_spans(a, m, &m->gpus[task]);
+  fill_spans(a, &m->gpus[task]);
   find_kinds(a);
   return a->active.oom ? nai_err_nomem(err) : NAI_OK;
 }

@@ -164,7 +164,7 @@ static struct nai_idle_gap gap_of(const struct nai_model *m, uint32_t g, uint32_
 struct nai_idle_gap nai_idle_gap_at(const struct nai_model *m, uint32_t g, uint32_t number) {
   const struct nai_gpu *gpu = &m->gpus[g];
   struct nai_interval span = nai_idle_span(gpu, number);
-  return gap_of(m, g, number, span, nai_model_op_behind(m, gpu, number, span.end));
+  return gap_of(m, g, number, span, nai_gpu_op_behind(gpu, number, span.end));
 }
 
 bool nai_idle_next(struct nai_idle_gap *gap, const struct nai_model *m) {
@@ -174,7 +174,7 @@ bool nai_idle_next(struct nai_idle_gap *gap, const struct nai_model *m) {
     uint32_t op = gap->op;
     if (span.start == span.end)
       continue;
-    while (i < gpu->all.count && nai_model_op_start(m, &gpu->ops[op]) < span.end)
+    while (i < gpu->all.count && gpu->ops[op].start < span.end)
       op++;
     *gap = gap_of(m, gap->gpu, i, span, op);
     return true;

@@ -96,7 +96,7 @@ static void see_who_leads(struct walk *w, const struct nai_idle_gap *before, con
       w->charge.wait = NAI_NO_ROW;
       return;
     }
-    int64_t until = nai_model_op_end(m, &gpu->ops[i]);
+    int64_t until = gpu->ops[i].end;
     busy_until = until > busy_until ? until : busy_until;
   }
 }

@@ -62,7 +62,7 @@ int nai_repetition_of(struct nai_repetition *out, const struct nai_model *m, con
   NAI_TRY(NAI_NEW(recent, &arena, (size_t)names + 1, err)); /* the last one: of graphs */
   for (uint32_t i = 0; i < gpu->op_count; i++) {
     const struct nai_op *op = &gpu->ops[i];
-    int64_t start = nai_model_op_start(m, op), ns = nai_model_op_end(m, op) - start;
+    int64_t start = op->start, ns = op->end - start;
     if ((op->type != NAI_OP_KERNEL && op->type != NAI_OP_GRAPH) || !nai_step_inside(&next, inside, start))
       continue;
     bool added = false;

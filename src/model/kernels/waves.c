@@ -73,7 +73,6 @@ double nai_wave_efficiency_pct(const struct nai_fit *fit) {
 
 int nai_crowded(struct nai_intervals *out, const struct nai_partitions *partitions, uint32_t number,
                 const struct nai_gpu *gpu, struct nai_err *err) {
-  const struct nai_model *m = partitions->m;
   bool any = nai_partitions_any(partitions);
   int64_t latest = INT64_MIN; /* end of those that began before */
   for (uint32_t i = 0; i < gpu->op_count; i++) {
@@ -83,9 +82,8 @@ int nai_crowded(struct nai_intervals *out, const struct nai_partitions *partitio
     if (any && op->type == NAI_OP_KERNEL &&
         !nai_partitions_overlap(partitions, number, nai_partition_of(partitions, op->row, gpu->device_id)))
       continue;
-    int64_t start = nai_model_op_start(m, op), end = nai_model_op_end(m, op);
-    nai_intervals_add(out, start, end < latest ? end : latest);
-    latest = end > latest ? end : latest;
+    nai_intervals_add(out, op->start, op->end < latest ? op->end : latest);
+    latest = op->end > latest ? op->end : latest;
   }
   return out->oom ? nai_err_nomem(err) : NAI_OK;
 }

@@ -24,7 +24,7 @@ int nai_uvm_busy(struct nai_intervals *busy, const struct nai_model *m, const st
   struct nai_intervals moves = {.arena = &arena}, faults = {.arena = &arena};
   for (uint32_t i = 0; i < gpu->op_count; i++)
     if (nai_op_migrates(m, &gpu->ops[i]))
-      nai_intervals_add(&moves, nai_model_op_start(m, &gpu->ops[i]), nai_model_op_end(m, &gpu->ops[i]));
+      nai_intervals_add(&moves, gpu->ops[i].start, gpu->ops[i].end);
   NAI_TRY(gpu_faults(&faults, m, gpu->device_id, err));
   nai_intervals_union(busy, &moves, &faults);
   return busy->oom ? nai_err_nomem(err) : NAI_OK;

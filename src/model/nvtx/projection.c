@@ -120,7 +120,7 @@ static int add_op(struct work *w, uint32_t launch, const struct nai_launched_op 
   const struct nai_op *op = &m->gpus[launched->gpu].ops[launched->op];
   struct side *side = &w->sides[launched->gpu];
   struct nai_projection *sum = &side->sum;
-  int64_t start = nai_model_op_start(m, op), end = nai_model_op_end(m, op);
+  int64_t start = op->start, end = op->end;
   if (!side->count)
     begin_side(w, side, launched->gpu);
   NAI_TRY(NAI_ROOM(side->v, side->capacity, side->count, w->arena, err));

@@ -141,8 +141,8 @@ static void add_call(struct nai_projection_sweep *sweep, uint32_t call) {
     struct side *side = &sweep->sides[launched->gpu];
     uint32_t rank = rank_of(side, launch->end);
     sum = (struct nai_projection){.call = call,
-                                  .start = nai_model_op_start(m, op),
-                                  .end = nai_model_op_end(m, op),
+                                  .start = op->start,
+                                  .end = op->end,
                                   .ops = 1,
                                   .launches = k == first || launched[-1].gpu != launched->gpu,
                                   .streams = count_stream(side, op->stream, rank)};
@@ -198,11 +198,11 @@ static int make_side(struct side *side, uint32_t streams, struct nai_arena *aren
   return NAI_OK;
 }
 
-static void add_op(struct side *side, const struct nai_model *m, const struct nai_op *op, int64_t end, bool first) {
+static void add_op(struct side *side, const struct nai_op *op, int64_t end, bool first) {
   if (first)
     side->ends[side->count++] = end;
-  side->moments[side->moment_count++].key = nai_key_from_i64(nai_model_op_start(m, op));
-  side->moments[side->moment_count++].key = nai_key_from_i64(nai_model_op_end(m, op));
+  side->moments[side->moment_count++].key = nai_key_from_i64(op->start);
+  side->moments[side->moment_count++].key = nai_key_from_i64(op->end);
 }
 
 /* Counts what each side holds, or, with calls by their end, takes it. */
@@ -218,8 +218,8 @@ static void fill_sides(struct nai_projection_sweep *sweep, const struct nai_key 
       struct side *side = &sweep->sides[op->gpu];
       const bool first_there = k == first || op[-1].gpu != op->gpu;
       if (by_end) {
-        add_op(side, m, &m->gpus[op->gpu].ops[op->op], launch->end, first_there);
-        add_op(all, m, &m->gpus[op->gpu].ops[op->op], launch->end, k == first);
+        add_op(side, &m->gpus[op->gpu].ops[op->op], launch->end, first_there);
+        add_op(all, &m->gpus[op->gpu].ops[op->op], launch->end, k == first);
         continue;
       }
       side->count += first_there;

@@ -20,7 +20,7 @@ struct launched {
 
 static int64_t time_of(const struct nai_model *m, const struct nai_op *op) {
   uint32_t api = nai_model_op_api(m, op);
-  return api == NAI_NO_ROW ? nai_model_op_start(m, op) : nai_val(&m->apis.start_ns, api);
+  return api == NAI_NO_ROW ? op->start : nai_val(&m->apis.start_ns, api);
 }
 
 static int64_t launch_at(const struct launched *l, uint32_t i) {
@@ -145,11 +145,10 @@ static bool same_each(const struct launched *l, enum boundary_sign sign, int64_t
 }
 
 static int64_t gap_before(const struct launched *l, uint32_t place) {
-  const struct nai_model *m = l->search->m;
   const struct nai_op *op = &l->gpu->ops[l->sequence->op[place]];
   if (!place)
     return 0;
-  int64_t gap = nai_model_op_start(m, op) - nai_model_op_end(m, &l->gpu->ops[l->sequence->op[place - 1]]);
+  int64_t gap = op->start - l->gpu->ops[l->sequence->op[place - 1]].end;
   return gap > 0 ? gap : 0;
 }
 
@@ -200,13 +199,11 @@ static struct seam seam_of(const struct launched *l, uint32_t place) {
 
 /* Before each operation: how long all that was launched before it was over. */
 static void find_pauses(int64_t *pause, const struct launched *l) {
-  const struct nai_model *m = l->search->m;
   int64_t busy_until = INT64_MIN;
   for (uint32_t i = 0; i < l->count; i++) {
     const struct nai_op *op = &l->gpu->ops[l->ops[i].value];
-    int64_t start = nai_model_op_start(m, op), end = nai_model_op_end(m, op);
-    pause[i] = start > busy_until && i ? start - busy_until : 0;
-    busy_until = end > busy_until ? end : busy_until;
+    pause[i] = op->start > busy_until && i ? op->start - busy_until : 0;
+    busy_until = op->end > busy_until ? op->end : busy_until;
   }
 }
 

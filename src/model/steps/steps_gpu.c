@@ -47,7 +47,7 @@ static void add_op(struct tally *t, const struct nai_op *op) {
   if (used)
     *used = 1;
   uint32_t api = nai_model_op_api(m, op);
-  int64_t start = nai_model_op_start(m, op), end = nai_model_op_end(m, op);
+  int64_t start = op->start, end = op->end;
   uint32_t step = nai_step_of(m, t->steps, api, start, &t->near);
   if (step == UINT32_MAX)
     return;

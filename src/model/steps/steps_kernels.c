@@ -56,7 +56,7 @@ static uint32_t repetition_at(const struct repetitions *r, uint32_t i) {
 }
 
 static int64_t start_of(const struct repetitions *r, const struct nai_model *m, uint32_t i) {
-  return nai_model_op_start(m, &m->gpus[r->q->gpu].ops[r->q->op[repetition_at(r, i)]]);
+  return m->gpus[r->q->gpu].ops[r->q->op[repetition_at(r, i)]].start;
 }
 
 /* Path and level of a unit, from the launches of one repetition in the middle: the first that tells a level, else the
@@ -99,7 +99,7 @@ static int measure(struct nai_repeating_unit *u, const struct nai_model *m, cons
   u->median_ns = ns[(full - 1) / 2];
   last = last < q->count ? last : q->count - 1;
   u->start = start_of(r, m, 0);
-  u->end = nai_model_op_end(m, &m->gpus[q->gpu].ops[q->op[last]]);
+  u->end = m->gpus[q->gpu].ops[q->op[last]].end;
   u->warm_start = start_of(r, m, full > 1 ? 1 : 0);
   u->last_start = start_of(r, m, full);
   u->between = full > 1 ? full - 1 : full;
