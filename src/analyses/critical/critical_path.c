@@ -9,26 +9,12 @@
 
 enum { PATH, CAUSES, SUMMARY, GRAPH };
 
-/* Whether every node happens as soon as what it depends on lets it: then a replay repeats the record. */
-static bool agrees(const struct nai_dependencies *d) {
-  for (uint32_t node = 0; node < d->node_count; node++) {
-    int64_t latest = INT64_MIN;
-    for (uint32_t i = d->first[node]; i < d->first[node + 1]; i++) {
-      int64_t t = d->v[i].kind == NAI_DEP_DROPPED ? INT64_MIN : d->time[d->v[i].from] + d->v[i].weight;
-      latest = t > latest ? t : latest;
-    }
-    if (latest != INT64_MIN && latest != d->time[node])
-      return false;
-  }
-  return true;
-}
-
 static int replay_error(int64_t *error, const struct nai_node_io *io, struct nai_err *err) {
   const struct nai_dependencies *d = io->model->dependencies;
   const struct nai_scenario unchanged = {0};
   int64_t *times;
   *error = 0;
-  if (agrees(d))
+  if (!d->disagrees)
     return NAI_OK;
   NAI_TRY(NAI_NEW(times, io->arena, d->node_count, err));
   nai_dep_replay(times, io->model, &unchanged);

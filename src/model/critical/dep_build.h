@@ -39,6 +39,7 @@ struct dep_builder {
   uint32_t *stream_by_id;
   struct nai_groups process_streams;
   /* records of synchronisation and events by call */
+  uint8_t *wait;                 /* per call: enum dep_wait */
   uint32_t *sync_of_call;        /* row of sync_events + 1, 0 for none */
   uint32_t *event_awaited;       /* per call that waits for an event: operation + 1 before its record, 0 unknown */
   struct nai_key *event_sources; /* operation behind a wait for an event: operation before the record, sorted */
@@ -66,7 +67,20 @@ uint32_t nai_dep_stream_number(const struct dep_builder *b, int32_t process, int
 uint32_t nai_dep_last_submitted(const struct dep_builder *b, uint32_t stream, int64_t t);
 uint32_t nai_dep_first_behind(const struct dep_builder *b, uint32_t stream, int64_t t);
 
-/* What calls wait for. */
+/* What calls wait for, by their names. */
+enum dep_wait {
+  DEP_NO_WAIT,
+  DEP_WAIT_FOR_ALL,
+  DEP_WAIT_FOR_STREAM,
+  DEP_WAIT_FOR_EVENT,
+  DEP_STREAM_WAITS, /* for an event */
+  DEP_FREES         /* memory, behind all that was launched before */
+};
+/* Whether the thread waits in a call. */
+static inline bool nai_dep_waits(const struct dep_builder *b, uint32_t call) {
+  return b->wait[call] == DEP_WAIT_FOR_ALL || b->wait[call] == DEP_WAIT_FOR_STREAM ||
+         b->wait[call] == DEP_WAIT_FOR_EVENT;
+}
 enum { DEP_MAX_AWAITED = 64 };
 NAI_MUST_CHECK int nai_dep_find_waits(struct dep_builder *b, struct nai_err *err);
 /* The operations that a call waits for; how many, none of a call that does not wait. */

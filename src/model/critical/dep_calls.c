@@ -98,17 +98,21 @@ static int add_copy(struct call_end *c, uint32_t op, struct nai_err *err) {
   return nai_dep_add(c->b, node, c->end - d->time[node], NAI_DEP_STAGING, err);
 }
 
+/* How long calls of that name mostly take. */
+static double median_of(const struct call_end *c) {
+  return c->b->call_median[nai_val_text(&c->b->m->apis.name, c->b->d->call_api[c->call])];
+}
+
 /* A launch that is held up returns when an earlier operation of its stream starts. */
 static int add_queue(struct call_end *c, uint32_t op, struct nai_err *err) {
   const struct dep_builder *b = c->b;
   const struct nai_dependencies *d = b->d;
-  double median = b->call_median[nai_val_text(&b->m->apis.name, d->call_api[c->call])];
-  int64_t ns = c->end - c->start;
   if (b->stream_of_op[op] == NAI_NO_ROW)
     return NAI_OK;
   const struct dep_stream *s = &b->streams[b->stream_of_op[op]];
   uint32_t place = b->place[op], at = place > QUEUE_DEPTH ? place - QUEUE_DEPTH : 0;
-  bool held = ns >= QUEUE_FULL_NS && (double)ns > QUEUE_FULL_MEDIANS * median && place >= QUEUE_FULL_AHEAD;
+  int64_t ns = c->end - c->start;
+  bool held = ns >= QUEUE_FULL_NS && place >= QUEUE_FULL_AHEAD && (double)ns > QUEUE_FULL_MEDIANS * median_of(c);
   if (held) { /* the last one that had started when the call returned */
     at = place;
     while (at > 0 && place - at < QUEUE_DEPTH * 2 && d->time[nai_node_of_op(d, b->stream_ops[s->first + at])] > c->end)
@@ -122,7 +126,7 @@ static int add_queue(struct call_end *c, uint32_t op, struct nai_err *err) {
     return NAI_OK;
   c->b->d->quality.queue_calls += held;
   if (held)
-    c->own = dep_least(c->own, (int64_t)median);
+    c->own = dep_least(c->own, (int64_t)median_of(c));
   return nai_dep_add(c->b, node, held ? after : 0, NAI_DEP_QUEUE, err);
 }
 
@@ -144,7 +148,8 @@ static int add_call_end(struct dep_builder *b, uint32_t call, struct nai_err *er
   c.own = c.end - c.start;
   d->first[c.node] = first;
   NAI_TRY(add_waits(&c, err));
-  NAI_TRY(add_free(&c, err));
+  if (b->wait[call] == DEP_FREES)
+    NAI_TRY(add_free(&c, err));
   NAI_TRY(add_owned(&c, err));
   NAI_TRY(nai_dep_add(b, 2 * call, c.own, NAI_DEP_CALL, err));
   if (b->count > first + 1)
@@ -171,11 +176,12 @@ static int add_call_start(struct dep_builder *b, uint32_t call, const struct dep
 int nai_dep_add_calls(struct dep_builder *b, struct nai_err *err) {
   struct nai_dependencies *d = b->d;
   const struct dep_handoff *handoff = b->handoffs;
-  for (uint32_t call = 0; call < d->call_count; call++) {
-    d->first[2 * call] = b->count;
-    if (call && nai_at(&b->m->apis.thread, d->call_api[call]) == nai_at(&b->m->apis.thread, d->call_api[call - 1]))
-      NAI_TRY(add_call_start(b, call, &handoff, err));
-    NAI_TRY(add_call_end(b, call, err));
-  }
+  for (uint32_t thread = 0; thread < b->m->api_by_thread.groups; thread++)
+    for (uint32_t call = b->first_call[thread]; call < b->first_call[thread + 1]; call++) {
+      d->first[2 * call] = b->count;
+      if (call > b->first_call[thread])
+        NAI_TRY(add_call_start(b, call, &handoff, err));
+      NAI_TRY(add_call_end(b, call, err));
+    }
   return NAI_OK;
 }

@@ -34,6 +34,9 @@ void nai_dep_settle(struct nai_dependencies *d, uint32_t node, uint32_t first, u
   }
   if (best == NAI_NO_ROW)
     return;
+  for (uint32_t i = first; i < end && latest > d->time[node]; i++)
+    d->disagrees |=
+        i != best && d->v[i].kind != NAI_DEP_DROPPED && d->time[d->v[i].from] + d->v[i].weight > d->time[node];
   struct nai_dep deciding = d->v[best];
   deciding.weight += d->time[node] - latest;
   d->v[best] = d->v[first];

@@ -123,13 +123,13 @@ static int64_t all_arrived(const struct walk *w, uint32_t set) {
   return ended < latest ? INT64_MAX : latest;
 }
 
-static int add_end(struct walk *w, uint32_t op, struct nai_err *err) {
+static int add_end(struct walk *w, uint32_t op, bool communication, struct nai_err *err) {
   struct nai_dependencies *d = w->b->d;
   uint32_t node = nai_node_of_op(d, op), set = w->set_of_op ? w->set_of_op[op] : NAI_NO_ROW, first = w->b->count;
   int64_t arrived = set == NAI_NO_ROW ? INT64_MAX : all_arrived(w, set);
   d->first[node + 1] = first;
   d->quality.collectives += arrived != INT64_MAX;
-  d->quality.unmatched += arrived == INT64_MAX && nai_dep_op(w->b->m, op)->communication;
+  d->quality.unmatched += arrived == INT64_MAX && communication;
   if (arrived == INT64_MAX)
     return nai_dep_add(w->b, node, d->time[node + 1] - d->time[node], NAI_DEP_OPERATION, err);
   for (uint32_t i = w->first_of_set[set]; i < w->first_of_set[set + 1]; i++)
@@ -152,12 +152,12 @@ static int find_members(struct walk *w, struct nai_err *err) {
   NAI_TRY(NAI_NEW(w->members, w->b->arena, comm->count, err));
   NAI_TRY(NAI_NEW(w->first_of_set, w->b->arena, (size_t)comm->set_count + 2, err));
   NAI_TRY(NAI_NEW(w->set_of_op, w->b->arena, w->b->d->op_count, err));
-  for (uint32_t op = 0; op < w->b->d->op_count; op++) {
-    const struct nai_op *o = nai_dep_op(m, op);
-    w->set_of_op[op] = NAI_NO_ROW;
-    if (o->type == NAI_OP_KERNEL)
-      op_of_kernel[o->row] = op;
-  }
+  for (uint32_t g = 0, op = 0; g < m->gpu_count; g++)
+    for (uint32_t i = 0; i < m->gpus[g].op_count; i++, op++) {
+      w->set_of_op[op] = NAI_NO_ROW;
+      if (m->gpus[g].ops[i].type == NAI_OP_KERNEL)
+        op_of_kernel[m->gpus[g].ops[i].row] = op;
+    }
   for (uint32_t i = 0; i < comm->count; i++)
     if (comm->items[i].set != NAI_NO_ROW)
       w->first_of_set[comm->items[i].set + 2]++;
@@ -183,7 +183,7 @@ int nai_dep_add_operations(struct dep_builder *b, struct nai_err *err) {
     for (uint32_t i = 0; i < m->gpus[g].op_count; i++, op++) {
       enum engine engine = engine_of(m, &m->gpus[g].ops[i]);
       NAI_TRY(add_start(&w, op, g, engine, err));
-      NAI_TRY(add_end(&w, op, err));
+      NAI_TRY(add_end(&w, op, m->gpus[g].ops[i].communication, err));
       uint32_t *latest = &w.latest[engine];
       if (*latest == NAI_NO_ROW ||
           b->d->time[nai_node_of_op(b->d, op) + 1] > b->d->time[nai_node_of_op(b->d, *latest) + 1])

@@ -14,10 +14,11 @@ static int index_calls(struct call_index *index, const struct dep_builder *b, co
   const struct nai_model *m = b->m;
   index->keys.arena = b->arena;
   for (uint32_t api = 0; api < m->apis.n; api++) {
+    if (!asked[nai_val_text(&m->apis.name, api)] || b->call_of_api[api] == NAI_NO_ROW)
+      continue;
     int32_t process = m->thread_process[nai_val_i32(&m->apis.thread, api)];
     int64_t id = nai_at(&m->apis.correlation_id, api);
-    if (!asked[nai_val_text(&m->apis.name, api)] || process < 0 || id <= 0 || id > UINT32_MAX ||
-        b->call_of_api[api] == NAI_NO_ROW)
+    if (process < 0 || id <= 0 || id > UINT32_MAX)
       continue;
     bool added;
     uint32_t at = nai_keyset_add(&index->keys, nai_key_pair(process, (uint32_t)id), &added);
@@ -43,6 +44,31 @@ static int names_asked(bool **asked, const struct dep_builder *b, struct nai_err
   for (uint32_t i = 0; i < names->count; i++)
     (*asked)[i] = m->api_class[i] == NAI_API_BLOCKING || m->api_class[i] == NAI_API_ORDERING ||
                   strstr(nai_strings_get(names, i), "EventRecord");
+  return NAI_OK;
+}
+
+static enum dep_wait wait_of(enum nai_api_class class, const char *name) {
+  if (class == NAI_API_BLOCKING)
+    return strstr(name, "EventSynchronize")  ? DEP_WAIT_FOR_EVENT
+         : strstr(name, "StreamSynchronize") ? DEP_WAIT_FOR_STREAM
+                                             : DEP_WAIT_FOR_ALL;
+  if (class == NAI_API_ORDERING)
+    return strstr(name, "WaitEvent") ? DEP_STREAM_WAITS : DEP_NO_WAIT;
+  return class == NAI_API_ALLOCATION && strstr(name, "Free") && !strstr(name, "Async") && !strstr(name, "Host")
+           ? DEP_FREES
+           : DEP_NO_WAIT;
+}
+
+static int name_waits(struct dep_builder *b, struct nai_err *err) {
+  const struct nai_model *m = b->m;
+  const struct nai_strings *names = &m->tables[NAI_IN_APIS]->strings;
+  uint8_t *of_name;
+  NAI_TRY(NAI_NEW(of_name, b->arena, names->count, err));
+  NAI_TRY(NAI_NEW(b->wait, b->arena, b->d->call_count, err));
+  for (uint32_t i = 0; i < names->count; i++)
+    of_name[i] = (uint8_t)wait_of((enum nai_api_class)m->api_class[i], nai_strings_get(names, i));
+  for (uint32_t call = 0; call < b->d->call_count; call++)
+    b->wait[call] = of_name[nai_val_text(&m->apis.name, b->d->call_api[call])];
   return NAI_OK;
 }
 
@@ -117,7 +143,7 @@ static uint32_t operation_before(const struct dep_builder *b, const struct recor
   return stream == NAI_NO_ROW ? NAI_NO_ROW : nai_dep_last_submitted(b, stream, r->time);
 }
 
-static struct record wait_of(const struct dep_builder *b, uint32_t call, int64_t row) {
+static struct record wait_at(const struct dep_builder *b, uint32_t call, int64_t row) {
   const struct nai_table *t = b->m->tables[NAI_IN_SYNCS];
   return (struct record){.process = nai_get_i64(t, row, SYNC_EVENTS_process),
                          .context = nai_get_i64(t, row, SYNC_EVENTS_context_id),
@@ -146,13 +172,11 @@ static int join_events(struct dep_builder *b, const struct record *records, uint
   NAI_TRY(NAI_NEW(b->event_sources, b->arena, (size_t)b->m->tables[NAI_IN_SYNCS]->rows, err));
   NAI_TRY(NAI_NEW(b->event_awaited, b->arena, b->d->call_count, err));
   for (uint32_t call = 0; call < b->d->call_count; call++) {
-    enum nai_api_class class = b->m->api_class[nai_val_text(&b->m->apis.name, b->d->call_api[call])];
-    const char *name = nai_model_api_name(b->m, b->d->call_api[call]);
-    bool thread_waits = class == NAI_API_BLOCKING && strstr(name, "EventSynchronize");
-    if (!thread_waits && !(class == NAI_API_ORDERING && strstr(name, "WaitEvent")))
+    bool thread_waits = b->wait[call] == DEP_WAIT_FOR_EVENT;
+    if (!thread_waits && b->wait[call] != DEP_STREAM_WAITS)
       continue;
     uint32_t row = b->sync_of_call[call];
-    const struct record wait = row ? wait_of(b, call, row - 1) : (struct record){0};
+    const struct record wait = row ? wait_at(b, call, row - 1) : (struct record){0};
     const struct record *r = row ? find_record(records, count, &wait) : NULL;
     q->event_waits += !thread_waits;
     q->events_without_record += !thread_waits && !r;
@@ -169,6 +193,7 @@ int nai_dep_find_waits(struct dep_builder *b, struct nai_err *err) {
   struct record *records;
   uint32_t count = 0;
   bool *asked;
+  NAI_TRY(name_waits(b, err));
   NAI_TRY(names_asked(&asked, b, err));
   NAI_TRY(index_calls(&index, b, asked, err));
   NAI_TRY(note_syncs(b, &index, err));
@@ -236,24 +261,23 @@ static uint32_t awaited_by_time(const struct dep_builder *b, uint32_t call, int3
 static uint32_t awaited_by_record(const struct dep_builder *b, uint32_t call, uint32_t ops[DEP_MAX_AWAITED],
                                   bool *known) {
   const struct nai_model *m = b->m;
-  uint32_t api = b->d->call_api[call];
-  int32_t process = m->thread_process[nai_val_i32(&m->apis.thread, api)];
+  const enum dep_wait wait = b->wait[call];
+  int32_t process = m->thread_process[nai_val_i32(&m->apis.thread, b->d->call_api[call])];
   int64_t t = b->d->time[2 * call];
   *known = true;
-  if (m->api_class[nai_val_text(&m->apis.name, api)] != NAI_API_BLOCKING)
+  if (!nai_dep_waits(b, call))
     return 0;
-  const char *name = nai_model_api_name(m, api);
-  if (strstr(name, "EventSynchronize")) {
+  if (wait == DEP_WAIT_FOR_EVENT) {
     *known = b->event_awaited[call] != 0;
     ops[0] = b->event_awaited[call] - 1;
     return *known;
   }
-  if (strstr(name, "StreamSynchronize") && b->sync_of_call[call])
+  if (wait == DEP_WAIT_FOR_STREAM && b->sync_of_call[call])
     return awaited_of_stream(b, b->sync_of_call[call] - 1, t, ops);
   uint32_t count = awaited_of_process(b, process, t, ops, known);
   /* Which stream it is does not matter where there is one. */
   bool one = process >= 0 && b->process_streams.first[process + 1] - b->process_streams.first[process] <= 1;
-  *known = *known && (one || !strstr(name, "StreamSynchronize"));
+  *known = *known && (one || wait != DEP_WAIT_FOR_STREAM);
   return *known ? count : 0;
 }
 
@@ -270,14 +294,11 @@ uint32_t nai_dep_awaited(const struct dep_builder *b, uint32_t call, uint32_t op
 }
 
 uint32_t nai_dep_awaited_by_free(const struct dep_builder *b, uint32_t call, uint32_t ops[DEP_MAX_AWAITED]) {
-  uint32_t api = b->d->call_api[call];
-  const char *name = nai_model_api_name(b->m, api);
   bool known;
-  if (b->m->api_class[nai_val_text(&b->m->apis.name, api)] != NAI_API_ALLOCATION || !strstr(name, "Free") ||
-      strstr(name, "Async") || strstr(name, "Host"))
+  if (b->wait[call] != DEP_FREES)
     return 0;
-  return awaited_of_process(b, b->m->thread_process[nai_val_i32(&b->m->apis.thread, api)], b->d->time[2 * call], ops,
-                            &known);
+  return awaited_of_process(b, b->m->thread_process[nai_val_i32(&b->m->apis.thread, b->d->call_api[call])],
+                            b->d->time[2 * call], ops, &known);
 }
 
 /* --- how fast waits return -------------------------------------------------------------------- */
@@ -292,6 +313,8 @@ int nai_dep_measure_returns(struct dep_builder *b, struct nai_err *err) {
     uint32_t ops[DEP_MAX_AWAITED], last = NAI_NO_ROW;
     int64_t end = d->time[2 * call];
     enum dep_knowledge how;
+    if (!nai_dep_waits(b, call))
+      continue;
     for (uint32_t i = 0, n = nai_dep_awaited(b, call, ops, &how); i < n; i++)
       if (d->time[nai_node_of_op(d, ops[i]) + 1] > end) {
         last = ops[i];

@@ -55,7 +55,8 @@ struct nai_dependencies {
   int64_t *time;      /* per node: recorded */
   uint32_t *first;    /* per node: its dependencies in v, the one that decided its time first; node_count + 1 entries */
   struct nai_dep *v;
-  uint32_t *order;                      /* nodes, each behind those it depends on */
+  bool disagrees;  /* a node may not happen as soon as what it depends on lets it: then a replay is not the record */
+  uint32_t *order; /* nodes, each behind those it depends on */
   int64_t *launch_floor, *stream_floor; /* per GPU: the fastest tenth from call to start, between operations */
   struct nai_dep_quality quality;
 };
