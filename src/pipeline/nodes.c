@@ -6,6 +6,7 @@
 #include "base/escape.h"
 #include "tables/capabilities.h"
 #include "tables/capture.h"
+#include "tables/critical_path_summary.h"
 #include "tables/evidence.h"
 #include "tables/findings.h"
 #include "tables/gpus.h"
@@ -90,9 +91,10 @@ static const struct nai_node extract = {.name = "extract",
 static int run_findings(const struct nai_node_io *io, struct nai_err *err) {
   const struct nai_state *s = io->ctx;
   size_t count = 0;
-  while (io->in[count])
-    count++;
   NAI_SCOPED(nai_simulation) simulation = {.model = io->model, .arena = io->arena};
+  for (; io->in[count]; count++)
+    if (io->in[count]->schema == &nai_critical_path_summary_schema)
+      simulation.path_summary = io->in[count];
   const struct nai_rules_input input = {io->in, count, nai_escape_markdown, nai_simulate_findings, &simulation};
   NAI_TRY(nai_rules_evaluate(&io->out[0], &io->out[1], s->rules, &input, err));
   NAI_TRY(nai_table_new(&io->out[2], &nai_what_if_schema, err));

@@ -34,7 +34,7 @@ static int read_change(struct nai_simulation *s, const char *text, struct nai_er
 }
 
 static int simulate(struct nai_simulation *s, struct nai_err *err) {
-  NAI_TRY(nai_whatif_begin(&s->whatif, s->model, NULL, NAI_SIMULATED_EVENTS, s->arena, err));
+  NAI_TRY(nai_whatif_begin(&s->whatif, s->model, NULL, NAI_SIMULATED_EVENTS, s->path_summary, s->arena, err));
   for (uint32_t i = 0; i < s->count; i++) {
     struct nai_simulated_change *c = &s->v[i];
     const struct nai_change *change = &c->change;

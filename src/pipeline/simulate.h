@@ -16,9 +16,10 @@ struct nai_simulated_change {
   struct nai_whatif_result result;
 };
 
-/* To begin with: model and arena, which outlive it. */
+/* To begin with: the first three, which outlive it. */
 struct nai_simulation {
   const struct nai_model *model;
+  const struct nai_table *path_summary; /* as nai_whatif_begin takes it */
   struct nai_arena *arena;
   struct nai_whatif whatif;
   struct nai_simulated_change v[NAI_SIMULATED_CHANGES];

@@ -294,7 +294,7 @@ static int simulate(const struct nai_model *m, void *ctx, struct nai_err *err) {
   struct answer *a = ctx;
   struct nai_changes *c = a->changes;
   const struct nai_change *all[NAI_MOST_CHANGES];
-  NAI_TRY(nai_whatif_begin(&a->whatif, m, a->asked, NAI_WHATIF_ALL, &c->arena, err));
+  NAI_TRY(nai_whatif_begin(&a->whatif, m, a->asked, NAI_WHATIF_ALL, NULL, &c->arena, err));
   if (a->of_findings && a->whatif.state < NAI_PATH_NO_SAVINGS)
     NAI_TRY(keep_possible(a, err));
   a->refused = why_not(a);

@@ -3,6 +3,7 @@
 #include "model/idle/evidence.h"
 #include "model/idle/gap_names.h"
 #include "table/stats.h"
+#include "tables/critical_path_summary.h"
 #include "tables/threads.h"
 
 /* --- what a change is about ------------------------------------------------------------------- */
@@ -413,10 +414,31 @@ int nai_whatif_try(struct nai_whatif_result *out, const struct nai_whatif *w, co
   return NAI_OK;
 }
 
+/* Takes from the table what its rows all say of the window; false where it does not say it. */
+static bool read_state(struct nai_whatif *w, const struct nai_table *summary) {
+  if (!summary || !summary->rows)
+    return false;
+  const struct CRITICAL_PATH_SUMMARY_row row = CRITICAL_PATH_SUMMARY_at(summary, 0);
+  for (enum nai_path_state state = NAI_PATH_OK; state <= NAI_PATH_REFUSED; state++)
+    if (strcmp(row.state, nai_path_state_name(state)) == 0) {
+      w->state = state;
+      w->reason = *row.reason ? row.reason : NULL;
+      return true;
+    }
+  return false;
+}
+
+static int find_state(struct nai_whatif *w, const struct nai_path_scope *window, struct nai_err *err) {
+  struct nai_path_sum sum;
+  nai_path_sum_begin(&sum, NULL);
+  NAI_TRY(nai_path_sum_scope(&sum, window, w->model, w->model->dependencies->time, NULL, err));
+  w->state = nai_path_state_of(&w->reason, w->model, &sum);
+  return NAI_OK;
+}
+
 int nai_whatif_begin(struct nai_whatif *w, const struct nai_model *m, const struct nai_path_asked *asked, uint32_t most,
-                     struct nai_arena *arena, struct nai_err *err) {
+                     const struct nai_table *summary, struct nai_arena *arena, struct nai_err *err) {
   struct nai_path_scope *all;
-  struct nai_path_sum window;
   uint32_t count, which = 0;
   *w = (struct nai_whatif){.model = m, .arena = arena, .state = NAI_PATH_REFUSED, .reason = "no GPU work is recorded"};
   NAI_TRY(nai_path_scopes(&all, &count, m, asked, arena, err));
@@ -425,9 +447,8 @@ int nai_whatif_begin(struct nai_whatif *w, const struct nai_model *m, const stru
   NAI_TRY(nai_whatif_find_fusable(&w->fusable, m, arena, err));
   if (!count)
     return NAI_OK;
-  nai_path_sum_begin(&window, NULL);
-  NAI_TRY(nai_path_sum_scope(&window, &all[0], m, m->dependencies->time, NULL, err));
-  w->state = nai_path_state_of(&w->reason, m, &window);
+  if (!read_state(w, summary))
+    NAI_TRY(find_state(w, &all[0], err));
   w->waits_unknown = nai_path_waits_unknown(m);
   for (uint32_t i = 0; i < count; i++) /* a unit is none where there are steps */
     if (all[i].kind == NAI_SCOPE_STEP || (all[i].kind == NAI_SCOPE_UNIT && w->kind != NAI_SCOPE_STEP))

@@ -49,11 +49,12 @@ struct nai_whatif {
 
 /* Needs the parts DEPENDENCIES, STEPS, NVTX_TREE and EVIDENCE, and what critical_path reads. The arena outlives it.
  * Of more than `most` calls and operations as many successive repetitions as hold that many are replayed, those that
- * take on average what all do; without three such everything is refused. */
+ * take on average what all do; without three such everything is refused. `summary`: the table
+ * critical_path_summary, which knows what the path of the window would tell; NULL where it is not at hand. */
 #define NAI_WHATIF_ALL UINT32_MAX
 NAI_MUST_CHECK int nai_whatif_begin(struct nai_whatif *out, const struct nai_model *model,
-                                    const struct nai_path_asked *asked, uint32_t most, struct nai_arena *arena,
-                                    struct nai_err *err);
+                                    const struct nai_path_asked *asked, uint32_t most, const struct nai_table *summary,
+                                    struct nai_arena *arena, struct nai_err *err);
 /* How many operations or calls that are replayed a change is about. NAI_EUSAGE: its expression takes too long on a name
  * of the trace, so nobody knows. */
 NAI_MUST_CHECK int nai_change_count(int64_t *out, const struct nai_whatif *whatif, const struct nai_change *change,
