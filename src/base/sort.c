@@ -63,34 +63,33 @@ static size_t end_of_run(const struct nai_key *keys, size_t first, size_t count)
   return first;
 }
 
-/* Each two runs of ascending keys become one; how many there are then. */
-static size_t merge_runs(struct nai_key *to, const struct nai_key *from, size_t count) {
-  size_t runs = 0;
-  for (size_t first = 0, end; first < count; first = end, runs++) {
-    const size_t middle = end_of_run(from, first, count);
-    end = middle < count ? end_of_run(from, middle, count) : middle;
-    for (size_t left = first, right = middle; left < middle || right < end;)
-      *to++ = right == end || (left < middle && from[left].key <= from[right].key) ? from[left++] : from[right++];
-  }
-  return runs;
+static bool is_not_above(const void *ctx, size_t i) {
+  const struct nai_keys *keys = ctx;
+  return keys->v[i].key <= keys->least;
 }
 
-/* Several sorted lists, one behind the other, are merged. */
+/* Sorted lists, one behind the other, that mostly follow each other, or are few: each is merged with those before it.
+ * False where that would move more keys than a radix sort does. */
+static bool merge_runs(struct nai_key *keys, struct nai_key *scratch, size_t count) {
+  size_t left_to_move = 4 * count;
+  for (size_t middle = end_of_run(keys, 0, count), end; middle < count; middle = end) {
+    const size_t first = nai_search(0, middle, is_not_above, &(struct nai_keys){keys, keys[middle].key});
+    const size_t aside = middle - first;
+    if (aside > left_to_move)
+      return false;
+    left_to_move -= aside;
+    end = end_of_run(keys, middle, count);
+    memcpy(scratch, keys + first, aside * sizeof *keys);
+    for (size_t to = first, left = 0, right = middle; left < aside; to++)
+      keys[to] = right < end && keys[right].key < scratch[left].key ? keys[right++] : scratch[left++];
+  }
+  return true;
+}
+
 static void sort(struct nai_key *keys, struct nai_key *scratch, size_t count, struct disorder disorder) {
-  enum { FEW_RUNS = 8 };
-  struct nai_key *from = keys, *to = scratch;
-  if (disorder.descents >= FEW_RUNS) {
+  enum { FEW_RUNS = 8, LONG_RUN = 64 };
+  if (disorder.descents >= FEW_RUNS + count / LONG_RUN || !merge_runs(keys, scratch, count))
     radix_sort(keys, scratch, count, disorder.differing);
-    return;
-  }
-  for (size_t runs = disorder.descents + 1; runs > 1;) {
-    struct nai_key *const swap = from;
-    runs = merge_runs(to, from, count);
-    from = to;
-    to = swap;
-  }
-  if (from != keys)
-    memcpy(keys, from, count * sizeof *keys);
 }
 
 void nai_sort_keys_in(struct nai_key *keys, struct nai_key *scratch, size_t count) {

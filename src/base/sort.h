@@ -103,7 +103,7 @@ static inline size_t nai_keys_from(const struct nai_key *keys, size_t count, uin
   return nai_search(0, count, nai_key_before, &(struct nai_keys){keys, least});
 }
 
-/* Stable ascending sort by key: nothing to do for sorted input, insertion sort when short, a few sorted lists in a row
+/* Stable ascending sort by key: nothing to do for sorted input, insertion sort when short, long sorted lists in a row
  * are merged, else LSD radix sort that skips bytes all keys share. */
 NAI_MUST_CHECK int nai_sort_keys(struct nai_key *keys, size_t count, struct nai_err *err);
 /* By key, then by what `then` says of values: stable, too. Keys stay. */
