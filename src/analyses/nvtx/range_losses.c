@@ -61,31 +61,32 @@ static int add_loss(struct sums *s, int loss, const struct nai_nvtx_node *node, 
 }
 
 static int add_gaps(struct sums *s, uint32_t gpu, struct nai_err *err) {
+  const struct nai_gpu_idle *idle = &s->m->idle[gpu];
   uint32_t at = 0;
   for (struct nai_idle_gap gap = nai_idle_first(gpu); nai_idle_next(&gap, s->m);) {
-    struct nai_idle_split split;
     if (!nai_idle_gap_active(&at, s->m, gpu, gap.number))
       continue;
     const struct nai_nvtx_node *node = node_of(s, gap.launch);
     NAI_TRY(add_loss(s, IDLE, node, gap.end - gap.start, err));
-    NAI_TRY(nai_idle_split_again(&split, NULL, NULL, s->m, &gap, err));
-    for (int c = 0; c < NAI_IDLE_CAUSES; c++)
-      if (split.ns[c]) /* few causes have a part in a gap */
-        NAI_TRY(add_loss(s, c, node, split.ns[c], err));
+    if (nai_idle_is_whole(idle, gap.number))
+      NAI_TRY(add_loss(s, NAI_IDLE_LAUNCH_LATENCY, node, gap.end - gap.start, err));
+    for (uint32_t i = idle->first_piece[gap.number]; i < idle->first_piece[gap.number + 1]; i++)
+      NAI_TRY(add_loss(s, (int)idle->pieces[i].cause, node, idle->pieces[i].ns, err));
   }
   return NAI_OK;
 }
 
 static int add_ops(struct sums *s, uint32_t gpu, struct nai_err *err) {
+  struct nai_coverage copy, communication;
   uint32_t at = 0;
+  NAI_TRY(nai_coverage_in(&copy, &s->gpu->exposed_copy, s->arena, err));
+  NAI_TRY(nai_coverage_in(&communication, &s->gpu->exposed_communication, s->arena, err));
   for (uint32_t i = 0; i < s->gpu->op_count; i++) {
     const struct nai_op *op = &s->gpu->ops[i];
     bool copies = op->type == NAI_OP_COPY || op->type == NAI_OP_SET;
-    int64_t start = op->start;
-    if ((!copies && !op->communication) || !nai_gpu_is_active(&s->m->active[gpu], &at, start))
+    if ((!copies && !op->communication) || !nai_gpu_is_active(&s->m->active[gpu], &at, op->start))
       continue;
-    int64_t ns =
-        nai_intervals_overlap_ns(copies ? &s->gpu->exposed_copy : &s->gpu->exposed_communication, start, op->end);
+    int64_t ns = nai_coverage_overlap_ns(copies ? &copy : &communication, op->start, op->end);
     NAI_TRY(add_loss(s, copies ? COPY : COMMUNICATION, node_of(s, nai_model_op_api(s->m, op)), ns, err));
   }
   return NAI_OK;

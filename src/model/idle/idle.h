@@ -108,6 +108,11 @@ struct nai_gpu_idle {
   int64_t latency_limit; /* what may pass after a launch call as launch latency */
 };
 
+/* Whether a gap is a mere distance between operations: all of it is launch latency, and there are no pieces. */
+static inline bool nai_idle_is_whole(const struct nai_gpu_idle *idle, uint32_t number) {
+  return idle->first_piece[number] == idle->first_piece[number + 1];
+}
+
 /* How one gap divides. */
 struct nai_idle_split {
   int64_t ns[NAI_IDLE_CAUSES];              /* they add up to the gap */

@@ -337,7 +337,7 @@ int nai_idle_split_again(struct nai_idle_split *split, struct nai_idle_shares *s
                          const struct nai_model *m, const struct nai_idle_gap *gap, struct nai_err *err) {
   if (host)
     host->count = 0;
-  if (nai_idle_is_distance(m, gap, m->idle[gap->gpu].latency_limit)) {
+  if (nai_idle_is_whole(&m->idle[gap->gpu], gap->number)) {
     int64_t ns = gap->end - gap->start;
     *split = (struct nai_idle_split){.ns[NAI_IDLE_LAUNCH_LATENCY] = ns, .after_call = ns};
     return NAI_OK;
