@@ -22,6 +22,7 @@ struct nai_nvtx_node {
   uint32_t parent; /* NAI_NO_ROW for outermost ranges */
   uint32_t name;   /* string of nvtx_events */
   int32_t thread;
+  uint32_t depth;   /* nodes above */
   bool start_end;   /* start/end ranges: never parents, never children */
   bool outermost;   /* no node above has this name */
   uint32_t longest; /* nvtx_events row of the longest instance, the earliest of equals */

@@ -86,7 +86,8 @@ static bool is_longer(const struct span *spans, uint32_t a, uint32_t b) {
   if (!a || !b)
     return a;
   const struct span *x = &spans[a - 1], *y = &spans[b - 1];
-  return NAI_COMPARE({x->end - x->start, y->end - y->start}, {y->start, x->start}, {b, a}) > 0;
+  const int64_t more = (x->end - x->start) - (y->end - y->start);
+  return more > 0 || (more == 0 && NAI_COMPARE({y->start, x->start}, {b, a}) > 0);
 }
 
 static inline void add_sums(struct sums *to, const struct sums *from, const struct span *spans) {
@@ -111,7 +112,7 @@ static int32_t process_of(const struct work *w, const struct span *span) {
 /* Adds what a span covers that those of its process before it did not, where they come by process, then by start. */
 static void cover_in(struct work *w, struct group *group, const struct span *span, int32_t process) {
   bool again = group->covers && group->process == process;
-  if (group->covers && NAI_COMPARE({group->process, process}, {group->start, span->start}) > 0)
+  if (again ? group->start > span->start : group->covers && group->process > process)
     w->groups[group->all].disordered = true;
   int64_t from = again && group->until > span->start ? group->until : span->start;
   group->until = from > span->end ? from : span->end;

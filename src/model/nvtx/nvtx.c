@@ -195,19 +195,22 @@ static int sweep(struct sweep *x, struct nai_err *err) {
   const struct nai_column call_starts = m->apis.start_ns;
   uint32_t r = ranges->first[x->thread], r_end = ranges->first[x->thread + 1];
   uint32_t c = calls->first[x->thread], c_end = calls->first[x->thread + 1];
+  struct nai_checkpoints *checkpoints = &m->checkpoints[x->thread];
   while (c < c_end || r < r_end) {
     int64_t call_start = c < c_end ? nai_at(&call_starts, calls->order[c]) : INT64_MAX;
     for (; r < r_end; r++) { /* a call that starts with a range lies in it */
       int64_t start = nai_val(&x->ranges->start_ns, ranges->order[r]);
       if (start > call_start)
         break;
-      if (r >= m->checkpoints[x->thread].next_place)
-        NAI_TRY(nai_checkpoint_note(&m->checkpoints[x->thread], r, &x->nested, &m->arena, err));
+      if (r >= checkpoints->next_place)
+        NAI_TRY(nai_checkpoint_note(checkpoints, r, &x->nested, &m->arena, err));
       NAI_TRY(enter(x, ranges->order[r], start, err));
     }
     if (c == c_end)
       continue;
-    const struct nai_open_range *inner = advance(x, call_start);
+    const struct nai_open_range *inner = nai_open_top(&x->nested); /* whose time runs on while it is open */
+    if (!inner || inner->end <= call_start)
+      inner = advance(x, call_start);
     /* Start/end ranges speak for a call only where no push/pop range does. */
     m->api_node[calls->order[c++]] = inner ? inner->node : innermost_async(x, call_start);
   }

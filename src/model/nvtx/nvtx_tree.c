@@ -3,11 +3,9 @@
 #include "model/nvtx/nvtx_open.h"
 
 static int group_ranges(struct nai_model *m, struct nai_err *err) {
-  uint32_t marks = 0;
-  for (uint32_t i = 0; i < m->nvtx.n; i++)
-    marks += nai_val_i32(&m->nvtx.kind, i) == NAI_NVTX_MARK;
   struct nai_column thread = m->nvtx.thread;
-  if (marks) { /* which take no part in nesting or attribution */
+  if (!nai_column_within(&m->nvtx.kind, m->nvtx.n, NAI_NVTX_PUSH_POP,
+                         NAI_NVTX_START_END)) { /* marks, which take no part in nesting or attribution */
     int32_t *group;
     NAI_TRY(NAI_NEW(group, &m->work->arenas[NAI_PART_RANGES], m->nvtx.n, err));
     for (uint32_t i = 0; i < m->nvtx.n; i++)
@@ -53,8 +51,10 @@ static int collect_nodes(struct nai_model *m, struct nai_err *err) {
     for (uint32_t i = 0; i < parts[t].count; i++) {
       struct nai_nvtx_node *node = &m->nodes[m->node_count + i];
       *node = parts[t].v[i];
-      if (node->parent != NAI_NO_ROW)
+      if (node->parent != NAI_NO_ROW) {
         node->parent += m->first_node[t];
+        node->depth = m->nodes[node->parent].depth + 1;
+      }
     }
     m->node_count += parts[t].count;
     m->first_node[t + 1] = m->node_count;

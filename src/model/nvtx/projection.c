@@ -444,13 +444,11 @@ int nai_project_ranges(const struct nai_model *m, const bool *wanted, nai_projec
 int64_t nai_projection_node(const struct nai_model *m, const struct nai_projection *p) {
   enum { TOO_DEEP = 255 };
   const struct nai_nvtx_node *node = nai_model_call_node(m, p->call);
-  uint32_t depth = 0, wanted = m->nvtx_depth[p->range];
+  uint32_t wanted = m->nvtx_depth[p->range];
   if (!node || wanted == TOO_DEEP || nai_val_i32(&m->nvtx.kind, p->range) != NAI_NVTX_PUSH_POP)
     return NAI_NULL_I64;
-  for (const struct nai_nvtx_node *n = node; n->parent != NAI_NO_ROW; n = &m->nodes[n->parent])
-    depth++;
-  for (; depth > wanted; depth--)
+  while (node->depth > wanted)
     node = &m->nodes[node->parent];
-  bool is_it = depth == wanted && node->name == nai_val_text(&m->nvtx.name, p->range);
+  bool is_it = node->depth == wanted && node->name == nai_val_text(&m->nvtx.name, p->range);
   return is_it ? node - m->nodes : NAI_NULL_I64; /* ranges that cross have other nodes around them */
 }
