@@ -101,30 +101,32 @@ static inline void finish_row(struct nai_record_reader *reader, uint64_t reals, 
 }
 
 /* Cells that stay as they are while rows have this shape. */
-static void begin_shape(struct nai_record_reader *reader, const struct nai_shape *shape) {
+static void begin_shape(struct nai_record_reader *reader, struct nai_shape *shape) {
   struct nai_cell *cells = reader->cells;
-  const struct nai_shape_step *step = shape->steps + shape->integer_count;
   for (uint64_t fresh = shape->nulls & ~reader->nulls; fresh; fresh &= fresh - 1)
     cells[__builtin_ctzll(fresh)] = (struct nai_cell){.type = NAI_CELL_NULL};
   for (uint64_t fresh = shape->integers & ~reader->integers; fresh; fresh &= fresh - 1)
     cells[__builtin_ctzll(fresh)] = (struct nai_cell){.type = NAI_CELL_INT};
+  for (uint64_t fresh = shape->zeros & ~reader->zeros; fresh; fresh &= fresh - 1)
+    cells[__builtin_ctzll(fresh)].i = 0;
+  for (uint64_t fresh = shape->ones & ~reader->ones; fresh; fresh &= fresh - 1)
+    cells[__builtin_ctzll(fresh)].i = 1;
   reader->nulls = shape->nulls;
   reader->integers = shape->integers;
-  for (int i = 0; i < shape->constant_count; i++, step++)
-    cells[step->slot].i = step->constant;
+  reader->zeros = shape->zeros;
+  reader->ones = shape->ones;
   reader->last = shape;
 }
 
-static inline void take_shape(struct nai_record_reader *reader, const struct nai_shape *shape,
-                              const unsigned char *data) {
+static inline void take_shape(struct nai_record_reader *reader, struct nai_shape *shape, const unsigned char *data) {
   struct nai_cell *restrict cells = reader->cells;
-  const struct nai_shape_step *step = shape->steps, *constants = step + shape->integer_count,
-                              *others = constants + shape->constant_count, *end = step + shape->step_count;
+  const struct nai_shape_step *step = shape->steps, *others = step + shape->integer_count,
+                              *end = step + shape->step_count;
   if (shape != reader->last)
     begin_shape(reader, shape);
-  for (; step < constants; step++)
+  for (; step < others; step++)
     cells[step->slot].i = number_at(step, data + step->offset);
-  for (step = others; step < end; step++)
+  for (; step < end; step++)
     take_step(&cells[step->slot], step, data + step->offset);
   for (step = shape->has_real ? others : end; step < end; step++)
     if (step->type == NAI_CELL_REAL)
@@ -193,10 +195,9 @@ static enum step_kind kind_of(const struct nai_shape_step *step, const struct na
 
 static void plan_steps(struct nai_shape *shape, const struct nai_record_reader *reader) {
   const struct nai_record_plan *plan = reader->plan;
-  int counts[STEP_KINDS] = {0};
   shape->has_real = false;
-  shape->step_count = 0;
-  shape->nulls = shape->integers = shape->whole_reals = 0;
+  shape->integer_count = shape->step_count = 0;
+  shape->nulls = shape->integers = shape->zeros = shape->ones = shape->whole_reals = 0;
   for (enum step_kind kind = 0; kind < STEP_KINDS; kind++)
     for (int i = 0; i < plan->wanted_count; i++) {
       const struct nai_wanted *wanted = &plan->wanted[i];
@@ -206,14 +207,16 @@ static void plan_steps(struct nai_shape *shape, const struct nai_record_reader *
       shape->nulls |= type == 0 ? bit : 0;
       if (type == 0 || kind_of(&step, plan) != kind)
         continue;
+      shape->integers |= kind != OTHERS ? bit : 0;
+      if (kind == CONSTANTS) {
+        *(step.constant ? &shape->ones : &shape->zeros) |= bit;
+        continue;
+      }
       shape->has_real |= step.type == NAI_CELL_REAL;
       shape->whole_reals |= step.type == NAI_CELL_INT ? plan->reals & bit : 0;
-      shape->integers |= kind != OTHERS ? bit : 0;
       shape->steps[shape->step_count++] = step;
-      counts[kind]++;
+      shape->integer_count += kind == INTEGERS;
     }
-  shape->integer_count = counts[INTEGERS];
-  shape->constant_count = counts[CONSTANTS];
 }
 
 /* Remembers what a record's head came to. */
@@ -264,7 +267,7 @@ static int gather_values(const unsigned char **data, struct nai_record_reader *r
 static int read_long_row(struct nai_record_reader *reader, const struct nai_payload *payload, struct nai_err *err) {
   const unsigned char *values[NAI_SCAN_MAX_COLUMNS];
   reader->last = NULL;
-  reader->nulls = reader->integers = 0;
+  reader->nulls = reader->integers = reader->zeros = reader->ones = 0;
   NAI_TRY(gather_values(values, reader, payload, err));
   for (int i = 0; i < reader->plan->wanted_count; i++) {
     const struct nai_wanted *wanted = &reader->plan->wanted[i];

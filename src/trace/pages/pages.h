@@ -216,9 +216,11 @@ NAI_MUST_CHECK int nai_leaf_rowids(bool *empty, int64_t *first, int64_t *last, c
 struct nai_leaf_walk {
   const struct nai_pages *pages;
   const unsigned char *data;
-  uint32_t page, cells, next; /* the number of its next cell */
-  int64_t previous, last;     /* bounds of the next rowid */
-  bool bounded;               /* rowids lie above `previous` */
+  const unsigned char *pointers; /* to its cells, */
+  uint32_t content;              /* none of which begins before that byte */
+  uint32_t page, cells, next;    /* the number of its next cell */
+  int64_t previous, last;        /* bounds of the next rowid */
+  bool bounded;                  /* rowids lie above `previous` */
   struct nai_page_fill fill;
 };
 /* Begins with leaf number `leaf`, whose page's content is at `data`. */
@@ -229,9 +231,8 @@ NAI_MUST_CHECK int nai_leaf_walk(struct nai_leaf_walk *walk, const struct nai_pa
 NAI_MUST_CHECK static inline int nai_leaf_next(struct nai_leaf_walk *walk, int64_t *rowid, struct nai_payload *payload,
                                                struct nai_err *err) {
   const struct nai_pages *pages = walk->pages;
-  const unsigned char *pointers = walk->data + nai_page_header(walk->page) + 8;
-  uint32_t at = nai_be16(pointers + 2 * walk->next++), first = nai_page_header(walk->page) + 8 + 2 * walk->cells;
-  if (at < first || at > pages->usable_bytes - 4)
+  uint32_t at = nai_be16(walk->pointers + 2 * walk->next++);
+  if (at < walk->content || at > pages->usable_bytes - 4)
     return nai_page_damaged(err, walk->page, "a cell lies outside of the page");
   payload->page = walk->page;
   const char *wrong = nai_leaf_cell(rowid, payload, pages, walk->data, at);

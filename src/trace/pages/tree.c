@@ -131,7 +131,11 @@ int nai_leaf_walk(struct nai_leaf_walk *walk, const struct nai_pages *pages, con
                                  .last = leaves->last[leaf],
                                  .bounded = leaf > 0,
                                  .fill = {pages->usable_bytes, true}};
-  return nai_leaf_cells(&walk->cells, pages, leaves, leaf, data, err);
+  NAI_TRY(nai_leaf_cells(&walk->cells, pages, leaves, leaf, data, err));
+  uint32_t header = nai_page_header(walk->page) + 8;
+  walk->pointers = data + header;
+  walk->content = header + 2 * walk->cells;
+  return NAI_OK;
 }
 
 int nai_leaf_rowids(bool *empty, int64_t *first, int64_t *last, const struct nai_pages *pages,
