@@ -24,7 +24,7 @@ void nai_intervals_reserve(struct nai_intervals *set, size_t count) {
   }
 }
 
-static inline bool add(struct nai_intervals *set, int64_t start, int64_t end) {
+bool nai_intervals_add(struct nai_intervals *set, int64_t start, int64_t end) {
   if (start >= end || set->oom)
     return false;
   if (set->count && start <= set->v[set->count - 1].end) {
@@ -42,49 +42,68 @@ static inline bool add(struct nai_intervals *set, int64_t start, int64_t end) {
   return true;
 }
 
-bool nai_intervals_add(struct nai_intervals *set, int64_t start, int64_t end) { return add(set, start, end); }
+/* --- of two sets ------------------------------------------------------------------------------ */
 
-void nai_intervals_union(struct nai_intervals *out, const struct nai_intervals *a, const struct nai_intervals *b) {
-  size_t i = 0, j = 0;
+/* Room for whatever comes of two sets; false when there is none, or a set is not whole. */
+static bool begin(struct nai_intervals *out, const struct nai_intervals *a, const struct nai_intervals *b) {
   nai_intervals_reserve(out, a->count + b->count);
-  while (i < a->count || j < b->count) {
-    bool from_a = j >= b->count || (i < a->count && a->v[i].start <= b->v[j].start);
-    const struct nai_interval *next = from_a ? &a->v[i++] : &b->v[j++];
-    add(out, next->start, next->end);
-  }
-  out->oom |= a->oom || b->oom;
+  out->oom |= a->oom || b->oom || out->capacity < a->count + b->count;
+  return !out->oom;
 }
 
-void nai_intervals_subtract(struct nai_intervals *out, const struct nai_intervals *a, const struct nai_intervals *b) {
-  size_t j = 0;
-  nai_intervals_reserve(out, a->count + b->count);
-  for (size_t i = 0; i < a->count; i++) {
-    int64_t at = a->v[i].start;
-    while (j < b->count && b->v[j].end <= at)
-      j++;
-    for (size_t k = j; k < b->count && b->v[k].start < a->v[i].end; k++) {
-      add(out, at, b->v[k].start);
-      at = b->v[k].end;
-      j = k;
-    }
-    add(out, at, a->v[i].end);
+void nai_intervals_union(struct nai_intervals *out, const struct nai_intervals *a, const struct nai_intervals *b) {
+  size_t i = 0, j = 0, n = 0;
+  if (!begin(out, a, b))
+    return;
+  while (i < a->count || j < b->count) {
+    bool from_a = j == b->count || (i < a->count && a->v[i].start <= b->v[j].start);
+    const struct nai_interval next = from_a ? a->v[i++] : b->v[j++];
+    if (!n || next.start > out->v[n - 1].end)
+      out->v[n++] = next;
+    else if (next.end > out->v[n - 1].end)
+      out->v[n - 1].end = next.end;
   }
-  out->oom |= a->oom || b->oom;
+  out->count = n;
+}
+
+/* Here and below no two parts touch, since those of neither set do. */
+void nai_intervals_subtract(struct nai_intervals *out, const struct nai_intervals *a, const struct nai_intervals *b) {
+  const struct nai_interval *taken = b->v, *end = b->v + b->count;
+  size_t n = 0;
+  if (!begin(out, a, b))
+    return;
+  for (size_t i = 0; i < a->count; i++) {
+    struct nai_interval rest = a->v[i];
+    while (taken < end && taken->end <= rest.start)
+      taken++;
+    for (; taken < end && taken->start < rest.end; taken++) {
+      if (rest.start < taken->start)
+        out->v[n++] = (struct nai_interval){rest.start, taken->start};
+      rest.start = taken->end;
+      if (rest.start >= rest.end) /* it may reach into the next one */
+        break;
+    }
+    if (rest.start < rest.end)
+      out->v[n++] = rest;
+  }
+  out->count = n;
 }
 
 void nai_intervals_intersect(struct nai_intervals *out, const struct nai_intervals *a, const struct nai_intervals *b) {
-  size_t i = 0, j = 0;
-  nai_intervals_reserve(out, a->count + b->count);
-  while (i < a->count && j < b->count) {
-    int64_t start = a->v[i].start > b->v[j].start ? a->v[i].start : b->v[j].start;
-    int64_t end = a->v[i].end < b->v[j].end ? a->v[i].end : b->v[j].end;
-    add(out, start, end);
-    if (a->v[i].end < b->v[j].end)
-      i++;
+  const struct nai_interval *x = a->v, *y = b->v, *x_end = x + a->count, *y_end = y + b->count;
+  size_t n = 0;
+  if (!begin(out, a, b))
+    return;
+  while (x < x_end && y < y_end) {
+    int64_t start = x->start > y->start ? x->start : y->start, end = x->end < y->end ? x->end : y->end;
+    if (start < end)
+      out->v[n++] = (struct nai_interval){start, end};
+    if (x->end < y->end)
+      x++;
     else
-      j++;
+      y++;
   }
-  out->oom |= a->oom || b->oom;
+  out->count = n;
 }
 
 int64_t nai_intervals_total_ns(const struct nai_intervals *set) {
