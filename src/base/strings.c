@@ -5,7 +5,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-enum { WORD = 8, RECENT = 256, TAKEN = 16 };
+enum { WORD = 8, HALF = 4, RECENT = 256, TAKEN = 16 };
 
 void nai_strings_free(struct nai_strings *strings) {
   if (!strings)
@@ -78,14 +78,21 @@ static inline uint64_t load_word(const char *text) {
   return word;
 }
 
-/* Where a text of at least a word is kept that was asked for lately, found by its ends; 0 = none. */
+static inline uint64_t load_half(const char *text) {
+  uint32_t half;
+  memcpy(&half, text, sizeof half);
+  return half;
+}
+
+/* Where a text of at least half a word is kept that was asked for lately, found by its ends; 0 = none. */
 static inline uint32_t *recent_of(struct nai_strings *s, const char *text, size_t len) {
-  uint64_t ends = load_word(text) + load_word(text + len - WORD) * 31 + len;
+  uint64_t ends = len >= WORD ? load_word(text) + load_word(text + len - WORD) * 31 + len
+                              : load_half(text) + load_half(text + len - HALF) * 31 + len;
   return &s->slots[(size_t)s->slot_mask + 1 + (ends * 0x9e3779b97f4a7c15u >> 32) % RECENT].id;
 }
 
 static uint32_t keep_recent(struct nai_strings *s, uint32_t id, const char *text, size_t len) {
-  if (len >= WORD)
+  if (len >= HALF)
     *recent_of(s, text, len) = id + 1;
   return id;
 }
@@ -131,7 +138,7 @@ __attribute__((noinline)) static uint32_t add(struct nai_strings *s, const char 
 
 uint32_t nai_strings_add(struct nai_strings *s, const char *text, size_t len) {
   /* Rows of events name the same few things over and over: to compare is less than to hash. */
-  uint32_t recent = len < WORD || !s->slots ? 0 : *recent_of(s, text, len);
+  uint32_t recent = len < HALF || !s->slots ? 0 : *recent_of(s, text, len);
   return recent && is_text(s, recent - 1, text, len) ? recent - 1 : add(s, text, len);
 }
 

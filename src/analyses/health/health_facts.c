@@ -14,8 +14,8 @@
 enum { CUDA_ERROR_NOT_READY = 600, COPY_DTOH = 2, STDERR = 2, AT_ONCE_NS = 50 * 1000 * 1000 };
 
 static void earlier(int64_t *least, int64_t t) { *least = *least == NAI_NULL_I64 || t < *least ? t : *least; }
-static void later(int64_t *greatest, int64_t t) {
-  *greatest = *greatest == NAI_NULL_I64 || t > *greatest ? t : *greatest;
+static void later(int64_t *greatest, int64_t t) { /* NULL is the least number there is */
+  *greatest = t > *greatest ? t : *greatest;
 }
 
 /* --- what the export has ---------------------------------------------------------------------- */

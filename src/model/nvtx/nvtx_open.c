@@ -3,7 +3,7 @@
 
 /* --- checkpoints ------------------------------------------------------------------------------ */
 
-enum { CHECKPOINT_EVERY = 256 }; /* ranges */
+enum { CHECKPOINT_EVERY = 64 }; /* ranges */
 
 /* Makes an entry for the open range number `at`, which is inside of the one before. */
 static int add_entry(struct nai_checkpoints *c, struct nai_open_ranges *open, uint32_t at, struct nai_arena *arena,
