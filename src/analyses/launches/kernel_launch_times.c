@@ -13,6 +13,7 @@ struct work {
   struct group *groups;
   uint32_t capacity;
   uint32_t *group; /* per kernel, NAI_NO_GROUP without call */
+  uint32_t *last;  /* per GPU and name (kernel_groups): 1 + the group met last, 0 for none */
 };
 
 static int group_kernel(struct work *w, uint32_t kernel, struct nai_arena *arena, struct nai_err *err) {
@@ -22,15 +23,21 @@ static int group_kernel(struct work *w, uint32_t kernel, struct nai_arena *arena
   w->group[kernel] = NAI_NO_GROUP;
   if (api == NAI_NO_ROW || nai_val_i32(&m->apis.thread, api) < 0)
     return NAI_OK;
-  struct group group = {(uint32_t)nai_val_i32(&m->apis.thread, api),
-                        (uint32_t)nai_val_i32(&m->kernels.device_id, kernel), nai_val_text(&m->apis.name, api),
-                        nai_val_text(&m->kernels.name, kernel)};
+  const struct group group = {(uint32_t)nai_val_i32(&m->apis.thread, api),
+                              (uint32_t)nai_val_i32(&m->kernels.device_id, kernel), nai_val_text(&m->apis.name, api),
+                              nai_val_text(&m->kernels.name, kernel)};
+  uint32_t *last = &w->last[m->kernel_group[kernel]];
+  if (*last && w->groups[*last - 1].thread == group.thread && w->groups[*last - 1].api == group.api) {
+    w->group[kernel] = *last - 1;
+    return NAI_OK;
+  }
   uint32_t place = nai_keyset_add(&w->places, nai_key_pair(group.thread, group.device), &added),
            name = nai_keyset_add(&w->names, nai_key_pair(group.api, group.kernel), &added);
   w->group[kernel] = nai_keyset_add(&w->known, nai_key_pair(place, name), &added);
   NAI_TRY(nai_memory_check(!w->places.oom && !w->names.oom && !w->known.oom, err));
   NAI_TRY(NAI_ROOM(w->groups, w->capacity, w->group[kernel], arena, err));
   w->groups[w->group[kernel]] = group;
+  *last = w->group[kernel] + 1;
   return NAI_OK;
 }
 
@@ -92,6 +99,7 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
       .m = m, .places = {.arena = io->arena}, .names = {.arena = io->arena}, .known = {.arena = io->arena}};
   struct nai_stats *stats[TIMES];
   NAI_TRY(NAI_NEW(w.group, io->arena, m->kernels.n, err));
+  NAI_TRY(NAI_NEW(w.last, io->arena, m->kernel_group_count, err));
   for (uint32_t i = 0; i < m->kernels.n; i++)
     NAI_TRY(group_kernel(&w, i, io->arena, err));
   for (int t = 0; t < TIMES; t++) {
@@ -106,5 +114,5 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
 }
 
 NAI_ANALYSIS(kernel_launch_times, .outputs = NAI_SCHEMAS(&nai_kernel_launch_times_schema),
-             .parts = NAI_PART(LAUNCHES) | NAI_PART(CALLS), .tables = NAI_IN(APIS) | NAI_IN(KERNELS) | NAI_IN(THREADS),
-             .cost = 1, .run = run)
+             .parts = NAI_PART(LAUNCHES) | NAI_PART(CALLS) | NAI_PART(KERNEL_GROUPS),
+             .tables = NAI_IN(APIS) | NAI_IN(KERNELS) | NAI_IN(THREADS), .cost = 1, .run = run)
