@@ -55,24 +55,22 @@ static int add_events(struct walk *w, uint32_t op, int64_t floor, struct nai_err
   return NAI_OK;
 }
 
-/* When all that is known would have let the operation start. */
-static int64_t ready(const struct dep_builder *b, uint32_t first) {
+/* By how much later an operation starts than all that is known would have let it, 0 where nothing is known. */
+static int64_t late_by(const struct dep_builder *b, uint32_t node, uint32_t first) {
   int64_t latest = INT64_MIN;
   for (uint32_t i = first; i < b->count; i++) {
     int64_t t = b->d->time[b->d->v[i].from] + b->d->v[i].weight;
     latest = t > latest ? t : latest;
   }
-  return latest;
+  return first < b->count ? b->d->time[node] - latest : 0;
 }
 
 /* What nothing else explains: the engine was busy with another stream's work. */
-static int add_device(struct walk *w, uint32_t op, uint32_t first, int64_t floor, enum engine engine,
-                      struct nai_err *err) {
+static int add_device(struct walk *w, uint32_t op, int64_t floor, enum engine engine, struct nai_err *err) {
   const struct nai_dependencies *d = w->b->d;
   uint32_t other = w->latest[engine];
   int64_t start = d->time[nai_node_of_op(d, op)];
-  if (other == NAI_NO_ROW || first == w->b->count || start - ready(w->b, first) <= NAI_CLOCK_TOLERANCE_NS ||
-      w->b->stream_of_op[other] == w->b->stream_of_op[op])
+  if (other == NAI_NO_ROW || w->b->stream_of_op[other] == w->b->stream_of_op[op])
     return NAI_OK;
   int64_t after = start - d->time[nai_node_of_op(d, other) + 1];
   return after < 0 || after > NAI_CLOCK_TOLERANCE_NS
@@ -81,8 +79,7 @@ static int add_device(struct walk *w, uint32_t op, uint32_t first, int64_t floor
 }
 
 /* What stays unexplained belongs to nobody knows which of them: it stays on all. */
-static void keep_unexplained(struct dep_builder *b, uint32_t node, uint32_t first) {
-  int64_t rest = first < b->count ? b->d->time[node] - ready(b, first) : 0;
+static void keep_unexplained(struct dep_builder *b, uint32_t first, int64_t rest) {
   if (rest <= NAI_CLOCK_TOLERANCE_NS)
     return;
   b->d->quality.unexplained++;
@@ -104,8 +101,10 @@ static int add_start(struct walk *w, uint32_t op, uint32_t gpu, enum engine engi
   if (w->last[b->stream_of_op[op]])
     NAI_TRY(add_stream(w, op, floor, err));
   NAI_TRY(add_events(w, op, floor, err));
-  NAI_TRY(add_device(w, op, first, floor, engine, err));
-  keep_unexplained(b, node, first);
+  if (late_by(b, node, first) > NAI_CLOCK_TOLERANCE_NS) {
+    NAI_TRY(add_device(w, op, floor, engine, err));
+    keep_unexplained(b, first, late_by(b, node, first));
+  }
   nai_dep_settle(d, node, first, b->count);
   w->last[b->stream_of_op[op]] = op + 1;
   return NAI_OK;

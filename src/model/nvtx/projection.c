@@ -376,9 +376,10 @@ static int put_made(struct work *w, uint32_t range, bool inside, struct nai_err 
   return NAI_OK;
 }
 
-static int project(struct work *w, uint32_t thread, uint32_t i, struct nai_err *err) {
+/* Range number i of the thread's, whose last one is in front of `last`. */
+static int project(struct work *w, uint32_t thread, uint32_t i, uint32_t last, struct nai_err *err) {
   const struct nai_groups *ranges = &w->m->nvtx_by_thread;
-  const uint32_t range = ranges->order[i], last = ranges->first[thread + 1];
+  const uint32_t range = ranges->order[i];
   uint32_t behind;
   if (!enter(&behind, w, range) || behind == w->next) /* what lies in one without calls has none either */
     return NAI_OK;
@@ -435,8 +436,8 @@ int nai_project_ranges(const struct nai_model *m, const bool *wanted, nai_projec
     if (!is_needed(&w, thread))
       continue;
     NAI_TRY(collect_launches(&w, thread, err));
-    for (uint32_t i = ranges->first[thread]; i < ranges->first[thread + 1]; i++)
-      NAI_TRY(project(&w, thread, i, err));
+    for (uint32_t i = ranges->first[thread], last = ranges->first[thread + 1]; i < last; i++)
+      NAI_TRY(project(&w, thread, i, last, err));
   }
   return NAI_OK;
 }
