@@ -217,9 +217,19 @@ static void skip(struct cursor *c) {
   }
 }
 
+/* Whether a column can be read, filled in now where that is left to do; else the connection has the failure. Apart from
+ * those who ask for each cell: a failure takes two kilobytes, which would be cleared each time. */
+__attribute__((noinline)) static bool fill_now(struct nai_sql_table *t, int column) {
+  struct nai_err err = {0};
+  if (!nai_sql_fill(t, column, &err))
+    return true;
+  t->sql->failure = err;
+  return false;
+}
+static inline bool is_readable(struct nai_sql_table *t, int column) { return !t->source->parts || fill_now(t, column); }
+
 static int vtab_filter(sqlite3_vtab_cursor *base, int code, const char *text, int argc, sqlite3_value **argv) {
   struct cursor *c = (struct cursor *)base;
-  struct nai_err err = {0};
   int column = c->t->columns[code / NAI_PLAN_COLUMN % NAI_PLAN_COLUMNS].print.column, second = code / NAI_PLAN_SECOND;
   (void)text, (void)argc;
   free(c->wanted);
@@ -228,8 +238,8 @@ static int vtab_filter(sqlite3_vtab_cursor *base, int code, const char *text, in
   c->order = c->sorted = NULL;
   c->at = 0;
   c->end = c->t->table->rows;
-  if ((code & 7) != NAI_PLAN_FULL && (code & 7) != NAI_PLAN_ROWID && nai_sql_fill(c->t, column, &err))
-    return fail(base->pVtab, c->t, &err);
+  if ((code & 7) != NAI_PLAN_FULL && (code & 7) != NAI_PLAN_ROWID && !is_readable(c->t, column))
+    return fail(base->pVtab, c->t, &c->t->sql->failure);
   switch ((enum nai_plan)(code & 7)) {
   case NAI_PLAN_FULL:
     break;
@@ -287,10 +297,8 @@ static int vtab_column(sqlite3_vtab_cursor *base, sqlite3_context *out, int i) {
   struct nai_sql_table *t = c->t;
   const struct nai_sql_column *column = &t->columns[i];
   int stored = column->print.column;
-  struct nai_err err = {0};
-  if (t->source->parts && nai_sql_fill(t, stored, &err)) {
-    t->sql->failure = err;
-    sqlite3_result_error(out, err.msg, -1);
+  if (!is_readable(t, stored)) {
+    sqlite3_result_error(out, t->sql->failure.msg, -1);
     return SQLITE_ERROR;
   }
   struct nai_value value = nai_table_value(t->table, row_of(c), stored);
