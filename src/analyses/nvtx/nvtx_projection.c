@@ -198,24 +198,28 @@ static uint32_t group_of(const struct work *w, const struct span *span, int kind
 }
 
 enum { SPAN, LAG, VALUES };
-static int measure(struct nai_stats *stats[VALUES], const struct work *w, int kind, struct nai_err *err) {
+static int measure(struct nai_stats *stats[KINDS][VALUES], const struct work *w, int kinds, struct nai_err *err) {
   NAI_SCOPED(nai_arena) arena = NAI_ARENA(w->m->scratch_dir);
-  uint32_t *groups, count = w->known.count;
+  const uint32_t count = w->known.count, rows = w->span_count;
+  uint32_t *groups[KINDS];
   int64_t *values;
-  NAI_TRY(NAI_NEW_UNSET(groups, &arena, w->span_count, err));
-  NAI_TRY(NAI_NEW_UNSET(values, &arena, w->span_count, err));
-  for (uint32_t i = 0; i < w->span_count; i++)
-    groups[i] = group_of(w, &w->spans[i], kind);
+  NAI_TRY(NAI_NEW_UNSET(values, &arena, rows, err));
+  for (int k = 0; k < kinds; k++) {
+    NAI_TRY(NAI_NEW_UNSET(groups[k], &arena, rows, err));
+    for (uint32_t i = 0; i < rows; i++)
+      groups[k][i] = group_of(w, &w->spans[i], k);
+  }
   for (int v = 0; v < VALUES; v++) {
-    for (uint32_t i = 0; i < w->span_count; i++) {
+    for (uint32_t i = 0; i < rows; i++) {
       const struct span *span = &w->spans[i];
       values[i] = v == SPAN ? span->end - span->start : span->start - nai_val(&w->m->nvtx.start_ns, span->range);
     }
-    NAI_TRY(NAI_NEW(stats[v], w->arena, count, err));
-    NAI_TRY(nai_group_stats(
-        stats[v], count,
-        &(struct nai_values){.rows = w->span_count, .directory = w->m->scratch_dir, .groups = groups, .values = values},
-        err));
+    for (int k = 0; k < kinds; k++) {
+      const struct nai_values of = {
+          .rows = rows, .directory = w->m->scratch_dir, .groups = groups[k], .values = values};
+      NAI_TRY(NAI_NEW(stats[k][v], w->arena, count, err));
+      NAI_TRY(nai_group_stats(stats[k][v], count, &of, err));
+    }
   }
   return NAI_OK;
 }
@@ -251,8 +255,7 @@ static void put_group(struct nai_table *table, const struct work *w, const struc
 static int put_groups(struct nai_table *table, struct work *w, struct nai_err *err) {
   uint32_t count = w->known.count;
   struct nai_stats *stats[KINDS][VALUES];
-  for (int k = 0; k < (w->m->gpu_count > 1 ? KINDS : ONE); k++) /* of one GPU, all is said with the whole */
-    NAI_TRY(measure(stats[k], w, k, err));
+  NAI_TRY(measure(stats, w, w->m->gpu_count > 1 ? KINDS : ONE, err)); /* of one GPU, all is said with the whole */
   for (uint32_t i = 0; i < count; i++) {
     struct group *group = &w->groups[i];
     if (group->gpu == NAI_NO_ROW)
