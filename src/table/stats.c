@@ -173,6 +173,7 @@ int nai_group_stats(struct nai_stats *stats, uint32_t groups, const struct nai_v
     most = behind[g + 1] > most ? behind[g + 1] : most;
     behind[g + 1] += behind[g];
   }
+  most = values->all ? rows : most;
   if (most > MANY) {
     NAI_TRY(NAI_NEW(b, &arena, 1, err));
     if (!bucket) {
@@ -184,6 +185,8 @@ int nai_group_stats(struct nai_stats *stats, uint32_t groups, const struct nai_v
     by_group[behind[(uint32_t)(group[i] + 1)]++] = value[i];
   for (uint32_t g = 0, first = behind[0]; g < groups; first = behind[++g])
     stats[g] = stats_of_group(by_group + first, behind[g + 1] - first, b, collected, bucket);
+  if (values->all)
+    *values->all = stats_of_group(by_group + behind[0], behind[groups] - behind[0], b, collected, bucket);
   return NAI_OK;
 }
 

@@ -81,24 +81,24 @@ TEST(test_groups) {
       start[i] = fixture_random(&f, 1000) - 500;
       end[i] = start[i] + (g == 4 && round % 2 ? length - spread / 2 : length);
     }
-    struct nai_stats stats[GROUPS];
+    struct nai_stats stats[GROUPS], all;
     struct nai_durations durations = {nai_column_of_u32(group), nai_column_of(NAI_I64, start, 8, 0),
                                       nai_column_of(NAI_I64, end, 8, 0)};
-    ok(nai_group_stats(stats, GROUPS, &(struct nai_values){N, nai_duration_block, &durations}, err));
-    for (uint32_t g = 0; g < GROUPS; g++) {
+    ok(nai_group_stats(stats, GROUPS, &(struct nai_values){N, nai_duration_block, &durations, .all = &all}, err));
+    for (uint32_t g = 0; g <= GROUPS; g++) {
       uint32_t n = 0;
       for (int i = 0; i < N; i++)
-        if (group[i] == g)
+        if (g < GROUPS ? group[i] == g : group[i] != NAI_NO_GROUP)
           own[n++] = end[i] - start[i];
-      struct nai_stats expected = nai_stats_of(own, n);
+      struct nai_stats expected = nai_stats_of(own, n), found = g < GROUPS ? stats[g] : all;
       if (!n) {
-        assert_true(stats[g].count == 0 && isnan(stats[g].p50));
+        assert_true(found.count == 0 && isnan(found.p50));
         continue;
       }
-      assert_true(stats[g].count == expected.count && stats[g].total == expected.total &&
-                  stats[g].min == expected.min && stats[g].max == expected.max && stats[g].mean == expected.mean &&
-                  stats[g].p50 == expected.p50 && stats[g].p90 == expected.p90 && stats[g].p99 == expected.p99);
-      assert_true(stats[g].stddev == expected.stddev || (isnan(stats[g].stddev) && expected.min < 0));
+      assert_true(found.count == expected.count && found.total == expected.total && found.min == expected.min &&
+                  found.max == expected.max && found.mean == expected.mean && found.p50 == expected.p50 &&
+                  found.p90 == expected.p90 && found.p99 == expected.p99);
+      assert_true(found.stddev == expected.stddev || (isnan(found.stddev) && expected.min < 0));
     }
   }
   free(group);

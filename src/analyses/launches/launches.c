@@ -19,7 +19,9 @@ struct layer {
   const struct nai_model *m;
   const struct nai_column *scope_of; /* per kernel, -1 for none; NULL: all in scope 0 */
   uint32_t scopes;
-  bool *begins_call; /* per kernel: the first of its scope that its call launched */
+  struct scope *all;  /* of all kernels together, but for CALL, which they share; NULL: not wanted */
+  enum measure first; /* those before it are known */
+  bool *begins_call;  /* per kernel: the first of its scope that its call launched */
 };
 
 static uint32_t scope_of(const struct layer *l, uint32_t kernel) {
@@ -74,9 +76,10 @@ static int put_layer_stats(struct scope *scopes, const struct layer *l, struct n
       [DURATION] = duration_block, [LATENCY] = latency_block, [QUEUE_DELAY] = queue_delay_block, [CALL] = call_block};
   struct nai_stats *stats;
   NAI_TRY(NAI_NEW(stats, arena, l->scopes, err));
-  for (int i = 0; i < MEASURES; i++) {
-    NAI_TRY(
-        nai_group_stats(stats, l->scopes, &(struct nai_values){l->m->kernels.n, blocks[i], l, l->m->scratch_dir}, err));
+  for (int i = (int)l->first; i < MEASURES; i++) {
+    struct nai_values values = {l->m->kernels.n, blocks[i], l, l->m->scratch_dir};
+    values.all = l->all && i != CALL ? &l->all->of[i] : NULL;
+    NAI_TRY(nai_group_stats(stats, l->scopes, &values, err));
     for (uint32_t s = 0; s < l->scopes; s++)
       scopes[s].of[i] = stats[s];
   }
@@ -109,12 +112,12 @@ static void walk(struct scope *s, struct layer *l, uint8_t *call_seen, const uin
   s->start = n ? nai_at(&starts, kernels[0]) : 0;
 }
 
-/* Fills one scope per group of `by_start`, kernels grouped as scope_of_kernel says and each group by start. */
-static int measure(struct scope *scopes, const struct nai_model *m, const struct nai_column *scope_of_kernel,
-                   const struct nai_groups *by_start, struct nai_err *err) {
+/* Fills one scope per group of `by_start`, kernels grouped as the layer says and each group by start. */
+static int measure(struct scope *scopes, struct layer l, const struct nai_groups *by_start, struct nai_err *err) {
+  const struct nai_model *m = l.m;
   NAI_SCOPED(nai_arena) arena = NAI_ARENA(m->scratch_dir);
-  struct layer l = {m, scope_of_kernel, by_start->groups, NULL};
   uint8_t *call_seen;
+  l.scopes = by_start->groups;
   NAI_TRY(NAI_NEW(l.begins_call, &arena, m->kernels.n, err));
   NAI_TRY(NAI_NEW(call_seen, &arena, m->apis.n, err));
   for (uint32_t s = 0; s < l.scopes; s++)
@@ -154,14 +157,16 @@ static int measure_gpus(struct scope *all, struct scope *gpus, const struct nai_
   int32_t *gpu_of;
   NAI_TRY(order_by_gpu(&by_start, &gpu_of, m, &arena, err));
   struct nai_column scope = nai_column_of_i32(gpu_of);
-  NAI_TRY(measure(gpus, m, &scope, &by_start, err));
+  uint32_t everything[] = {0, by_start.first[m->gpu_count]};
+  bool complete = everything[1] == m->kernels.n; /* every kernel is of a GPU that is known */
+  NAI_TRY(measure(gpus, (struct layer){.m = m, .scope_of = &scope, .all = complete ? all : NULL}, &by_start, err));
   if (m->gpu_count == 1) {
     *all = gpus[0];
     return NAI_OK;
   }
-  uint32_t everything[] = {0, by_start.first[m->gpu_count]};
   NAI_TRY(nai_rows_sort(by_start.order, everything[1], &by, m->scratch_dir, err));
-  return measure(all, m, NULL, &(struct nai_groups){by_start.order, everything, 1}, err);
+  return measure(all, (struct layer){.m = m, .first = complete ? CALL : DURATION},
+                 &(struct nai_groups){by_start.order, everything, 1}, err);
 }
 
 /* The GPU whose kernels are those of process p and no others; gpu_count when there is none. */
@@ -202,7 +207,7 @@ static int measure_processes(struct scope *scopes, const struct scope *gpus, con
     return NAI_OK;
   memset(scopes, 0, m->process_count * sizeof *scopes);
   NAI_TRY(nai_groups_build(&by_start, m->kernels.n, &m->kernels.process, m->process_count, &by, &arena, err));
-  return measure(scopes, m, &m->kernels.process, &by_start, err);
+  return measure(scopes, (struct layer){.m = m, .scope_of = &m->kernels.process}, &by_start, err);
 }
 
 /* --- rows --------------------------------------------------------------------------------------- */
