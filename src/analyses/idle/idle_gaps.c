@@ -156,7 +156,9 @@ static const char *other_causes(const struct nai_node_io *io, struct nai_idle_sp
   NAI_SCOPED(nai_buf) text = {0};
   split.ns[nai_idle_largest_part(&split)] = 0;
   for (enum nai_idle_cause cause; split.ns[cause = nai_idle_largest_part(&split)] > 0; split.ns[cause] = 0) {
-    nai_buf_printf(&text, "%s%s ", text.len ? ", " : "", nai_idle_cause_name(cause));
+    nai_buf_puts(&text, text.len ? ", " : "");
+    nai_buf_puts(&text, nai_idle_cause_name(cause));
+    nai_buf_putc(&text, ' ');
     nai_fmt_duration(&text, (double)split.ns[cause]);
   }
   io->arena->oom |= text.oom;

@@ -87,8 +87,12 @@ static int put_calls(uint32_t *text_id, struct nai_comm *c, const struct nai_com
     }
     times[k]++;
   }
-  for (uint32_t k = 0; k < n; k++)
-    nai_buf_printf(&text, times[k] > 1 ? "%s%s x%u" : "%s%s", k ? ", " : "", ops[k], times[k]);
+  for (uint32_t k = 0; k < n; k++) {
+    nai_buf_puts(&text, k ? ", " : "");
+    nai_buf_puts(&text, ops[k]);
+    if (times[k] > 1)
+      nai_buf_printf(&text, " x%u", times[k]);
+  }
   *text_id = n && !text.oom ? nai_strings_add(&c->texts, nai_buf_str(&text), text.len) : NAI_NO_STRING;
   return n && *text_id == NAI_NO_STRING ? nai_err_nomem(err) : NAI_OK;
 }
