@@ -160,10 +160,16 @@ static bool is_trial(const struct result *r) {
          r->winner_ns <= NOISE * r->fastest;
 }
 
+/* Whether its first kernel did not run before, as nearly all have once the program is at work. */
+static bool may_be_trial(const struct work *w, const struct trial *t) {
+  const struct nai_column *start = &w->m->kernels.start_ns;
+  return t->count >= MIN_VARIANTS && nai_val(start, variant_of(w, t->v[0])->first) >= nai_val(start, t->v[0]);
+}
+
 static void close_trial(struct work *w, struct trial *t, int32_t device) {
   const struct nai_model *m = w->m;
   struct result r = {0};
-  if (t->count >= MIN_VARIANTS)
+  if (may_be_trial(w, t))
     r = judge(w, t);
   if (is_trial(&r)) {
     int64_t start = nai_val(&m->kernels.start_ns, t->v[0]), end = start;
