@@ -1,8 +1,9 @@
 /* A connection to tables in memory, under the names of their schemas. */
 #include "sql/sql.h"
 
-/* A few seconds of a statement; counted, so that it fails on any machine or on none. */
-enum { STEPS_AT_ONCE = 1000000, MAX_TIMES = 300 };
+/* A few seconds of a statement, and what reading all rows once and sorting them takes; counted, so that it fails on any
+ * machine or on none. */
+enum { STEPS_AT_ONCE = 1000000, MAX_TIMES = 300, STEPS_A_ROW = 200 };
 
 struct memory {
   struct nai_sql sql; /* first: what callers hold */
@@ -16,7 +17,13 @@ static int open_empty(struct nai_sql_table *t, struct nai_err *err) {
   return NAI_OK;
 }
 
-static int took_too_many(void *ctx) { return ++((struct memory *)ctx)->times > MAX_TIMES; }
+static int took_too_many(void *ctx) {
+  struct memory *m = ctx;
+  int64_t rows = 0;
+  for (uint32_t t = 0; t < m->sql.table_count; t++)
+    rows += m->sql.tables[t].table ? m->sql.tables[t].table->rows : 0;
+  return ++m->times > MAX_TIMES + rows / STEPS_AT_ONCE * STEPS_A_ROW;
+}
 
 void nai_sql_count_steps(struct nai_sql *sql) { ((struct memory *)sql)->times = 0; }
 
