@@ -1135,6 +1135,19 @@ class Numbers(unittest.TestCase):
         self.assertFalse([text for text in texts if text.startswith(("Yes:", "No:"))], texts)
 
 
+class Meant(unittest.TestCase):
+    """What a question is about, beyond its single words."""
+
+    def said(self, place, question):
+        return [s["text"] for s in ask(place, question)["answer"]]
+
+    def test_the_largest_copy_has_a_time_and_a_rate(self):
+        row, = json.loads(run("sql", artifacts("copy-bound"), "select human(bytes, 'bytes'), human(end_ns - start_ns, 'ns'), human(1.0 * bytes / (end_ns - start_ns), 'gb_per_s') from v_copies where direction <> 'memset' order by bytes desc, start_ns limit 1", "--format", "json").stdout)["rows"]
+        said, = self.said(artifacts("copy-bound"), "biggest single transfer, its size and rate")
+        for text in row:
+            self.assertIn(text, said)
+
+
 class OfTheUser(unittest.TestCase):
     def file(self, text):
         path = fresh_dir() / "mine.yaml"

@@ -6,7 +6,7 @@
 
 int nai_numbers_of(struct nai_thing_numbers *out, const struct nai_thing_events *events, bool sizes, nai_is_one_fn *is,
                    const void *ctx, struct nai_arena *arena, struct nai_err *err) {
-  int64_t *values;
+  int64_t *values, longest = 0;
   uint32_t count = 0;
   *out = (struct nai_thing_numbers){0};
   NAI_TRY(NAI_NEW(values, arena, events->count, err));
@@ -17,9 +17,12 @@ int nai_numbers_of(struct nai_thing_numbers *out, const struct nai_thing_events 
     values[count++] = sizes ? e->bytes : e->end - e->start;
     out->bytes += e->bytes;
     out->ns += e->end - e->start;
-    if (!out->longest || e->end - e->start > out->longest->end - out->longest->start)
+    if (!out->longest || values[count - 1] > longest) {
       out->longest = e;
+      longest = values[count - 1];
+    }
   }
+  out->of_sizes = sizes;
   out->stats = nai_stats_of(values, count);
   out->p95 = nai_quantile_i64(values, count, 0.95);
   return NAI_OK;
@@ -151,6 +154,13 @@ void nai_put_spread(struct nai_buf *out, const struct nai_thing_numbers *n, enum
 void nai_put_begin_of_longest(struct nai_buf *out, const struct nai_thing_numbers *n) {
   if (n->stats.count < 2)
     return;
-  nai_buf_puts(out, "; the longest begins at ");
+  nai_buf_puts(out, n->of_sizes ? "; the largest begins at " : "; the longest begins at ");
   nai_put_moment(out, n->longest->start);
+  const int64_t ns = n->longest->end - n->longest->start;
+  if (!n->of_sizes || ns <= 0)
+    return;
+  nai_buf_puts(out, " and takes ");
+  nai_fmt_duration(out, (double)ns);
+  nai_buf_puts(out, ", ");
+  nai_put_number(out, (double)n->longest->bytes / (double)ns, NAI_STATISTIC_RATE);
 }

@@ -9,7 +9,8 @@ struct nai_thing_numbers {
   struct nai_stats stats;
   double p95;
   int64_t bytes, ns;                     /* of all, whichever the statistics are of */
-  const struct nai_thing_event *longest; /* NULL: there are none */
+  const struct nai_thing_event *longest; /* or largest; NULL: there are none */
+  bool of_sizes;
 };
 /* Some of the events. */
 typedef bool nai_is_one_fn(const struct nai_thing_event *event, const void *ctx);
@@ -38,5 +39,5 @@ void nai_put_thing(struct nai_buf *out, const struct nai_thing *thing, bool one)
 void nai_put_count(struct nai_buf *out, const struct nai_thing *thing, int64_t count);
 /* ", 178.1 ms total, average 169.5 us, median 168.9 us, ..."; the deviation where it is asked for. */
 void nai_put_spread(struct nai_buf *out, const struct nai_thing_numbers *numbers, enum nai_statistic asked);
-/* "; the longest begins at 1.820090 s", where there are several. */
+/* "; the longest begins at 1.820090 s", where there are several; of sizes the largest, with its time and rate. */
 void nai_put_begin_of_longest(struct nai_buf *out, const struct nai_thing_numbers *numbers);
