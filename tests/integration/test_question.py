@@ -1141,6 +1141,13 @@ class Meant(unittest.TestCase):
     def said(self, place, question):
         return [s["text"] for s in ask(place, question)["answer"]]
 
+    def test_a_program_is_called_as_its_thread(self):
+        place = support.artifacts(edited("host-bound", "update StringIds set value = 'gaussian' where value = 'python3'"))
+        for question in ("whats eating the gpu time in this gaussian run, step_a or step_b?", "which takes more gpu time in gaussian, step_a or step_b"):
+            self.assertRegex(self.said(place, question)[0], r"^step_[ab] takes more: ", question)
+        self.assertRegex(self.said(place, "is this gaussian cpu bound")[0], "^(Yes|Partly|No): ")
+        self.assertRegex(self.said(place, "what does thread gaussian call")[0], r"^Thread \d+ \(gaussian\)")
+
     def test_the_largest_copy_has_a_time_and_a_rate(self):
         row, = json.loads(run("sql", artifacts("copy-bound"), "select human(bytes, 'bytes'), human(end_ns - start_ns, 'ns'), human(1.0 * bytes / (end_ns - start_ns), 'gb_per_s') from v_copies where direction <> 'memset' order by bytes desc, start_ns limit 1", "--format", "json").stdout)["rows"]
         said, = self.said(artifacts("copy-bound"), "biggest single transfer, its size and rate")

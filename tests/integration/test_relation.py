@@ -143,6 +143,8 @@ class Relations(unittest.TestCase):
         for question, pick in (("which coarse level has the fewest kernels launched in it", min), ("which coarse level has most kernels", max)):
             _, said = export.said(question)
             name, _, rest = said.partition(" has ")
+            alike = list(counts.values()).count(pick(counts.values()))
+            name = name.removesuffix(f", and {alike - 1} more,") if alike > 1 else name
             self.assertEqual(counts[name], pick(counts.values()), said)
             self.assertTrue(rest.startswith(f"{'least' if pick is min else 'most'}: {counts[name]};"), said)
         a, b = (statistics.mean(ns(of(export.kernels, f"step_{letter}"))) for letter in "ab")

@@ -57,7 +57,7 @@ size_t nai_question_whole_names(const char **out, const struct nai_question *q) 
   for (size_t i = 0; i < q->count && count < NAI_QUESTION_MAX_NAMES; i++) {
     const struct nai_question_word *w = &q->words[i];
     bool numbered = isalpha((unsigned char)*w->text) && strpbrk(w->text, digits) && strpbrk(w->text, letters);
-    if (w->names)
+    if (w->names || w->ignored)
       continue;
     if (numbered || (is_camel(w->typed) && !is_call(w->typed)) || nai_question_is_strange(w))
       out[count++] = w->text;
@@ -82,8 +82,8 @@ static const struct {
     {"call", "select distinct lower(name) as name from api_events", "name = '%s' or name glob '%s_v[0-9]*'",
      "name = '%s' or name glob '%s_v[0-9]*'"},
     {"os_call", "select lower(function) as name from osrt_calls", "name = '%s'", "name = '%s'"},
-    {"thread", "select distinct lower(thread_name) as name from threads where thread_name is not null", "name = '%s'",
-     "name = '%s'"},
+    {"thread", "select distinct lower(thread_name) as name from threads where thread_name is not null",
+     "name = '%s' or :text regexp '\\bthreads?\\b' and '%s' glob '*[0-9]*' and instr(name, '%s') = 1", "name = '%s'"},
     {"function", /* only where words ask for such, or a name can be no other word: there are many frames */
      "select distinct lower(substr(symbol, 1, instr(symbol || '(', '(') - 1)) as name from callchain_frames where "
      "kind = 0 and :text regexp '\\b(cpu|samp|func|stack|call|prof|hot|thread|inside)|[a-z0-9](_|::)[a-z0-9]'",
@@ -126,6 +126,13 @@ static void put_counts(struct nai_buf *sql, const char *word, enum how how) {
   }
 }
 
+static bool says_thread(const struct nai_question *q) {
+  bool says = false;
+  for (size_t i = 0; i < q->count; i++)
+    says |= nai_word_is_of("thread threads", q->words[i].text);
+  return says;
+}
+
 /* Of some words the first that is a name, or NULL; *kind is of what. */
 static int find_name(const char **word, const char **kind, const struct nai_asking *asking, const char *const *words,
                      size_t count, enum how how, struct nai_err *err) {
@@ -144,14 +151,37 @@ static int find_name(const char **word, const char **kind, const struct nai_aski
   NAI_TRY(nai_buf_check(&sql, err));
   if (count)
     NAI_TRY(nai_facts_ask(&found, asking, nai_buf_str(&sql), "names", err));
-  for (int64_t row = 0; row < found.rows; row++)
-    for (uint32_t k = 0; k < KINDS; k++)
-      if (nai_query_cell_int(&found, row, k + 1)) {
-        *word = words[row];
-        *kind = named[k].kind;
-        return NAI_OK;
-      }
+  /* A program and its threads are often called as what they compute: "in the gaussian run, Fan1 or Fan2". */
+  for (int threads = says_thread(asking->question); threads < 2; threads++)
+    for (int64_t row = 0; row < found.rows; row++)
+      for (uint32_t k = 0; k < KINDS; k++)
+        if (nai_query_cell_int(&found, row, k + 1) && (threads || strcmp(named[k].kind, "thread") != 0)) {
+          *word = words[row];
+          *kind = named[k].kind;
+          return NAI_OK;
+        }
   return NAI_OK;
+}
+
+/* "is this vecAdd copy bound": the program itself, which says nothing. */
+static int ignore_program(const struct nai_asking *asking, struct nai_question *q, struct nai_err *err) {
+  for (size_t i = 1; i < q->count && !says_thread(q); i++) {
+    const char *text = q->words[i].text, *name, *kind;
+    if (!nai_word_is_of("this my our", q->words[i - 1].text) || q->words[i].known || q->words[i].quoted)
+      continue;
+    NAI_TRY(find_name(&name, &kind, asking, &text, 1, WHOLE, err));
+    if (name && strcmp(kind, "thread") == 0)
+      q->words[i].ignored = q->words[i].known = true;
+  }
+  return NAI_OK;
+}
+
+/* "should we use cudaMalloc instead": a known call that is proposed need not be in the trace. */
+static bool is_proposed(const struct nai_question *q, const struct nai_question_word *word) {
+  bool proposes = false;
+  for (size_t i = 0; i < q->count; i++)
+    proposes |= nai_word_is_of("should would could worth instead switch switching moving replace", q->words[i].text);
+  return proposes && word->known && !word->quoted && is_call(word->typed);
 }
 
 int nai_names_say_unknown(bool *any, const struct nai_asking *asking, struct nai_question *q, struct nai_err *err) {
@@ -162,7 +192,7 @@ int nai_names_say_unknown(bool *any, const struct nai_asking *asking, struct nai
       continue;
     text = q->words[i].text;
     NAI_TRY(find_name(&word, &kind, asking, &text, 1, PART, err));
-    if (word)
+    if (word || is_proposed(q, &q->words[i]))
       continue;
     q->words[i].names = *any = true;
     nai_answer_say(
@@ -188,6 +218,7 @@ static int take_plural(struct nai_question_word *w, const struct nai_asking *ask
 }
 
 int nai_names_correct_spelling(const struct nai_asking *asking, struct nai_question *q, struct nai_err *err) {
+  NAI_TRY(ignore_program(asking, q, err));
   nai_question_spell(q, asking->intents);
   for (size_t i = 0; i < q->count; i++) {
     const char *typed = q->words[i].text, *name, *kind;
@@ -301,16 +332,21 @@ int nai_names_choose(const struct nai_intent **about, struct nai_asking *asking,
     q->words[i].names |= strstr(q->within, q->words[i].text) != NULL;
   size_t names = nai_question_whole_names(words, q);
   NAI_TRY(find_name(&word, &kind, asking, words, names, how, err));
-  if (word) {
+  if (word)
     take_name(q, word);
-  } else {
+  if (!word || (strcmp(kind, "thread") == 0 && !says_thread(q))) {
+    const char *program = word;
     names = names_of(words, q, false);
     NAI_TRY(find_name(&word, &kind, asking, words, names, how = PART, err));
     /* Once a word is understood, ordinary ones are not looked for in names, which have all kinds of them. */
-    if (!word && !nai_question_match(matched, q, asking->intents, false)) {
+    if (!word && !program && !nai_question_match(matched, q, asking->intents, false)) {
       names = names_of(words, q, true);
       NAI_TRY(find_name(&word, &kind, asking, words, names, how = WORD, err));
     }
+    for (size_t i = 0; word && program && i < q->count; i++) /* it says where, and so nothing */
+      q->words[i].ignored |= strcmp(q->words[i].text, program) == 0;
+    kind = word || !program ? kind : "thread";
+    word = word ? word : program;
   }
   if (!word && q->within) {
     word = q->within;

@@ -333,6 +333,20 @@ static bool take_work(struct nai_relation *out) {
   return out->work = true;
 }
 
+/* "does X take more GPU time than Y", of what runs there: their times are that. */
+static void take_gpu_time(struct nai_relation *out) {
+  size_t at = 0;
+  while (at < out->count && out->things[at].kind != NAI_THING_OPERATIONS)
+    at++;
+  const size_t first = at == 0, second = at == 2 ? 1 : 2;
+  if (out->count != 3 || at == 3 || out->things[first].kind != NAI_THING_KERNELS ||
+      out->things[second].kind != NAI_THING_KERNELS)
+    return;
+  out->things[0] = out->things[first];
+  out->things[1] = out->things[second];
+  out->count = 2;
+}
+
 static enum nai_relation_kind kind_of(struct nai_relation *out, const struct nai_reading *r) {
   if (r->says[SAYS_ADJACENT])
     return read_follows(out, r);
@@ -360,6 +374,7 @@ static enum nai_relation_kind kind_of(struct nai_relation *out, const struct nai
     out->things[1] = out->things[2];
     out->count = 2;
   }
+  take_gpu_time(out);
   if (take_work(out))
     return are_together(out, r) ? NAI_RELATION_COMPARE : NAI_RELATION_NONE;
   return out->count == 1 ? of_one(out, r) : out->count == 2 ? of_two(out, r) : NAI_RELATION_NONE;
@@ -438,6 +453,14 @@ static bool asks_for_work(const struct nai_question *q) {
   return found == sizeof needed / sizeof *needed;
 }
 
+/* Whether times limit what is asked: "first X takes 300 ms, why" only tells one. */
+static bool has_times(const struct nai_question *q) {
+  bool asked = false;
+  for (size_t i = 0; i < q->count; i++)
+    asked |= isdigit((unsigned char)q->words[i].text[0]) && !q->words[i].ignored;
+  return q->time_count > 1 || (q->time_count && asked);
+}
+
 int nai_relation_read(struct nai_relation *out, const struct nai_asking *asking, const struct nai_question *q,
                       struct nai_err *err) {
   struct nai_reading r = {.q = q};
@@ -452,7 +475,7 @@ int nai_relation_read(struct nai_relation *out, const struct nai_asking *asking,
         (struct nai_thing){.kind = NAI_THING_OPERATIONS, .called = "GPU work", .first = q->count, .behind = q->count};
     out->count = 1;
   }
-  if (!out->count || q->time_count || q->gpu_count > 1 || !nai_take_words(out, &r))
+  if (!out->count || has_times(q) || q->gpu_count > 1 || !nai_take_words(out, &r))
     return NAI_OK;
   out->statistic = statistic_of(&r);
   for (size_t t = 0; t < out->count && !out->statistic; t++) /* "GPU time" is asked for by its name */

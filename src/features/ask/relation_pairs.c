@@ -280,8 +280,14 @@ int nai_say_per(struct nai_answering *a, struct nai_err *err) {
   a->none = a->r->leads && (!places || each->names.count < 2);
   if (a->none)
     return NAI_OK;
+  uint32_t alike = 0;
+  for (uint32_t i = 0; i < each->names.count; i++)
+    alike += by_name[i] == by_name[best];
   if (a->r->leads) {
-    nai_buf_printf(out, "%s has %s: ", nai_strings_get(&each->names, best), a->r->less ? "least" : "most");
+    nai_buf_printf(out, "%s", nai_strings_get(&each->names, best));
+    if (alike > 1)
+      nai_buf_printf(out, ", and %u more,", alike - 1);
+    nai_buf_printf(out, " has %s: ", a->r->less ? "least" : "most");
     nai_put_number(out, (double)by_name[best], unit);
     nai_buf_puts(out, "; ");
   }
