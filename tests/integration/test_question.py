@@ -1141,6 +1141,14 @@ class Meant(unittest.TestCase):
     def said(self, place, question):
         return [s["text"] for s in ask(place, question)["answer"]]
 
+    def test_a_call_that_is_proposed_need_not_be_there(self):
+        for place, question, intent in ((artifacts("copy-bound"), "worth moving to cudaMallocHost buffers", "pageable"),
+                                        (artifacts("train-first-touch"), "should we use plain cudaMalloc and explicit copies instead of managed memory", "managed_instead")):
+            answer = ask(place, question)
+            self.assertEqual(answer["intents"], [intent], question)
+            self.assertNotIn("Nothing in the trace", answer["answer"][0]["text"])
+        self.assertIn("Nothing in the trace is called", self.said(artifacts("copy-bound"), "how many cudaMallocHost calls")[0])
+
     def test_a_program_is_called_as_its_thread(self):
         place = support.artifacts(edited("host-bound", "update StringIds set value = 'gaussian' where value = 'python3'"))
         for question in ("whats eating the gpu time in this gaussian run, step_a or step_b?", "which takes more gpu time in gaussian, step_a or step_b"):
@@ -1148,11 +1156,72 @@ class Meant(unittest.TestCase):
         self.assertRegex(self.said(place, "is this gaussian cpu bound")[0], "^(Yes|Partly|No): ")
         self.assertRegex(self.said(place, "what does thread gaussian call")[0], r"^Thread \d+ \(gaussian\)")
 
+    def test_a_thread_by_the_begin_of_its_name(self):
+        place = support.artifacts(edited("host-bound", "update StringIds set value = 'v4l2src0:src' where value = 'python3'"))
+        self.assertRegex(self.said(place, "does the v4l2 capture thread issue cuda calls, if so which")[0], r"^Thread \d+ \(v4l2src0:src\); CUDA calls: ")
+
+    def test_why_is_answered_or_said_not_to_be(self):
+        why = "Why that is so, no fact here tells."
+        for question, told in (("why is the capture that long", False), ("how long is the capture", True), ("why is the GPU idle", True), ("why does it take half a second until the first kernel runs", True)):
+            self.assertEqual(why not in self.said(artifacts("host-bound"), question), told, question)
+        self.assertRegex(self.said(artifacts("host-bound"), "why does it take half a second until the first kernel runs")[0], " pass before the first work on a GPU: .* The largest part is ")
+
+    def test_what_a_finding_would_save_is_something_to_gain(self):
+        saving, = json.loads(run("sql", artifacts("openacc-waits"), "select human(saving_ns, 'ns') from findings where id = 'idle-wait-per-launch'", "--format", "json").stdout)["rows"][0]
+        said = " ".join(self.said(artifacts("openacc-waits"), "would batching the kernels into one kernel or a CUDA graph be worth it"))
+        self.assertNotIn("Hardly", said)
+        self.assertTrue(said.startswith(f"Probably: at most {saving}"), said)
+
+    def test_another_gpu_is_in_no_trace(self):
+        self.assertTrue(self.said(artifacts("host-bound"), "would an A10G finish step_a quicker, and by what factor")[0].startswith("Not in a trace: how long a program takes on another GPU"))
+
+    def test_the_model_of_the_gpu_tells_nothing(self):
+        self.assertEqual(self.said(artifacts("host-bound"), "how busy is the H100"), self.said(artifacts("host-bound"), "how busy is the gpu"))
+        self.assertIn('"A40"', self.said(artifacts("host-bound"), "how busy is the A40")[0])
+
+    def test_both_directions_are_compared(self):
+        rates = json.loads(run("sql", artifacts("copy-bound"), "select human(1.0 * sum(total_bytes) / sum(total_time_ns), 'gb_per_s') from memory_transfers where direction in ('Device-to-Host', 'Host-to-Device') group by direction order by direction", "--format", "json").stdout)["rows"]
+        said = self.said(artifacts("copy-bound"), "downloading the result takes longer than all uploads together. Why?")
+        for rate, in rates:
+            self.assertIn(rate, said[0])
+
     def test_the_largest_copy_has_a_time_and_a_rate(self):
         row, = json.loads(run("sql", artifacts("copy-bound"), "select human(bytes, 'bytes'), human(end_ns - start_ns, 'ns'), human(1.0 * bytes / (end_ns - start_ns), 'gb_per_s') from v_copies where direction <> 'memset' order by bytes desc, start_ns limit 1", "--format", "json").stdout)["rows"]
         said, = self.said(artifacts("copy-bound"), "biggest single transfer, its size and rate")
         for text in row:
             self.assertIn(text, said)
+
+    def test_what_is_freed(self):
+        place = artifacts("alloc-churn")
+        made, = json.loads(run("sql", place, "select sum(name like 'cudaMalloc%'), sum(name like 'cudaFree%') from api_events", "--format", "json").stdout)["rows"]
+        for question in ("is everything that's malloc'ed freed", "are we leaking device memory with cudaMalloc"):
+            self.assertRegex(self.said(place, question)[0], rf"^Not in this capture: {made[0]} calls allocate memory of a GPU, only {made[1]} free it", question)
+
+    def test_the_period_of_launches(self):
+        with contextlib.closing(sqlite3.connect(trace("host-bound"))) as db:
+            starts = [row[0] for row in db.execute("select start from CUPTI_ACTIVITY_KIND_KERNEL order by start")]
+        period = statistics.median(b - a for a, b in zip(starts, starts[1:]))
+        said = self.said(artifacts("host-bound"), "per loop iteration: time from launch to launch, and what fraction is kernel?")
+        self.assertRegex(said[0], r"^([\d.]+) µs at the median from the start of a kernel to the start of the next")
+        self.assertAlmostEqual(float(said[0].split()[0]) * 1000, period, delta=100)
+
+    def test_ties_are_said(self):
+        self.assertTrue(self.said(artifacts("host-bound"), "which kernel has the fewest launches")[0].startswith("4 of 5 have least, 20; all: 101 kernels"))
+
+    def test_threads_before_the_first_work(self):
+        place = support.artifacts(edited("cpu-work", "update COMPOSITE_EVENTS set start = start - 900000000"))
+        said = self.said(place, "which host threads were working before anything reached the gpu, and on what")
+        self.assertRegex(said[0], r"^Before the first work on a GPU at [\d.]+ s, by samples: thread \d+ .* samples? from ")
+        self.assertIn("No sample before", self.said(artifacts("cpu-work"), "which host threads were working before anything reached the gpu")[0])
+
+    def test_a_call_waits_for_work_or_not(self):
+        busy, = json.loads(run("sql", artifacts("host-bound"), "select human(gpu_busy_pct, 'percent') from sync_by_pid where api_name = 'cudaStreamSynchronize'", "--format", "json").stdout)["rows"][0]
+        self.assertIn(f"a GPU is busy in {busy} of it", " ".join(self.said(artifacts("host-bound"), "is cudaStreamSynchronize hurting us")))
+
+    def test_other_gpus_of_the_machine(self):
+        place = support.artifacts(edited("host-bound", "create table other as select * from TARGET_INFO_GPU", "update other set id = id + 1, cuDevice = cuDevice + 1",
+                                         "insert into TARGET_INFO_GPU select * from other", "drop table other"))
+        self.assertTrue(self.said(place, "are the other gpus in that box being used at all")[0].startswith("No: the other 1 of the 2 GPUs"))
 
 
 class OfTheUser(unittest.TestCase):

@@ -9,7 +9,8 @@ static const char wh[] = "how which what when where who why"; /* these begin a q
 static const char asks[] =
     "would could will any compare show list tell give top"; /* begin a question, too, but no second */
 /* Words of what somebody tells: "it should take 60 ms", "looks like a small CNN". */
-static const char tells[] = "i im ive we it its they that there theres looks look seems seem should supposed";
+static const char tells[] =
+    "afaik imho i im ive we it its they that there theres looks look seems seem should supposed";
 static const char pronouns[] = "they it them those these that";
 
 /* Whether a text begins with a word of a list; *len: of that word. */

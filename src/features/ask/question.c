@@ -1,4 +1,5 @@
 /* Questions: what they are about, and the parts of an answer in their order. */
+#include "features/ask/numbers.h"
 #include "features/ask/relation.h"
 
 #include "base/fmt.h"
@@ -20,6 +21,34 @@ static int check_gpus(struct nai_asking *asking, struct nai_question *q, struct 
   }
   q->gpu_count -= missing;
   asking->gpu = asked == 1 && !missing ? q->gpus[0] : INT64_MIN;
+  return NAI_OK;
+}
+
+/* Whether a name has a word: "3090" of "nvidia geforce rtx 3090". */
+static bool has_word(const char *name, const char *word, size_t len) {
+  for (const char *at = name; *at; at++)
+    if (strncmp(at, word, len) == 0 && (at == name || !isalnum((unsigned char)at[-1])) &&
+        !isalnum((unsigned char)at[len]))
+      return true;
+  return false;
+}
+
+/* "how busy is the 3080": where all GPUs with work are of that model, it tells nothing. */
+static int ignore_own_model(const struct nai_asking *asking, struct nai_question *q, struct nai_err *err) {
+  static const char sql[] = "select distinct lower(coalesce(gpu_name, '')) from gpus where device_id in (select "
+                            "device_id from gpu_utilization)";
+  NAI_SCOPED(nai_query_rows) found = {0};
+  NAI_TRY(nai_facts_ask(&found, asking, sql, "gpus", err));
+  for (size_t i = 0; i < q->count && found.rows; i++) {
+    const char *word = q->words[i].text;
+    const size_t len = strlen(word), digits = strspn(word, "0123456789");
+    const size_t one = len && word[len - 1] == 's' ? len - 1 : len; /* "3090s" */
+    bool model = digits == one ? digits > 3 : strpbrk(word, "0123456789") || nai_word_is_of("orin xavier thor", word);
+    for (int64_t row = 0; row < found.rows && model; row++)
+      model = has_word(nai_query_cell_text(&found, row, 0), word, one);
+    if (model)
+      q->words[i].ignored = q->words[i].known = true;
+  }
   return NAI_OK;
 }
 
@@ -322,9 +351,25 @@ static int ask_one(struct asked *a, const char *question, struct nai_err *err) {
   nai_question_read(q, asking->intents, question);
   asking->question = q;
   NAI_TRY(check_gpus(asking, q, err));
+  NAI_TRY(ignore_own_model(asking, q, err));
   NAI_TRY(nai_window_place(asking, q, err));
   NAI_TRY(choose(&a->intent, &a->choice, asking, q, err));
   return a->intent ? nai_intent_answer(&a->known, asking, a->intent, err) : NAI_OK;
+}
+
+/* A reason is asked for, and the intent knows of none: no finding, and no fact that takes up "why". */
+static bool is_without_reason(const struct asked *a) {
+  const struct nai_question *q = a->asking.question;
+  const struct nai_answer *answer = a->asking.answer;
+  struct nai_question_marks taken = {0};
+  bool why = false;
+  nai_question_score(&taken, q, a->asking.intents, a->intent);
+  nai_question_mark_phrases(&taken, q, a->intent->doc, nai_yaml_get(a->intent->doc, a->intent->node, "takes"));
+  for (size_t i = 0; i < q->count; i++)
+    why |= strcmp(q->words[i].text, "why") == 0 && !taken.at[i];
+  for (size_t i = 0; i < answer->fact_count; i++)
+    why &= strcmp(answer->facts[i].table, "findings") != 0;
+  return why && has_facts(a->intent) && !nai_intent_items(a->intent->doc, a->intent->node, "rules");
 }
 
 /* Findings, and commands to go on with. */
@@ -332,6 +377,8 @@ static int conclude(struct asked *a, struct nai_err *err) {
   if (a->intent && a->asking.answer->intent) {
     NAI_TRY(nai_findings_add(&a->asking, a->intent, a->known && !a->asking.partly, err));
     nai_intent_say(&a->asking, a->intent, "next", &a->asking.answer->next);
+    if (is_without_reason(a))
+      nai_answer_say(&a->asking, &a->asking.answer->said, NULL, "Why that is so, no fact here tells.");
   }
   say_corrections(&a->asking);
   return NAI_OK;
@@ -355,6 +402,28 @@ static bool is_told(const struct nai_answer *answer, const struct nai_clauses *c
              whose = strncasecmp(clauses->asked, "which process ", strlen("which process ")) == 0;
   return (when && strstr(said, "ends at ")) ||
          (!clauses->second && ((when && strstr(said, " at ")) || (whose && strstr(said, "pid "))));
+}
+
+/* Whether an answer to all takes up each word of the second question that can change it: "which one takes most" is said
+ * to be of something else by one word alone. */
+static int takes_second(bool *out, const struct asked *whole, const struct nai_clauses *clauses, struct nai_err *err) {
+  const struct nai_asking *asking = &whole->asking;
+  const struct nai_question *q = asking->question;
+  struct nai_question *second;
+  size_t taken = 0, enough = 1;
+  *out = false;
+  if (!whole->intent)
+    return NAI_OK;
+  NAI_TRY(NAI_NEW(second, asking->arena, 1, err));
+  nai_question_read(second, asking->intents, clauses->asked);
+  for (size_t i = q->count - (second->count < q->count ? second->count : q->count); i < q->count; i++) {
+    if (nai_question_is_left(&q->words[i]) || is_unknown(&q->words[i]))
+      return NAI_OK;
+    taken += q->words[i].answered && !q->words[i].ignored;
+    enough += nai_word_is_of("most least", q->words[i].text);
+  }
+  *out = taken >= enough;
+  return NAI_OK;
 }
 
 /* How many of two questions are answered, each alone and whole: none where that says no more than `answered`, the
@@ -406,6 +475,7 @@ static int ask_all(bool *all, const struct asked *asks, const char *question, st
   size_t parts = 0;
   *out = (struct nai_answer){0};
   NAI_TRY(ask_one(&whole, question, err));
+  bool taken = false;
   if (!whole.choice.related) {
     NAI_TRY(nai_clauses_split(&clauses, &whole.asking, question, is_answered(&whole), err));
     NAI_TRY(ask_each(&parts, each, &clauses, is_answered(&whole), err));
@@ -414,7 +484,9 @@ static int ask_all(bool *all, const struct asked *asks, const char *question, st
     NAI_TRY(conclude(&each[i], err));
   if (!parts)
     NAI_TRY(conclude(&whole, err));
-  if (clauses.asked && out->intent && parts < 2 && !is_told(out, &clauses))
+  if (clauses.asked && !parts)
+    NAI_TRY(takes_second(&taken, &whole, &clauses, err));
+  if (clauses.asked && out->intent && parts < 2 && !taken && !is_told(out, &clauses))
     nai_answer_say(&whole.asking, parts ? &out->said : &out->limits, NULL,
                    nai_arena_printf(fresh.asking.arena,
                                     parts ? "No answer to \"%s\"." : "\"%s\" may need a question of its own.",

@@ -120,6 +120,12 @@ bool nai_question_mark_phrases(struct nai_question_marks *marks, const struct na
   return found;
 }
 
+/* Whether a value stands for another one, or for it and more: "Host-to-Device, Device-to-Host". */
+static bool is_part(const char *whole, const char *part) {
+  const char *at = strstr(whole, part);
+  return at && (at == whole || at[-1] == ' ') && strchr(",", at[strlen(part)]);
+}
+
 bool nai_question_mark_term(struct nai_question_marks *marks, const struct nai_question *q, const struct nai_yaml *doc,
                             const char *name, bool inner) {
   const struct nai_yaml_node *root = nai_yaml_root(doc), *terms = nai_yaml_get(doc, root, "terms"),
@@ -134,7 +140,7 @@ bool nai_question_mark_term(struct nai_question_marks *marks, const struct nai_q
   for (; key; key = nai_yaml_next(doc, key))
     for (value = nai_yaml_first(doc, key); value; value = nai_yaml_next(doc, value)) {
       bool any = strcmp(key->key, name) == 0; /* the value that is chosen, no other */
-      if ((any && !found) || strcmp(value->key, name) == 0)
+      if ((any && !found) || is_part(name, value->key))
         found |= nai_question_mark_phrases(marks, q, doc, value);
     }
   return found;
@@ -259,13 +265,19 @@ static void mark_list(struct nai_question *q, const struct nai_intents *intents,
     q->words[i].known |= marks.at[i];
 }
 
+/* "39ms", in one word. */
+static bool is_measured(const char *word) {
+  const size_t digits = strspn(word, "0123456789.");
+  return digits && nai_number_is_unit(word + digits);
+}
+
 /* "why does it take 37 seconds when the GPU does nothing a quarter of the time": numbers and the word that binds what
  * is told of them tell what was seen, not what is asked. */
 static void ignore_what_is_told(struct nai_question *q) {
   bool told = false, where = false; /* "where do the 3 seconds go" */
   for (size_t i = 0; i < q->count; where |= strcmp(q->words[i++].text, "where") == 0)
-    told |= strcmp(q->words[i].text, "why") == 0 || (where && strcmp(q->words[i].text, "go") == 0) ||
-            (i && strcmp(q->words[i].text, "on") == 0 && strcmp(q->words[i - 1].text, "going") == 0);
+    told |= nai_word_is_of("why wtf", q->words[i].text) || (where && strcmp(q->words[i].text, "go") == 0) ||
+            (i && strcmp(q->words[i].text, "on") == 0 && nai_word_is_of("going waiting", q->words[i - 1].text));
   for (size_t i = 1; i < q->count && told; i++) {
     const char *word = q->words[i].text, *before = q->words[i - 1].text;
     /* "why does it take more than a second": no limit of what is asked */
@@ -275,9 +287,9 @@ static void ignore_what_is_told(struct nai_question *q) {
       q->least_ns = q->most_ns = INT64_MIN;
     }
     const bool part = nai_word_is_of("quarter third half", word) && i + 1 < q->count &&
-                      nai_word_is_of("of the", q->words[i + 1].text);
+                      nai_word_is_of("of the a an", q->words[i + 1].text);
     const bool one = nai_word_is_of("second minute", word) && nai_word_is_of("a one", before);
-    if (part || one || nai_word_is_of("when though although despite", word))
+    if (part || one || is_measured(word) || nai_word_is_of("when though although despite", word))
       q->words[i].ignored = q->words[i].known = true;
   }
   for (size_t i = 0; i < q->count && told && q->least_ns == INT64_MIN && q->most_ns == INT64_MIN && q->time_count < 2;
@@ -354,6 +366,19 @@ static void squeeze(struct nai_question *q) {
   q->squeezed[n] = '\0';
 }
 
+/* Whether the question has a word of a value, or of each of those that it consists of. */
+static bool has_value(const struct nai_question *q, const struct nai_yaml *doc, const struct nai_yaml_node *choice,
+                      const struct nai_yaml_node *value) {
+  struct nai_question_marks marks = {0};
+  size_t parts = 0, found = 0;
+  for (const struct nai_yaml_node *of = nai_yaml_first(doc, choice); of; of = nai_yaml_next(doc, of))
+    if (of != value && !strchr(of->key, ',') && is_part(value->key, of->key)) {
+      parts++;
+      found += nai_question_mark_phrases(&marks, q, doc, of);
+    }
+  return nai_question_mark_phrases(&marks, q, doc, value) || (parts > 1 && found == parts);
+}
+
 /* What the question chooses; a file of the user's comes first. */
 void nai_question_choose_values(struct nai_question *q, const struct nai_intents *intents) {
   q->choice_count = 0;
@@ -361,8 +386,7 @@ void nai_question_choose_values(struct nai_question *q, const struct nai_intents
     const struct nai_yaml *doc = intents->docs[d];
     const struct nai_yaml_node *key = nai_intent_items(doc, nai_yaml_root(doc), "choices"), *value;
     for (; key; key = nai_yaml_next(doc, key)) { /* as many as q->choices holds, checked on loading */
-      struct nai_question_marks marks = {0};
-      for (value = nai_yaml_first(doc, key); value && !nai_question_mark_phrases(&marks, q, doc, value);)
+      for (value = nai_yaml_first(doc, key); value && !has_value(q, doc, key, value);)
         value = nai_yaml_next(doc, value);
       q->choices[q->choice_count++] = (struct nai_question_choice){key->key, value ? value->key : NULL};
     }
