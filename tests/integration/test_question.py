@@ -1205,6 +1205,32 @@ class Meant(unittest.TestCase):
         self.assertRegex(said[0], r"^([\d.]+) µs at the median from the start of a kernel to the start of the next")
         self.assertAlmostEqual(float(said[0].split()[0]) * 1000, period, delta=100)
 
+    def test_why_a_first_call_is_long(self):
+        """Where it creates the context."""
+        place = support.artifacts(edited("alloc-churn", "update CUPTI_ACTIVITY_KIND_RUNTIME set start = 500000000, end = 803000000 where rowid = (select r.rowid from CUPTI_ACTIVITY_KIND_RUNTIME r join StringIds s on s.id = r.nameId where s.value like 'cudaMalloc\\_v%' escape '\\' or s.value = 'cudaMalloc' order by start limit 1)"))
+        for question in ("why is the first cudaMalloc so slow", "first cudaMalloc takes 300 ms wtf"):
+            answer = ask(place, question)
+            self.assertRegex(answer["answer"][0]["text"], r"^303\.0 ms is the first of cudaMalloc, at .*, before any work on a GPU, likely to create the context; the others average ", question)
+            self.assertNotIn("not why", json.dumps(answer["cannot_tell"]))
+
+    def test_more_than_two_names_are_ranked(self):
+        said = self.said(artifacts("host-bound"), "which kernel takes most gpu time, step_a, step_b or step_c?")
+        self.assertRegex(said[0], r"^step_a<float>: 5\.28 ms total in 21 kernels, .*; then step_c<float>: 5\.15 ms total in 20 kernels, step_b<float>: ")
+        calls = json.loads(run("sql", artifacts("alloc-churn"), "select name from api_events where name <> 'cudaLaunchKernel' group by name order by sum(end_ns - start_ns) desc", "--format", "json").stdout)["rows"]
+        said = self.said(artifacts("alloc-churn"), "which call burns most time - cudaMalloc, cudaMallocAsync or cudaFree?")
+        self.assertEqual(re.findall(r"(cuda\w+): ", said[0]), [name for name, in calls])
+
+    def test_an_own_length_tells_a_gap(self):
+        gap, human = json.loads(run("sql", artifacts("host-bound"), "select round(gap_ns / 1e6, 2), human(gap_ns, 'ns') from gpu_idle_gaps order by gap_ns desc limit 1 offset 1", "--format", "json").stdout)["rows"][0]
+        self.assertIn(f"{human} on GPU 0", self.said(artifacts("host-bound"), f"between two kernels the GPU does nothing for almost {gap} ms. whats the host doing there?")[0])
+
+    def test_words_that_limit_are_not_dropped(self):
+        """An answer to more words is none to others that change it."""
+        for question, word in (("what is the longest gap beside the second copy", "second"), ("is the occupancy stable over time", "over"),
+                               ("is it ok that cudaStreamSynchronize is called after every second copy", "every"), ("is the gpu limited by the camera", "camera")):
+            answer = ask(artifacts("host-bound"), question)
+            self.assertTrue(not answer["intents"] or LEFT_OUT in answer["answer"][0]["text"] or word in answer["answer"][0]["text"], (question, answer["answer"]))
+
     def test_ties_are_said(self):
         self.assertTrue(self.said(artifacts("host-bound"), "which kernel has the fewest launches")[0].startswith("4 of 5 have least, 20; all: 101 kernels"))
 

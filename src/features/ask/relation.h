@@ -42,7 +42,7 @@ static inline bool nai_thing_is_plain(const struct nai_thing *thing) {
   return !thing->names && !thing->category && !thing->op && !thing->direction;
 }
 
-enum { NAI_RELATION_MAX_THINGS = 4 };
+enum { NAI_RELATION_MAX_THINGS = 6 };
 /* The things that the words name, in their order. A word that `says` how they are related names none, unless it is in
  * quotes. */
 typedef bool nai_says_fn(const char *word);
@@ -145,6 +145,7 @@ struct nai_relation {
   bool starts;            /* gaps are from one begin to the next */
   bool span;              /* what is covered lasts from the first one to the last */
   bool idle;              /* the time in which no Y runs is asked for */
+  bool several;           /* three or more things by their names, as one */
 };
 /* Whether some word says how things are related: others need not be looked for in the trace. */
 bool nai_relation_is_likely(const struct nai_question *question);

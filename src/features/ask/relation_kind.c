@@ -412,7 +412,7 @@ static bool takes_up(const struct nai_relation *of, const struct nai_reading *r)
     on_gpu |= nai_thing_is_on_gpu(&of->things[t]);
   }
   const uint64_t taken = taken_up[of->kind] | OF(AND) | (named ? OF(LAUNCH) : 0) | (on_gpu ? OF(ON_GPU) : 0) |
-                         OF(WHICH) | OF(WHY) | OF(HOST) |
+                         OF(WHICH) | OF(WHY) | OF(HOST) | (of->several ? OF(OR) : 0) |
                          (limited ? OF(SLOWER) | OF(FASTER) | OF(OVER) | OF(MORE) | OF(FEWER) | OF(OR) : 0) |
                          (of->shares || !asks_share(r) ? OF(SHARE) : 0);
   for (int s = SAYS_SHARE; s < SAYS_NOTHING; s++)
@@ -461,6 +461,26 @@ static bool has_times(const struct nai_question *q) {
   return q->time_count > 1 || (q->time_count && asked);
 }
 
+/* "which takes most, X, Y or Z": a ranking of their names. */
+static void join_named(struct nai_relation *out, const struct nai_reading *r, struct nai_arena *arena) {
+  size_t count = 0;
+  for (size_t t = 0; t < out->count && out->count > 3; t++) /* "which kernel takes most GPU time, X, ..." */
+    if (!nai_thing_is_plain(&out->things[t]))
+      out->things[count++] = out->things[t];
+  out->count = count > 2 ? count : out->count;
+  bool named = out->count > 2 && r->says[SAYS_OR] && r->says[SAYS_WHICH] && (r->says[SAYS_MORE] || r->says[SAYS_FEWER]);
+  for (size_t t = 0; t < out->count; t++)
+    named &= out->things[t].names && out->things[t].kind == out->things[0].kind;
+  if (!named)
+    return;
+  for (size_t t = 1; t < out->count; t++) {
+    out->things[0].names = nai_arena_printf(arena, "%s%s", out->things[0].names, out->things[t].names);
+    out->things[0].name_count += out->things[t].name_count;
+  }
+  out->count = 1;
+  out->several = true;
+}
+
 int nai_relation_read(struct nai_relation *out, const struct nai_asking *asking, const struct nai_question *q,
                       struct nai_err *err) {
   struct nai_reading r = {.q = q};
@@ -501,6 +521,7 @@ int nai_relation_read(struct nai_relation *out, const struct nai_asking *asking,
   for (size_t i = 0; i < q->count; i++)
     out->compares |= nai_word_is_of("compare compared comparison", q->words[i].text);
   out->why = r.says[SAYS_WHY];
+  join_named(out, &r, asking->arena);
   out->kind = kind_of(out, &r);
   if (out->kind == NAI_RELATION_COMPARE && out->why && out->statistic == NAI_STATISTIC_TOTAL)
     out->statistic = NAI_STATISTIC_NONE; /* "why is X so slow compared to" */

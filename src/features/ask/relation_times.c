@@ -163,6 +163,24 @@ static bool is_after(const struct nai_thing_event *event, const void *ctx) {
 }
 static bool is_not_after(const struct nai_thing_event *event, const void *ctx) { return !is_after(event, ctx); }
 
+/* A first call that is long and begins before any work on a GPU. */
+static int put_first_use(struct nai_answering *a, const struct nai_thing_event *first, double others,
+                         struct nai_err *err) {
+  enum { LONG_NS = 20000000, TIMES = 10 }; /* as of slow calls in rules/intents.yaml */
+  const struct nai_thing all = {.kind = NAI_THING_OPERATIONS};
+  const struct nai_thing_filter any = {-1, -1, -1, -1, -1};
+  const int64_t ns = first->end - first->start;
+  struct nai_thing_events work;
+  if (a->r->things[0].kind != NAI_THING_CALLS || ns < LONG_NS || (double)ns < TIMES * others)
+    return NAI_OK;
+  NAI_TRY(nai_things_load(&work, &all, &any, a->asking, err));
+  if (work.count && work.at[0].start < first->start)
+    return NAI_OK;
+  nai_buf_puts(&a->said, ", before any work on a GPU, likely to create the context");
+  a->r->why = false;
+  return NAI_OK;
+}
+
 int nai_say_first(struct nai_answering *a, struct nai_err *err) {
   const struct nai_thing_events *events = &a->events[0];
   struct nai_buf *out = &a->said;
@@ -181,6 +199,7 @@ int nai_say_first(struct nai_answering *a, struct nai_err *err) {
   nai_put_thing(out, &a->r->things[0], false);
   nai_buf_puts(out, ", at ");
   nai_put_moment(out, first->start);
+  NAI_TRY(put_first_use(a, first, rest.stats.mean, err));
   if (rest.stats.count) {
     nai_buf_puts(out, "; the others average ");
     nai_fmt_duration(out, rest.stats.mean);
