@@ -1166,6 +1166,11 @@ class Meant(unittest.TestCase):
             self.assertEqual(why not in self.said(artifacts("host-bound"), question), told, question)
         self.assertRegex(self.said(artifacts("host-bound"), "why does it take half a second until the first kernel runs")[0], " pass before the first work on a GPU: .* The largest part is ")
 
+    def test_what_a_change_would_bring_is_answered_or_said_not_to_be(self):
+        pays = "Whether a change would pay, no fact here tells."
+        for question, told in (("would two streams help", False), ("how many streams are there", True), ("would CUDA graphs help", True), ("should I use pinned memory", True)):
+            self.assertEqual(pays not in self.said(artifacts("copy-bound"), question), told, question)
+
     def test_what_a_finding_would_save_is_something_to_gain(self):
         saving, = json.loads(run("sql", artifacts("openacc-waits"), "select human(saving_ns, 'ns') from findings where id = 'idle-wait-per-launch'", "--format", "json").stdout)["rows"][0]
         said = " ".join(self.said(artifacts("openacc-waits"), "would batching the kernels into one kernel or a CUDA graph be worth it"))

@@ -357,19 +357,20 @@ static int ask_one(struct asked *a, const char *question, struct nai_err *err) {
   return a->intent ? nai_intent_answer(&a->known, asking, a->intent, err) : NAI_OK;
 }
 
-/* A reason is asked for, and the intent knows of none: no finding, and no fact that takes up "why". */
-static bool is_without_reason(const struct asked *a) {
+/* Whether some word of a list is asked that the intent neither takes up nor, by rules or a finding, has an answer to.
+ */
+static bool leaves_asked(const struct asked *a, const char *words, bool looked_for) {
   const struct nai_question *q = a->asking.question;
   const struct nai_answer *answer = a->asking.answer;
   struct nai_question_marks taken = {0};
-  bool why = false;
+  bool leaves = false;
   nai_question_score(&taken, q, a->asking.intents, a->intent);
   nai_question_mark_phrases(&taken, q, a->intent->doc, nai_yaml_get(a->intent->doc, a->intent->node, "takes"));
   for (size_t i = 0; i < q->count; i++)
-    why |= strcmp(q->words[i].text, "why") == 0 && !taken.at[i];
+    leaves |= nai_word_is_of(words, q->words[i].text) && !taken.at[i] && !(looked_for && q->words[i].answered);
   for (size_t i = 0; i < answer->fact_count; i++)
-    why &= strcmp(answer->facts[i].table, "findings") != 0;
-  return why && has_facts(a->intent) && !nai_intent_items(a->intent->doc, a->intent->node, "rules");
+    leaves &= strcmp(answer->facts[i].table, "findings") != 0;
+  return leaves && has_facts(a->intent) && !nai_intent_items(a->intent->doc, a->intent->node, "rules");
 }
 
 /* Findings, and commands to go on with. */
@@ -377,8 +378,12 @@ static int conclude(struct asked *a, struct nai_err *err) {
   if (a->intent && a->asking.answer->intent) {
     NAI_TRY(nai_findings_add(&a->asking, a->intent, a->known && !a->asking.partly, err));
     nai_intent_say(&a->asking, a->intent, "next", &a->asking.answer->next);
-    if (is_without_reason(a))
+    if (leaves_asked(a, "why", false)) /* its statements look for it to say no "yes" */
       nai_answer_say(&a->asking, &a->asking.answer->said, NULL, "Why that is so, no fact here tells.");
+    if (leaves_asked(a, "would worth", true) ||
+        (a->asking.question->count > 1 && nai_word_is_of("i we one", a->asking.question->words[1].text) &&
+         strcmp(a->asking.question->words[0].text, "should") == 0 && leaves_asked(a, "should", true)))
+      nai_answer_say(&a->asking, &a->asking.answer->said, NULL, "Whether a change would pay, no fact here tells.");
   }
   say_corrections(&a->asking);
   return NAI_OK;
