@@ -1176,6 +1176,8 @@ class Meant(unittest.TestCase):
         said = " ".join(self.said(artifacts("openacc-waits"), "would batching the kernels into one kernel or a CUDA graph be worth it"))
         self.assertNotIn("Hardly", said)
         self.assertTrue(said.startswith(f"Probably: at most {saving}"), said)
+        little = " ".join(self.said(support.artifacts(edited("openacc-waits", "update CUPTI_ACTIVITY_KIND_KERNEL set end = end + 900000000 where rowid = (select max(rowid) from CUPTI_ACTIVITY_KIND_KERNEL)")), "would a CUDA graph help"))
+        self.assertFalse("Hardly" in little and "at most" in little, little)
 
     def test_another_gpu_is_in_no_trace(self):
         self.assertTrue(self.said(artifacts("host-bound"), "would an A10G finish step_a quicker, and by what factor")[0].startswith("Not in a trace: how long a program takes on another GPU"))
