@@ -1238,6 +1238,15 @@ class Meant(unittest.TestCase):
             answer = ask(artifacts("host-bound"), question)
             self.assertTrue(not answer["intents"] or LEFT_OUT in answer["answer"][0]["text"] or word in answer["answer"][0]["text"], (question, answer["answer"]))
 
+    def test_the_second_is_slower_than_the_first(self):
+        with contextlib.closing(sqlite3.connect(trace("copy-bound"))) as db:
+            first, second = (row[0] for row in db.execute("select end - start from CUPTI_ACTIVITY_KIND_MEMCPY where copyKind = 1 order by start limit 2"))
+        said = self.said(artifacts("copy-bound"), "the second upload is way slower - by how much?")
+        self.assertRegex(said[0], rf"the (second|first) takes {max(first, second) / min(first, second):.3g} times as long")
+        for question in ("why is the second upload slower", "how come the second upload is slower"):
+            answer = ask(artifacts("copy-bound"), question)
+            self.assertEqual((answer["answer"][0]["text"], answer["cannot_tell"][0]["text"]), (said[0], "This says how long it takes, not why."), question)
+
     def test_ties_are_said(self):
         self.assertTrue(self.said(artifacts("host-bound"), "which kernel has the fewest launches")[0].startswith("4 of 5 have least, 20; all: 101 kernels"))
 

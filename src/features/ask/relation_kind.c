@@ -54,6 +54,8 @@ static bool read_nth(struct nai_relation *out, const struct nai_reading *r) {
   for (size_t i = 0; i < r->q->count && count < 2; i++)
     if (r->at[i][SAYS_FIRST] || r->at[i][SAYS_NTH] || r->at[i][SAYS_LAST])
       out->nth[count++] = r->at[i][SAYS_LAST] ? -1 : nai_ordinal_of(r->q->words[i].text);
+  if (count == 1 && out->nth[0] == 2 && (r->says[SAYS_SLOWER] || r->says[SAYS_FASTER])) /* than the first */
+    out->nth[1] = 1;
   if (out->statistic == NAI_STATISTIC_LONGEST || out->statistic == NAI_STATISTIC_SHORTEST ||
       (r->says[SAYS_MORE] && !r->says[SAYS_OR]))
     return false; /* "the second slowest" */
@@ -520,7 +522,7 @@ int nai_relation_read(struct nai_relation *out, const struct nai_asking *asking,
   out->yes_no = q->count && nai_word_is_of("is are was were does do did has have any", q->words[0].text) && !q->either;
   for (size_t i = 0; i < q->count; i++)
     out->compares |= nai_word_is_of("compare compared comparison", q->words[i].text);
-  out->why = r.says[SAYS_WHY];
+  out->why = r.says[SAYS_WHY] || (q_says(&r, "how") && q_says(&r, "come"));
   join_named(out, &r, asking->arena);
   out->kind = kind_of(out, &r);
   if (out->kind == NAI_RELATION_COMPARE && out->why && out->statistic == NAI_STATISTIC_TOTAL)
@@ -528,7 +530,7 @@ int nai_relation_read(struct nai_relation *out, const struct nai_asking *asking,
   if (out->kind && (!takes_up(out, &r) || !is_meant(out, &r)))
     out->kind = NAI_RELATION_NONE;
   if (out->why && out->kind != NAI_RELATION_COMPARE && out->kind != NAI_RELATION_FIRST &&
-      out->kind != NAI_RELATION_TREND)
+      out->kind != NAI_RELATION_TREND && out->kind != NAI_RELATION_NTH)
     out->kind = NAI_RELATION_NONE;
   return NAI_OK;
 }
