@@ -51,6 +51,10 @@ static bool begin(struct nai_intervals *out, const struct nai_intervals *a, cons
   return !out->oom;
 }
 
+static const struct nai_interval *end_of(const struct nai_intervals *set) {
+  return set->count ? set->v + set->count : set->v; /* which may be NULL */
+}
+
 void nai_intervals_union(struct nai_intervals *out, const struct nai_intervals *a, const struct nai_intervals *b) {
   size_t i = 0, j = 0, n = 0;
   if (!begin(out, a, b))
@@ -68,7 +72,7 @@ void nai_intervals_union(struct nai_intervals *out, const struct nai_intervals *
 
 /* Here and below no two parts touch, since those of neither set do. */
 void nai_intervals_subtract(struct nai_intervals *out, const struct nai_intervals *a, const struct nai_intervals *b) {
-  const struct nai_interval *taken = b->v, *end = b->v + b->count;
+  const struct nai_interval *taken = b->v, *end = end_of(b);
   size_t n = 0;
   if (!begin(out, a, b))
     return;
@@ -90,7 +94,7 @@ void nai_intervals_subtract(struct nai_intervals *out, const struct nai_interval
 }
 
 void nai_intervals_intersect(struct nai_intervals *out, const struct nai_intervals *a, const struct nai_intervals *b) {
-  const struct nai_interval *x = a->v, *y = b->v, *x_end = x + a->count, *y_end = y + b->count;
+  const struct nai_interval *x = a->v, *y = b->v, *x_end = end_of(a), *y_end = end_of(b);
   size_t n = 0;
   if (!begin(out, a, b))
     return;
