@@ -243,37 +243,45 @@ static bool in_one_stream(const struct nai_host_function *a, const struct nai_ho
   return a->process == b->process && a->device_id == b->device_id && a->context == b->context && a->stream == b->stream;
 }
 
-/* Those of one stream: functions [first, last). */
-static int add_stream(struct building *b, const struct nai_host_functions *host, uint32_t first, uint32_t last,
-                      struct nai_err *err) {
-  const struct nai_host_function *f = &host->functions[first];
-  struct nai_host_lane *lane;
-  if (!is_on_page(b->m, f->device_id))
-    return NAI_OK;
-  NAI_TRY(new_lane(&lane, b, NAI_HOST_FUNCTION, nai_model_pid(b->m, f->process), 0, err));
-  lane->gpu = f->device_id;
-  lane->context = f->context;
-  lane->stream = f->stream;
-  for (uint32_t i = host->first[f->process]; i < host->first[f->process + 1]; i++) {
-    const struct nai_host_run *run = &host->runs[i];
-    if (run->function >= first && run->function < last)
-      NAI_TRY(add_event(b, lane, run->start, run->end, nai_host_function_name(b->m, run->function),
-                        host->functions[run->function].in_graph, err));
-  }
-  return NAI_OK;
-}
-
 static const struct nai_host_functions *functions_of(const struct nai_model *m) {
   return m->evidence ? m->evidence->host : NULL;
 }
 
+/* A lane for each stream; of each function its number and 1, 0 for none. */
+static int add_streams(uint32_t *lane_of, struct building *b, const struct nai_host_functions *host,
+                       struct nai_err *err) {
+  for (uint32_t i = 0; i < host->function_count; i++) {
+    const struct nai_host_function *f = &host->functions[i];
+    struct nai_host_lane *lane;
+    if (i && in_one_stream(f - 1, f)) {
+      lane_of[i] = lane_of[i - 1];
+      continue;
+    }
+    if (!is_on_page(b->m, f->device_id))
+      continue;
+    NAI_TRY(new_lane(&lane, b, NAI_HOST_FUNCTION, nai_model_pid(b->m, f->process), 0, err));
+    lane->gpu = f->device_id;
+    lane->context = f->context;
+    lane->stream = f->stream;
+    lane_of[i] = b->lanes->count;
+  }
+  return NAI_OK;
+}
+
 static int add_host_functions(struct building *b, struct nai_err *err) {
+  NAI_SCOPED(nai_arena) arena = NAI_ARENA(b->m->scratch_dir);
   const struct nai_host_functions *host = functions_of(b->m);
-  for (uint32_t first = 0, last; host && first < host->function_count; first = last) {
-    for (last = first + 1; last < host->function_count; last++)
-      if (!in_one_stream(&host->functions[first], &host->functions[last]))
-        break;
-    NAI_TRY(add_stream(b, host, first, last, err));
+  uint32_t *lane_of;
+  if (!host)
+    return NAI_OK;
+  NAI_TRY(NAI_NEW(lane_of, &arena, host->function_count, err));
+  NAI_TRY(add_streams(lane_of, b, host, err));
+  for (uint32_t i = 0; i < host->run_count; i++) {
+    const struct nai_host_run *run = &host->runs[i];
+    const uint32_t lane = lane_of[run->function];
+    if (lane)
+      NAI_TRY(add_event(b, &b->lanes->v[lane - 1], run->start, run->end, nai_host_function_name(b->m, run->function),
+                        host->functions[run->function].in_graph, err));
   }
   return NAI_OK;
 }
