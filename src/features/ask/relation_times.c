@@ -176,7 +176,7 @@ static int put_first_use(struct nai_answering *a, const struct nai_thing_event *
   NAI_TRY(nai_things_load(&work, &all, &any, a->asking, err));
   if (work.count && work.at[0].start < first->start)
     return NAI_OK;
-  nai_buf_puts(&a->said, ", before any work on a GPU, likely to create the context");
+  nai_buf_puts(&a->said, ", before any work on a GPU: first use of CUDA creates the context and loads code");
   a->r->why = false;
   return NAI_OK;
 }
