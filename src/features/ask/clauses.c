@@ -47,14 +47,18 @@ static const char *find_second(size_t *first_len, const char *text) {
   return NULL;
 }
 
-static bool has_word(const char *text, const char *word) {
-  for (size_t len; *text; text += len + strspn(text + len, " ,?'")) {
-    len = strcspn(text, " ,?'");
-    if (len == strlen(word) && strncasecmp(text, word, len) == 0)
+/* Whether a word of a list stands before `end`. */
+static bool has_word_of(const char *list, const char *text, const char *end) {
+  static const char between[] = " ,?'.!;";
+  for (size_t len; text < end; text += len + strspn(text + len, between)) {
+    len = strcspn(text, between);
+    if (len && nai_word_place(list, text, len))
       return true;
   }
   return false;
 }
+
+static bool says_it(const char *text) { return has_word_of("it", text, text + strlen(text)); }
 
 /* Of several things the one that has a name. */
 static void keep_named(struct nai_thing *things, size_t *count) {
@@ -139,10 +143,9 @@ int nai_clauses_split(struct nai_clauses *out, const struct nai_asking *asking, 
   NAI_TRY(NAI_NEW(q, asking->arena, 1, err));
   nai_question_read(q, asking->intents, first);
   nai_question_take_spelling(q, asking->intents);
-  NAI_TRY(find_subject(&subject, &count, asking, q, !answered && has_word(out->asked, "it"), err));
+  NAI_TRY(find_subject(&subject, &count, asking, q, !answered && says_it(out->asked), err));
   /* "how long is the capture, is it CPU bound" */
-  const bool program =
-      !count && (strncasecmp(out->asked, "is it ", 6) == 0 || (!answered && has_word(out->asked, "it")));
+  const bool program = !count && (strncasecmp(out->asked, "is it ", 6) == 0 || (!answered && says_it(out->asked)));
   NAI_TRY(replace_pronoun(&out->second, asking, out->asked, subject ? subject : program ? "it" : "", err));
   subject = program ? "it" : subject;
   if (!out->second) {
@@ -169,15 +172,8 @@ static const char *sentence_end(const char *text) {
 
 static bool is_told(const char *text, const char *end) {
   size_t len;
-  bool tells_it = false;
-  if (*end == '?' || begins_with(&len, text, openers) || begins_with(&len, text, asks))
-    return false;
-  for (const char *at = text; at < end; at += len + strspn(at + len, " ,'")) {
-    len = strcspn(at, " ,?'.!");
-    tells_it |= len && nai_word_place(tells, at, len);
-    len += !len;
-  }
-  return tells_it;
+  return *end != '?' && !begins_with(&len, text, openers) && !begins_with(&len, text, asks) &&
+         has_word_of(tells, text, end);
 }
 
 void nai_clauses_drop_told(const char **asked, const char **told, const char *question, struct nai_arena *arena) {
