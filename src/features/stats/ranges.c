@@ -29,7 +29,7 @@ struct range_part {
   struct nai_stats_keys heads;
   uint32_t head; /* of the row before */
   struct nai_keyset words;
-  uint32_t *names; /* of the words: of nai_stats_ranges.words */
+  uint32_t *names; /* of the words: of nai_stats_ranges.words; where times are summed up, of source->texts */
   struct domain_row {
     int64_t thread, text, text_id;
     uint32_t domain;
@@ -51,6 +51,7 @@ struct naming {
   struct range_part *parts; /* as many as may be read side by side */
   uint32_t **texts;         /* of each part */
   bool old;
+  bool colons;                   /* texts of rows are `:TEXT` already: most ranges are of the default domain */
   struct nai_buf whole;          /* a name that is put together */
   struct nai_stats_groups *sums; /* of times, instead of ranges; or NULL */
   uint32_t *group_of;            /* of what is summed up: number + 1, by the text of its name and style; 0: not yet */
@@ -180,18 +181,21 @@ static int name_domain(struct naming *n, const struct domain_row *row, const uin
   NAI_TRY(NAI_ROOM(n->domain_names, n->domain_capacity, slot, &n->source->arena, err));
   if (row->text == NAI_STATS_NULL)
     return own_text(&n->domain_names[slot], n, row->text_id, err);
-  n->domain_names[slot] = texts[row->text];
-  return NAI_OK;
+  n->whole.len = 0; /* texts move while one is added */
+  nai_buf_puts(&n->whole, nai_stats_text_of(n->source, texts[row->text]) + n->colons);
+  NAI_TRY(nai_buf_check(&n->whole, err));
+  return nai_stats_add_text(&n->domain_names[slot], n->source, nai_buf_str(&n->whole), n->whole.len, err);
 }
 
 /* DOMAIN:TEXT; in 2022 the text alone in the default domain, and nothing where there is no text. `canonical`: without
- * what PyTorch writes behind a name, `aten::add, op_id = 7` is `aten::add`. */
-static int join(int64_t *name, struct naming *n, int64_t domain, int64_t text, struct nai_err *err) {
+ * what PyTorch writes behind a name, `aten::add, op_id = 7` is `aten::add`. `colon`: the text begins with it. */
+static int join(int64_t *name, struct naming *n, int64_t domain, int64_t text, bool colon, struct nai_err *err) {
   const char *domain_name = nai_stats_text_of(n->source, domain), *own = nai_stats_text_of(n->source, text);
-  const bool joined = !n->old || (domain_name && own);
+  const bool joined = colon ? domain_name != NULL : !n->old || (domain_name && own);
   *name = text;
-  if (!joined && !(n->source->canonical && own))
+  if (!joined && (colon || !(n->source->canonical && own)))
     return NAI_OK;
+  own += own ? colon : 0;
   n->whole.len = 0;
   if (joined) {
     nai_buf_puts(&n->whole, domain_name ? domain_name : "");
@@ -224,7 +228,7 @@ static int name_words(uint32_t *name, struct naming *n, int64_t domain, int64_t 
   if (!added)
     return NAI_OK;
   NAI_TRY(NAI_ROOM(n->out->words, n->capacity, *name, &n->source->arena, err));
-  NAI_TRY(join(&whole, n, domain, text, err));
+  NAI_TRY(join(&whole, n, domain, text, false, err));
   n->out->words[*name] = (struct nai_stats_words){(uint32_t)domain, (uint32_t)text, (uint32_t)whole};
   return NAI_OK;
 }
@@ -240,7 +244,13 @@ static int name_part(struct naming *n, int p, struct nai_err *err) {
     const struct head_names *head = &heads[(uint64_t)part->words.keys[w] >> 32];
     const uint32_t text = (uint32_t)part->words.keys[w];
     const bool own = head->text == NAI_NO_STRING && text != NO_TEXT;
-    NAI_TRY(name_words(&part->names[w], n, head->domain, own ? n->texts[p][text] : head->text, err));
+    int64_t name = own ? n->texts[p][text] : head->text;
+    if (!n->sums) {
+      NAI_TRY(name_words(&part->names[w], n, head->domain, name, err));
+      continue;
+    }
+    NAI_TRY(join(&name, n, head->domain, name, own && n->colons, err));
+    part->names[w] = (uint32_t)name;
   }
   return NAI_OK;
 }
@@ -267,8 +277,7 @@ static int fill_part(void *ctx, int p, struct nai_err *err) {
 
 static uint32_t find_group(struct naming *n, const struct range_part *part, uint32_t told) {
   const bool push_pop = told & 1;
-  const int64_t name = n->out->words[part->names[told >> 1]].name;
-  const uint32_t place = name == NAI_NO_STRING ? n->source->texts.count : (uint32_t)name;
+  const uint32_t name = part->names[told >> 1], place = name == NAI_NO_STRING ? n->source->texts.count : name;
   uint32_t *group = &n->group_of[(size_t)place * 2 + push_pop];
   const int64_t key[2] = {name, n->out->styles[push_pop ? NAI_STATS_PUSH_POP : NAI_STATS_START_END]};
   if (!*group)
@@ -334,6 +343,7 @@ static int read_ranges(struct nai_stats_ranges *out, struct nai_stats_groups *su
                      .domains = {.arena = &source->arena},
                      .pairs = {.arena = &source->arena},
                      .old = old,
+                     .colons = sums && !old,
                      .sums = sums,
                      .what = what};
   *out = (struct nai_stats_ranges){0};
@@ -342,7 +352,9 @@ static int read_ranges(struct nai_stats_ranges *out, struct nai_stats_groups *su
   for (int p = 0; p < parts; p++)
     n.parts[p] = (struct range_part){
         .last = INT64_MIN, .heads = {.arena = &source->arena, .width = HEADS}, .words = {.arena = &source->arena}};
+  source->before_texts = n.colons ? ":" : NULL;
   int rc = nai_stats_load_blocks(source, "NVTX_EVENTS", columns, read_rows, &n, n.texts, parts, err);
+  source->before_texts = NULL;
   rc = rc ? rc : finish_ranges(&n, parts, err);
   for (int p = 0; p < parts; p++)
     free(n.parts[p].domains);

@@ -60,6 +60,14 @@ int nai_load_flush(struct nai_load_part *part, struct nai_err *err) {
 int nai_load_text(int64_t *value, const struct nai_load_part *part, const char *text, size_t len, struct nai_err *err) {
   if (part->load->source->canonical)
     len = nai_nvtx_name_length(text, len);
+  if (part->load->source->before_texts) {
+    nai_buf_clear(part->text);
+    nai_buf_puts(part->text, part->load->source->before_texts);
+    nai_buf_put(part->text, text, len);
+    NAI_TRY(nai_buf_check(part->text, err));
+    text = nai_buf_str(part->text);
+    len = part->text->len;
+  }
   *value = nai_strings_add(&part->load->texts[part->number], text, len);
   return nai_memory_check(*value != NAI_NO_STRING, err);
 }

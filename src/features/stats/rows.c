@@ -58,7 +58,8 @@ static bool are_clean(const struct nai_strings *texts) {
 static int read_part(void *ctx, int number, struct nai_err *err) {
   struct nai_load *load = ctx;
   NAI_SCOPED(nai_arena) arena = NAI_ARENA(NULL);
-  struct nai_load_part part = {.load = load, .arena = &arena, .number = number};
+  NAI_SCOPED(nai_buf) text = {0};
+  struct nai_load_part part = {.load = load, .arena = &arena, .number = number, .text = &text};
   const int columns = columns_of(load);
   for (int c = 0; c < NAI_LOAD_COLUMNS; c++) {
     if (!is_wanted(load, c, columns))

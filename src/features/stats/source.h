@@ -40,6 +40,7 @@ struct nai_load_part {
   struct nai_load *load;
   struct nai_arena *arena;
   int number;
+  struct nai_buf *text;          /* that is put together */
   uint32_t rows;                 /* that lie in the block */
   int64_t *to[NAI_LOAD_COLUMNS]; /* where it lies; NULL: not asked for */
 };

@@ -38,6 +38,7 @@ struct nai_stats_source {
   struct nai_run *run;        /* rows are read from it; NULL: from the trace */
   bool alone;                 /* there is no trace to read them from instead */
   bool canonical;             /* names are read without what PyTorch writes behind those of ranges */
+  const char *before_texts;   /* that texts of rows are read with; NULL: nothing */
   struct nai_lookup *strings; /* NULL: the export has none */
   struct nai_stats_filter filter;
   struct nai_arena arena;
