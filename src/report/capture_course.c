@@ -24,12 +24,15 @@ void nai_capture_course_of(struct nai_capture_course *out, const struct nai_repo
     out->ns[phase] += part.duration_ns;
     out->total += part.duration_ns;
     out->recorded += nai_capture_phase_is_recorded(phase) ? part.duration_ns : 0;
+    const bool input = strcmp(part.part, NAI_CAPTURE_INPUT) == 0;
+    out->input += input ? part.duration_ns : 0;
+    out->idle += input || phase == NAI_CAPTURE_BETWEEN ? part.duration_ns : 0;
     out->busy += phase == NAI_CAPTURE_GPU && nai_capture_part_is_busy(part.part) ? part.duration_ns : 0;
   }
 }
 
 int64_t nai_capture_course_at_work(const struct nai_capture_course *course) {
-  return course->recorded - course->ns[NAI_CAPTURE_BETWEEN];
+  return course->recorded - course->idle;
 }
 
 bool nai_capture_course_hardly_works(const struct nai_capture_course *course) {
@@ -171,7 +174,8 @@ void nai_capture_course_line(struct nai_buf *out, const struct nai_report *repor
     return;
   nai_fmt_duration(out, (double)course.recorded);
   put_phases(out, report, &course, true, ": ");
-  put_phases(out, report, &course, false, "; besides ");
+  put_phases(out, report, &course, false, "; plus ");
+  nai_buf_puts(out, course.input ? "; shares of the capture leave waiting for input out" : "");
 }
 
 void nai_capture_course_bar(struct nai_buf *out, const struct nai_report *report) {

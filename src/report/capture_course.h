@@ -8,9 +8,11 @@ struct nai_capture_course {
   int64_t ns[NAI_CAPTURE_PHASE_COUNT]; /* per phase */
   int64_t busy;                        /* any GPU: compute, communication, copies */
   int64_t total, recorded;             /* the capture; without what is not recorded */
+  int64_t input;                       /* waits for somebody to type, of which no share is taken */
+  int64_t idle;                        /* these, and pauses */
 };
 void nai_capture_course_of(struct nai_capture_course *out, const struct nai_report *report);
-/* What was recorded, without pauses: no work of the GPU could fill those. */
+/* What was recorded, without pauses and waits for input: no work of the GPU could fill those. */
 int64_t nai_capture_course_at_work(const struct nai_capture_course *course);
 /* Whether GPUs did work in it, but less than 5 % of that. */
 bool nai_capture_course_hardly_works(const struct nai_capture_course *course);
@@ -27,8 +29,8 @@ struct nai_capture_main nai_capture_course_main(const struct nai_report *report,
 /* " (646.9 ms profiler)": parts of a phase of `least` ns or more; "" for none. */
 void nai_capture_course_parts(struct nai_buf *out, const struct nai_report *report, enum nai_capture_phase phase,
                               int64_t least);
-/* "1.16 s: 832.0 ms before CUDA (646.9 ms profiler), 308.0 ms setup (303.9 ms first use), ...; besides 287.6 ms
- * after the program": what is recorded adds up, but for phases below a thousandth; parts of at least 1 % of it. */
+/* "1.16 s: 832.0 ms before CUDA (646.9 ms profiler), 308.0 ms setup (303.9 ms first use), ...; plus 287.6 ms
+ * after the program ended": what is recorded adds up, but for phases below a thousandth; parts of at least 1 % of it. */
 void nai_capture_course_line(struct nai_buf *out, const struct nai_report *report);
 /* The same as one line of block characters, a kind per phase; "" without a capture, or where GPU work fills it. */
 void nai_capture_course_bar(struct nai_buf *out, const struct nai_report *report);

@@ -16,6 +16,10 @@ void nai_report_put_simulated(struct nai_buf *out, const struct FINDINGS_row *fi
   if (strcmp(finding->simulated_state, "bound_only") == 0)
     nai_buf_puts(out, "at most ");
   nai_fmt_duration(out, (double)finding->simulated_ns);
+  if (!window && finding->simulated_now_ns > 0) {
+    nai_buf_puts(out, " of ");
+    nai_fmt_duration(out, (double)finding->simulated_now_ns);
+  }
   nai_buf_printf(out, " %s %s", window ? "of the" : "per", one);
   if (isnan(finding->simulated_pct))
     return;

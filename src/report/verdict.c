@@ -244,14 +244,26 @@ static void put_program(struct nai_buf *out, const struct nai_report *report, co
 
 /* The course and the losses: as much of both as fits. A larger loss that was rated lower goes before details. */
 static void add_main(struct verdict *v, const struct nai_report *report, bool gpus, bool led, bool losses) {
+  enum { SIMULATED = 1, CAPTURE = 2, ANY = 0 };
   static const struct {
     enum course_detail course;
     enum loss_detail loss;
-  } ways[] = {{COURSE_WHOLE, WITH_SECOND},    {COURSE_MAIN, WITH_SECOND}, {COURSE_PHASES, WITH_SECOND},
-              {COURSE_MAIN, SECOND_IN_SHORT}, {COURSE_WHOLE, WITH_PLACE}, {COURSE_MAIN, WITH_PLACE},
-              {COURSE_MAIN, WITH_SAVING},     {COURSE_MAIN, WITH_SHARE},  {COURSE_LENGTH, WITH_PLACE},
-              {COURSE_LENGTH, WITH_SAVING},   {COURSE_NONE, WITH_SAVING}, {COURSE_NONE, WITH_SHARE},
-              {COURSE_NONE, TITLE_ONLY},      {COURSE_NONE, NO_LOSS}};
+    int only; /* where the first loss's saving was simulated, where it is a share of the capture */
+  } ways[] = {{COURSE_WHOLE, WITH_SECOND, ANY},
+              {COURSE_MAIN, WITH_SECOND, ANY},
+              {COURSE_PHASES, WITH_SECOND, SIMULATED | CAPTURE},
+              {COURSE_MAIN, SECOND_IN_SHORT, SIMULATED | CAPTURE},
+              {COURSE_LENGTH, SECOND_IN_SHORT, CAPTURE},
+              {COURSE_WHOLE, WITH_PLACE, ANY},
+              {COURSE_MAIN, WITH_PLACE, ANY},
+              {COURSE_MAIN, WITH_SAVING, ANY},
+              {COURSE_MAIN, WITH_SHARE, ANY},
+              {COURSE_LENGTH, WITH_PLACE, ANY},
+              {COURSE_LENGTH, WITH_SAVING, ANY},
+              {COURSE_NONE, WITH_SAVING, ANY},
+              {COURSE_NONE, WITH_SHARE, ANY},
+              {COURSE_NONE, TITLE_ONLY, ANY},
+              {COURSE_NONE, NO_LOSS, ANY}};
   enum { WAYS = sizeof ways / sizeof *ways };
   const struct nai_table *findings = nai_report_table(report, "findings");
   struct said said;
@@ -259,8 +271,8 @@ static void add_main(struct verdict *v, const struct nai_report *report, bool gp
   for (int i = 0; i < 3 * WAYS; i++) { /* with the larger one's reason, without, without the larger one */
     NAI_SCOPED(nai_buf) piece = {0};
     enum loss_detail detail = ways[i % WAYS].loss;
-    bool for_simulated = detail == SECOND_IN_SHORT || (detail == WITH_SECOND && ways[i % WAYS].course == COURSE_PHASES);
-    if ((i < 2 * WAYS && detail >= TITLE_ONLY) || (for_simulated && !said.simulated))
+    const int only = ways[i % WAYS].only, is = (said.simulated ? SIMULATED : 0) | (said.of_capture ? CAPTURE : 0);
+    if ((i < 2 * WAYS && detail >= TITLE_ONLY) || (only && !(only & is)))
       continue;
     struct said with = nai_report_verdict_said_with(&said, report, detail);
     put_program(&piece, report, &with, gpus, led, ways[i % WAYS].course);

@@ -26,29 +26,16 @@ static struct dominant find_dominant(const struct nai_report *report) {
   return most;
 }
 
-/* The next finding that costs time, from `row` on; -1 for none. What is a share of the capture, its course says. */
-static int64_t next_loss(const struct nai_table *findings, int64_t row) {
-  for (; row < findings->rows; row++)
-    if (nai_report_severity(findings, row) > NAI_SEVERITY_INFO && nai_get_i64(findings, row, FINDINGS_leads) != 1 &&
-        strcmp(nai_get_str(findings, row, FINDINGS_share_of), "capture") != 0)
-      return row;
-  return -1;
+static bool is_of_capture(const struct nai_table *findings, int64_t row) {
+  return strcmp(nai_get_str(findings, row, FINDINGS_share_of), "capture") == 0;
 }
 
-/* The loss that is named first: of what is a share of the capture only what says where, is as severe as the first of
- * the others and costs many times as much. */
-static int64_t first_loss(const struct nai_table *findings) {
-  enum { MANY_TIMES = 10 };
-  const int64_t loss = next_loss(findings, 0);
-  const int64_t others = loss < 0 ? 0 : nai_get_i64(findings, loss, FINDINGS_saving_ns);
-  for (int64_t i = 0; i < loss; i++) {
-    const int64_t saving = nai_get_i64(findings, i, FINDINGS_saving_ns);
-    if (strcmp(nai_get_str(findings, i, FINDINGS_share_of), "capture") == 0 && others != NAI_NULL_I64 &&
-        *nai_get_str(findings, i, FINDINGS_place) && nai_report_severity(findings, i) >= NAI_SEVERITY_MEDIUM &&
-        saving / MANY_TIMES >= others)
-      return i;
-  }
-  return loss;
+/* The next finding that costs time, from `row` on; -1 for none. */
+static int64_t next_loss(const struct nai_table *findings, int64_t row) {
+  for (; row < findings->rows; row++)
+    if (nai_report_severity(findings, row) > NAI_SEVERITY_INFO && nai_get_i64(findings, row, FINDINGS_leads) != 1)
+      return row;
+  return -1;
 }
 
 /* Whether a loss counts by its share of the capture: where the GPU's work is a small part of that. */
@@ -73,12 +60,13 @@ static void put_base(struct nai_buf *out, const char *base, const char *before) 
     nai_buf_printf(out, " of %s%s", strcmp(base, "active time") == 0 ? "" : "the ", base);
 }
 
-/* The loss that is named behind the first one; -1: none is worth it. */
+/* The loss that is named behind the first one; -1: none is worth it. Behind a share of the capture it is the GPU's. */
 static int64_t second_loss(const struct nai_table *findings, int64_t first) {
+  const bool of_capture = is_of_capture(findings, first);
   int64_t next = next_loss(findings, first + 1);
-  while (next >= 0 && *nai_get_str(findings, next, FINDINGS_part_of))
+  while (next >= 0 && (*nai_get_str(findings, next, FINDINGS_part_of) || is_of_capture(findings, next)))
     next = next_loss(findings, next + 1);
-  return next >= 0 && nai_report_severity(findings, next) >= NAI_SEVERITY_MEDIUM ? next : -1;
+  return next >= 0 && (of_capture || nai_report_severity(findings, next) >= NAI_SEVERITY_MEDIUM) ? next : -1;
 }
 
 /* ", simulated saving 3.52 ms per step (17.6 %)": where there is one that exceeds the model's error. */
@@ -98,7 +86,7 @@ static void put_saving(struct nai_buf *out, const struct FINDINGS_row *finding, 
   put_share(out, finding, said);
   put_base(out, base_of(finding, said), said->partition ? "active time" : "");
   if (said->partition && strcmp(finding->share_of, "active time") == 0 &&
-      finding->pct_of_capture < finding->pct_of_active * 3 / 4) {
+      finding->pct_of_capture < finding->pct_of_active * 3 / 4 && !said->input) {
     nai_buf_puts(out, ", ");
     nai_fmt_percent(out, finding->pct_of_capture);
     nai_buf_puts(out, " of the capture");
@@ -283,10 +271,12 @@ void nai_report_verdict_find_said(struct said *out, const struct nai_report *rep
   const struct nai_table *findings = nai_report_table(report, "findings");
   struct nai_capture_course course;
   nai_capture_course_of(&course, report);
-  out->first = losses ? first_loss(findings) : -1;
+  out->first = losses ? next_loss(findings, 0) : -1;
   out->second = out->first >= 0 ? second_loss(findings, out->first) : -1;
   out->partition = gpus && !nai_capture_course_hardly_works(&course);
   out->at_work = nai_capture_course_at_work(&course);
+  out->input = course.input > 0;
+  out->of_capture = out->first >= 0 && is_of_capture(findings, out->first);
   out->dominant = find_dominant(report);
   out->dominant.leads =
       out->first >= 0 && strcmp(nai_get_str(findings, out->first, FINDINGS_id), "dominant-kernel") == 0;

@@ -15,9 +15,11 @@ struct dominant {
 struct said {
   int64_t first, second;    /* rows of findings; -1: none */
   bool simulated;           /* the first one's saving */
+  bool of_capture;          /* the first one's share */
   bool partition;           /* shares are of the active time so far */
   struct dominant dominant; /* named there */
-  int64_t gpus, at_work;    /* GPUs; the capture without pauses, ns */
+  int64_t gpus, at_work;    /* GPUs; the capture without pauses and waits for input, ns */
+  bool input;               /* there are such waits: a share of the capture is not that of its length */
 };
 
 /* How much is said of the course of the capture: phases from a twentieth or a fifth of it on with what the host did

@@ -91,7 +91,7 @@ const struct hit *nai_hits_silencer(const struct hits *hits, const struct hit *h
 /* saving.c: from what a rule says its time is to what a finding may say: no more than the loss it explains, and no
  * time twice. */
 int64_t nai_saving_base_ns(const struct nai_rules_input *input, const struct hit *hit);
-/* In percent of the capture without what is not recorded, NaN: unknown. */
+/* In percent of the capture without what is not recorded and waits for input, NaN: unknown. */
 double nai_saving_pct_of_capture(const struct nai_rules_input *input, const struct saving *saving);
 int64_t nai_saving_capped(const struct nai_rules_input *input, const struct hit *hit, int64_t ns);
 NAI_MUST_CHECK int nai_savings_share(struct hits *hits, const struct nai_rule_set *set,

@@ -11,7 +11,7 @@
   X(CALLS, "cuda_calls", "from first to last CUDA call") \
   X(AFTER, "after", "afterwards")                        \
   X(HOST, "host", "on the host")                         \
-  X(EXITED, "exited", "after the program")
+  X(EXITED, "exited", "after the program ended")
 #define NAI_CAPTURE_PHASE(id, name, label) NAI_CAPTURE_##id,
 enum nai_capture_phase { NAI_CAPTURE_PHASES(NAI_CAPTURE_PHASE) NAI_CAPTURE_PHASE_COUNT };
 #undef NAI_CAPTURE_PHASE
@@ -20,6 +20,8 @@ enum nai_capture_phase { NAI_CAPTURE_PHASES(NAI_CAPTURE_PHASE) NAI_CAPTURE_PHASE
 static inline bool nai_capture_phase_is_recorded(int phase) {
   return phase != NAI_CAPTURE_NOT_RECORDED && phase != NAI_CAPTURE_EXITED;
 }
+/* The part in which the program waits for somebody: no share of the capture counts it. */
+#define NAI_CAPTURE_INPUT "input"
 /* Whether a GPU works in a part of it. */
 static inline bool nai_capture_part_is_busy(const char *part) {
   return strcmp(part, "compute") == 0 || strcmp(part, "communication") == 0 || strcmp(part, "copy") == 0;
@@ -32,8 +34,9 @@ static inline bool nai_capture_part_is_busy(const char *part) {
     .key = true, .labels = nai_phase_labels)                                                                        \
   C(T, part, NAME,                                                                                                  \
     "what of the phase: compute, communication, copy and idle (each where no GPU does what is named before it); "   \
-    "first_use; profiler; launch, wait, copy, allocation, other calls; ranges; os_wait and io, OS runtime "         \
-    "calls of the thread with most CUDA calls; host, the rest",                                                     \
+    "first_use; profiler; launch, wait, copy, allocation, other calls; ranges; input, os_wait and io, OS runtime "  \
+    "calls of the thread with most CUDA calls (input: a call of 100 ms or more that reads what somebody types); "   \
+    "host, the rest",                                                                                               \
     .key = true, .labels = nai_part_labels)                                                                         \
   C(T, duration_ns, NS_MS, "time in it", .sum = true)                                                               \
   C(T, pct_of_capture, PCT, "the same, of the capture")                                                             \

@@ -85,7 +85,8 @@ const struct nai_value_label nai_part_labels[] = {
     {"copy", "memory copies"},  {"first_use", "first use"}, {"profiler", "profiler overhead"},
     {"launch", "launches"},     {"wait", "waiting"},        {"allocation", "memory allocation"},
     {"calls", "CUDA calls"},    {"ranges", "NVTX ranges"},  {"os_wait", "OS waits"},
-    {"io", "input and output"}, {"host", "own code"},       {0}};
+    {"io", "input and output"}, {"host", "own code"},       {"input", "waiting for input"},
+    {0}};
 
 const struct nai_value_label *const nai_all_labels[] = {
     nai_cause_labels, nai_span_labels, nai_time_labels, nai_method_labels, nai_scope_labels,

@@ -38,8 +38,9 @@ class Program:
         self.repeats = any(float(row["saving_high_ms"]) > 0 for row in read_csv(directory, "graph_savings"))
         self.windows = bool(re.search(r"\bwindows\b", " ".join(map(str, column(path, "select value from TARGET_INFO_SYSTEM_ENV where name in ('OsName', 'OsVersion', 'PlatformName')"))).lower()))
         driver = column(path, "select max(cast(value as integer)) from TARGET_INFO_SYSTEM_ENV where name = 'CudaDriverVersion'", [0])
+        self.driver = driver[0] or 0
         self.can_load_lazily = "cumodulegetloadingmode" in self.names
-        self.loads_at_once = self.can_load_lazily and (driver[0] or 0) < 12020
+        self.loads_at_once = self.can_load_lazily and self.driver < 12020
         self.copies = (column(path, "select max(n) from (select count(*) as n from CUPTI_ACTIVITY_KIND_MEMCPY group by copyKind)", [0]) or [0])[0] or 0
         self.waits = any(name in self.names for name in ("synchronize", "memcpy", "waitforevent"))
 
@@ -67,7 +68,9 @@ RULES = [
     (r"^- MPI", lambda p: p.is_("mpi")),
     (r"nvidia-cuda-mps-control", lambda p: not p.windows),
     (r"CUDA_MODULE_LOADING=EAGER", lambda p: p.can_load_lazily),
-    (r"CUDA_MODULE_LOADING=LAZY", lambda p: p.loads_at_once),
+    (r"\*\*Load less\*\*: `CUDA_MODULE_LOADING=LAZY", lambda p: p.loads_at_once),
+    (r"CUDA 11\.7 or 11\.8", lambda p: not p.can_load_lazily and 11070 <= p.driver < 12020),
+    (r"CUDA to 12\.2", lambda p: not p.can_load_lazily and p.driver < 11070),
     (r"\*\*Overlap\*\* the copies", lambda p: p.copies >= 5),
     (r"on their own stream, and order them", lambda p: p.copies >= 5),
     (r"replace a blocking `cudaMemcpy`", lambda p: "memcpy" in p.names),

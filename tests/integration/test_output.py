@@ -264,7 +264,7 @@ class Faults(unittest.TestCase):
     @support.unsanitized("AddressSanitizer reserves terabytes of addresses")
     def test_little_address_space(self):
         codes = set()
-        for megabytes in (7, 8, 9, 10, 11, 12, 14, 16, 20, 28, 40, 64, 4096):
+        for megabytes in (8, 9, 10, 11, 12, 14, 16, 20, 28, 40, 64, 4096):
             out = fresh_dir() / "o"
             done = run("analyze", self.path, "-q", "-j", "2", "--out", out,
                        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (megabytes << 20, megabytes << 20)))

@@ -407,7 +407,7 @@ class Answers(unittest.TestCase):
         self.assertTrue(self.said("training", "how many os calls are longer than 1 ms").startswith("Nothing recorded answers that: the trace has no OS runtime calls"))
 
     def test_a_saving_names_what_it_is_a_share_of(self):
-        saved = self.said("pause", "how much faster could it be")
+        saved = self.said("steps", "how much faster could it be")
         self.assertRegex(saved, r"^At most [\d.]+ % of the capture \(")
 
     def test_an_ordinary_word_is_no_part_of_a_name(self):

@@ -760,7 +760,16 @@ TEST(each_rule_fires) {
         {"kernels", "device_id=3;category=gemm;kernel_name=nvjet_tst"}}},
       {"",
        {{"kernels", "device_id=3;category=attention;kernel_name=flash::flash_fwd_kernel<x>;total_time_ns=50000000"}}},
-      {"old-attention-kernel/medium",
+      {"old-attention-kernel/high", /* one block for each SM of an H100 SXM */
+       {{"kernels", "device_id=3;category=attention;kernel_name=flash::flash_fwd_kernel<x>;total_time_ns=50000000"},
+        {"kernels", "device_id=3;category=gemm;kernel_name=nvjet_tst_coop"},
+        {"kernel_shape", "device_id=3;kernel_name=nvjet_tst_coop;blocks=132"}}},
+      {"old-attention-kernel/medium", /* others have more */
+       {{"kernels", "device_id=3;category=attention;kernel_name=flash::flash_fwd_kernel<x>;total_time_ns=50000000"},
+        {"kernels", "device_id=3;category=gemm;kernel_name=nvjet_tst_coop"},
+        {"kernel_shape", "device_id=3;kernel_name=nvjet_tst_coop;blocks=132"},
+        {"kernel_shape", "device_id=3;kernel_name=nvjet_tss_coop;blocks=148"}}},
+      {"old-attention-kernel/high",
        {{"kernels", "device_id=3;category=attention;kernel_name=flash::flash_fwd_kernel<x>;total_time_ns=50000000"},
         {"gpus", "device_id=3;compute_major=9"}}},
       {"", /* no newer attention kernels run there */

@@ -23,7 +23,7 @@ struct division {
   const struct nai_health_checks *c;
   struct nai_intervals left;           /* what no part has yet */
   struct nai_intervals active, set_up; /* spans of any GPU */
-  struct nai_intervals profiler, calls;
+  struct nai_intervals profiler, calls, input;
   int64_t work, done; /* of GPUs: from the first span to the last */
   struct part parts[MAX_PARTS];
   uint32_t count;
@@ -36,6 +36,7 @@ static void division_free(struct division *d) {
   nai_intervals_free(&d->set_up);
   nai_intervals_free(&d->profiler);
   nai_intervals_free(&d->calls);
+  nai_intervals_free(&d->input);
 }
 
 static void add(struct division *d, enum nai_capture_phase phase, const char *name, int64_t ns, int64_t start,
@@ -89,8 +90,8 @@ static void take_within(struct division *d, enum nai_capture_phase phase, const 
   take(d, phase, name, &both);
 }
 
-/* What of [start, end) is left goes to a phase: to first use, to the profiler, to CUDA calls, and the rest to `rest`.
- */
+/* What of [start, end) is left goes to a phase: to first use, to the profiler, to CUDA calls, to waits for input, and
+ * the rest to `rest`. */
 static void take_stretch(struct division *d, enum nai_capture_phase phase, int64_t start, int64_t end,
                          const char *rest) {
   struct nai_intervals within = {.v = &(struct nai_interval){start, end}, .count = 1};
@@ -99,6 +100,7 @@ static void take_stretch(struct division *d, enum nai_capture_phase phase, int64
   take_within(d, phase, "first_use", &d->c->first_use.once, &within);
   take_within(d, phase, "profiler", &d->profiler, &within);
   take_within(d, phase, "calls", &d->calls, &within);
+  take_within(d, phase, NAI_CAPTURE_INPUT, &d->input, &within);
   take(d, phase, rest, &within);
 }
 
@@ -267,47 +269,77 @@ static int32_t main_thread(const struct nai_model *m, const struct nai_groups *o
   return found;
 }
 
-enum os_kind { OS_OTHER, OS_WAITS, OS_READS };
+enum os_kind { OS_OTHER, OS_WAITS, OS_READS, OS_INPUT };
 
-/* Per name of an OS runtime call. */
-static int list_os_kinds(enum os_kind **out, const struct nai_table *t, struct nai_arena *arena, struct nai_err *err) {
+/* Per name of an OS runtime call. Whether any asks for input. */
+static int list_os_kinds(enum os_kind **out, bool *input, const struct nai_table *t, struct nai_arena *arena,
+                         struct nai_err *err) {
+  *input = false;
   NAI_TRY(NAI_NEW(*out, arena, t->strings.count, err));
   for (uint32_t i = 0; i < t->strings.count; i++) {
-    enum nai_osrt_class class = nai_osrt_class(nai_strings_get(&t->strings, i));
-    (*out)[i] = class == NAI_OSRT_OTHER ? OS_OTHER : class == NAI_OSRT_IO ? OS_READS : OS_WAITS;
+    const char *name = nai_strings_get(&t->strings, i);
+    enum nai_osrt_class class = nai_osrt_class(name);
+    (*out)[i] = nai_osrt_reads_input(name) ? OS_INPUT
+                : class == NAI_OSRT_OTHER  ? OS_OTHER
+                : class == NAI_OSRT_IO     ? OS_READS
+                                           : OS_WAITS;
+    *input |= (*out)[i] == OS_INPUT;
   }
   return NAI_OK;
 }
 
-/* Without GPU work: where that thread is in a call of the operating system in [start, end), of what is left. */
-static int take_os_calls(struct division *d, enum nai_capture_phase phase, int64_t start, int64_t end,
-                         struct nai_err *err) {
-  const struct nai_model *m = d->c->m;
+/* Where that thread is in a call of a kind in [start, end). Input that comes at once is a file's. */
+static int gather_os_calls(struct nai_intervals *out, const struct nai_model *m, const enum os_kind *kind_of,
+                           enum os_kind kind, int64_t start, int64_t end, struct nai_err *err) {
+  enum { SOMEBODY_NS = 100 * 1000 * 1000 };
   const struct nai_table *t = m->tables[NAI_IN_OSRT];
   const struct nai_groups *os = nai_model_osrt_calls(m);
-  int32_t thread = os ? main_thread(m, os) : -1;
-  enum os_kind *kind_of;
   const struct nai_column names = nai_table_column(t, OSRT_EVENTS_name);
-  NAI_TRY(list_os_kinds(&kind_of, t, d->c->io->arena, err));
-  for (int reads = 0; thread >= 0 && reads < 2; reads++) {
-    NAI_SCOPED(nai_arena) arena = NAI_ARENA(m->scratch_dir);
+  const int32_t thread = os ? main_thread(m, os) : -1;
+  NAI_SCOPED(nai_arena) arena = NAI_ARENA(m->scratch_dir);
+  struct nai_interval *v;
+  uint32_t count = 0;
+  if (thread < 0)
+    return NAI_OK;
+  NAI_TRY(NAI_NEW(v, &arena, os->first[thread + 1] - os->first[thread], err));
+  for (uint32_t i = os->first[thread]; i < os->first[thread + 1]; i++) {
+    uint32_t row = os->order[i];
+    struct nai_interval call = {nai_get_i64(t, row, OSRT_EVENTS_start_ns), nai_get_i64(t, row, OSRT_EVENTS_end_ns)};
+    enum os_kind is = kind_of[nai_at_text(&names, row)];
+    is = is == OS_INPUT && call.end - call.start < SOMEBODY_NS ? OS_READS : is;
+    call.start = call.start > start ? call.start : start;
+    call.end = call.end < end ? call.end : end;
+    if (call.start < call.end && is == kind)
+      v[count++] = call;
+  }
+  nai_intervals_gather(out, v, count);
+  return out->oom ? nai_err_nomem(err) : NAI_OK;
+}
+
+/* Without GPU work: what that thread asked the operating system for in [start, end), of what is left. */
+static int take_os_calls(struct division *d, enum nai_capture_phase phase, int64_t start, int64_t end,
+                         struct nai_err *err) {
+  static const struct {
+    enum os_kind kind;
+    const char *part;
+  } parts[] = {{OS_INPUT, NAI_CAPTURE_INPUT}, {OS_WAITS, "os_wait"}, {OS_READS, "io"}};
+  enum os_kind *kind_of;
+  bool input;
+  NAI_TRY(list_os_kinds(&kind_of, &input, d->c->m->tables[NAI_IN_OSRT], d->c->io->arena, err));
+  for (size_t i = input ? 0 : 1; i < sizeof parts / sizeof *parts; i++) {
     NAI_SCOPED(nai_intervals) set = {0};
-    uint32_t count = 0;
-    struct nai_interval *v;
-    NAI_TRY(NAI_NEW(v, &arena, os->first[thread + 1] - os->first[thread], err));
-    for (uint32_t i = os->first[thread]; i < os->first[thread + 1]; i++) {
-      uint32_t row = os->order[i];
-      struct nai_interval call = {nai_get_i64(t, row, OSRT_EVENTS_start_ns), nai_get_i64(t, row, OSRT_EVENTS_end_ns)};
-      call.start = call.start > start ? call.start : start;
-      call.end = call.end < end ? call.end : end;
-      if (call.start < call.end && kind_of[nai_at_text(&names, row)] == (reads ? OS_READS : OS_WAITS))
-        v[count++] = call;
-    }
-    nai_intervals_gather(&set, v, count);
-    d->left.oom |= set.oom;
-    take(d, phase, reads ? "io" : "os_wait", &set);
+    NAI_TRY(gather_os_calls(&set, d->c->m, kind_of, parts[i].kind, start, end, err));
+    take(d, phase, parts[i].part, &set);
   }
   return NAI_OK;
+}
+
+/* When the program waits for somebody: most programs never do. */
+static int gather_input(struct division *d, struct nai_err *err) {
+  enum os_kind *kind_of;
+  bool input;
+  NAI_TRY(list_os_kinds(&kind_of, &input, d->c->m->tables[NAI_IN_OSRT], d->c->io->arena, err));
+  return input ? gather_os_calls(&d->input, d->c->m, kind_of, OS_INPUT, 0, d->end, err) : NAI_OK;
 }
 
 /* --- the course of the run ------------------------------------------------------------------------ */
@@ -340,6 +372,7 @@ static int divide_gpus(struct division *d, struct nai_err *err) {
   take_spans(d, &busy, NAI_CAPTURE_SET_UP, &d->set_up);
   take_spans(d, &busy, NAI_CAPTURE_BETWEEN, &between);
   NAI_TRY(gather_calls(&d->calls, d, NULL, -1, err));
+  NAI_TRY(gather_input(d, err));
   take_stretch(d, NAI_CAPTURE_BEFORE, 0, first, "host");
   take_stretch(d, NAI_CAPTURE_SET_UP, first, d->work, "host");
   take_stretch(d, NAI_CAPTURE_BETWEEN, d->work, d->done, "host");

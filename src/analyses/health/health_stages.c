@@ -180,7 +180,7 @@ static void check_first_use(const struct nai_health_checks *c) {
   bool seen = c->m->apis.n || c->h.operations;
   nai_health_put(c, "first_use", nai_health_noted(kinds, seen), kinds, seen ? f->total_ns : NAI_NULL_I64, "%s",
                  kinds  ? say_first_use(c, f)
-                 : seen ? "nothing that is paid once: the capture began warm, or the export does not tell"
+                 : seen ? "no one-time cost is seen: the capture began warm, or the export does not show it"
                         : "no CUDA call is recorded");
 }
 

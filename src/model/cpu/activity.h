@@ -19,6 +19,8 @@ const char *nai_activity_layer_name(enum nai_activity_layer layer);
 enum nai_osrt_class { NAI_OSRT_OTHER, NAI_OSRT_LOCK, NAI_OSRT_IO, NAI_OSRT_POLL, NAI_OSRT_SLEEP, NAI_OSRT_PROCESS };
 enum nai_osrt_class nai_osrt_class(const char *function);
 const char *nai_osrt_class_name(enum nai_osrt_class osrt);
+/* Whether it may wait for somebody to type. */
+bool nai_osrt_reads_input(const char *function);
 
 /* One name in one layer. */
 struct nai_activity_share {

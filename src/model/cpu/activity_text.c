@@ -46,6 +46,11 @@ enum nai_osrt_class nai_osrt_class(const char *function) {
   return NAI_OSRT_OTHER;
 }
 
+bool nai_osrt_reads_input(const char *function) {
+  return nai_name_matches(function, NAI_EQUALS,
+                          NAI_WORDS("getc", "fgetc", "getchar", "fgets", "getline", "scanf", "readline"));
+}
+
 const char *nai_activity_name(const struct nai_model *m, const struct nai_activity_share *s) {
   static const int tables[] = {
       [NAI_ACTIVITY_API] = NAI_IN_APIS, [NAI_ACTIVITY_OVERHEAD] = NAI_IN_OVERHEAD, [NAI_ACTIVITY_OSRT] = NAI_IN_OSRT};

@@ -201,11 +201,11 @@ enum nai_path_state nai_path_state_of(const char **reason, const struct nai_mode
     return NAI_PATH_REFUSED;
   }
   if (unexplained > UNEXPLAINED_PCT) {
-    *reason = "nothing recorded explains more than a fifth of the path";
+    *reason = "more than a fifth of the path has no recorded cause";
     return NAI_PATH_NO_SAVINGS;
   }
   if (unexplained > BOUND_PCT)
-    *reason = "nothing recorded explains more than a twentieth of the path";
+    *reason = "more than a twentieth of the path has no recorded cause";
   else if (shares_gpu(m))
     *reason = "several processes share a GPU";
   else if (window->asleep_ns * 100 > window->wall_ns * ASLEEP_PCT)

@@ -5,6 +5,7 @@
 #include "base/sort.h"
 #include "base/text.h"
 #include "model/build.h"
+#include "model/cpu/activity.h"
 #include "model/idle/evidence.h"
 #include "model/idle/idle.h"
 
@@ -23,7 +24,6 @@ static const struct {
   enum host_cause cause;
   const char *const *calls;
 } host_calls[] = {
-    {INPUT_WAIT, NAI_WORDS("getc", "fgetc", "getchar", "fgets", "getline", "scanf")},
     {SLEEP, NAI_WORDS("nanosleep", "clock_nanosleep", "usleep", "sleep")},
     {WAIT,
      NAI_WORDS("poll", "ppoll", "select", "pselect", "epoll_wait", "epoll_pwait", "pthread_cond_wait",
@@ -32,6 +32,8 @@ static const struct {
 };
 
 static enum host_cause host_cause_of(const char *name) {
+  if (nai_osrt_reads_input(name))
+    return INPUT_WAIT;
   for (size_t i = 0; i < sizeof host_calls / sizeof *host_calls; i++)
     if (nai_name_matches(name, NAI_EQUALS, host_calls[i].calls))
       return host_calls[i].cause;
