@@ -1160,9 +1160,29 @@ class Meant(unittest.TestCase):
         place = support.artifacts(edited("host-bound", "update StringIds set value = 'v4l2src0:src' where value = 'python3'"))
         self.assertRegex(self.said(place, "does the v4l2 capture thread issue cuda calls, if so which")[0], r"^Thread \d+ \(v4l2src0:src\); CUDA calls: ")
 
+    def test_what_is_told_beside_a_question(self):
+        """What surprises, how many GPUs there are, what somebody does: none of these is asked."""
+        for name, question, answer in (("pause", "why is this trace so long if the kernels take ms", r"^Of 31\.2 s: 30\.0 s \(96\.1 %\) pauses: fgets"),
+                                       ("host-bound", "we sync after every step - how much does it cost", "in calls that wait for the GPU in each step"),
+                                       ("host-bound", "how much does it cost", "^A trace holds times, not prices"),
+                                       ("training", "2 gpus in the box, which one(s) did it use", r"2 GPUs have work in this capture: GPU 0 .*, GPU 1 "),
+                                       ("training", "i use 4 streams, do the kernels actually run concurrently?", "^Yes: at most 2 kernels of a GPU run at once"),
+                                       ("host-bound", "longest gap on the gpu + which kernel came after it", r"step_a<float> after it; 958\.4 µs on GPU 0")):
+            self.assertRegex(" ".join(self.said(artifacts(name), question)), answer, question)
+
+    def test_around_a_point_of_time(self):
+        """As far as the last digit that is written reaches; "takes around 2 ms" is a length."""
+        place = artifacts("host-bound")
+        self.assertRegex(self.said(place, "what happened around 1.02s, gpu looks dead")[0], r"^[\d.]+ % idle: GPU 0 works for .* of the 20\.0 ms from 1\.010000 s to 1\.030000 s; ")
+        self.assertRegex(self.said(place, "anything weird near 1.03 s?")[0], r"of the 20\.0 ms from 1\.020000 s to 1\.040000 s; ")
+        self.assertNotIn(" from ", self.said(place, "which kernels take around 2 ms")[-1])
+
+    def test_a_gap_and_a_call_are_no_gaps_between_calls(self):
+        self.assertNotIn("gap between", self.said(artifacts("host-bound"), "longest gap and which api call was it in")[-1])
+
     def test_why_is_answered_or_said_not_to_be(self):
         why = "Why that is so, no fact here tells."
-        for question, told in (("why is the capture that long", False), ("how long is the capture", True), ("why is the GPU idle", True), ("why does it take half a second until the first kernel runs", True)):
+        for question, told in (("why is the capture that long", True), ("why is the utilization 46 %", False), ("how long is the capture", True), ("why is the GPU idle", True), ("why does it take half a second until the first kernel runs", True)):
             self.assertEqual(why not in self.said(artifacts("host-bound"), question), told, question)
         self.assertRegex(self.said(artifacts("host-bound"), "why does it take half a second until the first kernel runs")[0], " pass before the first work on a GPU: .* The largest part is ")
 

@@ -148,6 +148,8 @@ int nai_findings_add(const struct nai_asking *asking, const struct nai_intent *i
     add_finding(asking, &found, row);
   if (found.rows)
     return add_evidence(asking, nai_query_cell_int(&found, 0, F_NUMBER), err);
+  for (size_t i = 0; i < asking->answer->fact_count; i++) /* of the other half of a question */
+    known &= strcmp(asking->answer->facts[i].table, "findings") != 0;
   if (known)
     nai_answer_say(asking, &asking->answer->said, NULL, "No finding is about it.");
   return NAI_OK;

@@ -31,7 +31,7 @@ static bool is_second(const char *text, size_t len, const char *second) {
 
 /* Where the second question begins, outside of quotes, and the first ends; NULL: there is one only. */
 static const char *find_second(size_t *first_len, const char *text) {
-  static const char *const between[] = {", and ", " and ", " & ", ", ", "? "};
+  static const char *const between[] = {", and ", " and ", " & ", " + ", ", ", "? "};
   bool quoted = false;
   size_t len;
   for (const char *at = text; *at; at++) {
@@ -162,10 +162,17 @@ int nai_clauses_split(struct nai_clauses *out, const struct nai_asking *asking, 
   return nai_arena_check(asking->arena, err);
 }
 
-/* The end of the sentence that begins here: its mark, or that of what is told behind a dash. */
+static bool is_told(const char *text, const char *end);
+static const char surprises[] = "if although though even"; /* "why 10 minutes if kernels take 3 s": told, too */
+
+/* The end of the sentence that begins here: its mark, that of what is told behind a dash, or of what surprises. */
 static const char *sentence_end(const char *text) {
+  size_t len;
+  const bool why = strncasecmp(text, "why", strlen("why")) == 0;
   for (const char *at = text; *at; at++)
-    if ((strchr("?.!;", *at) && (at[1] == ' ' || !at[1])) || strncmp(at, " - ", 3) == 0)
+    if ((strchr("?.!;", *at) && (at[1] == ' ' || !at[1])) || strncmp(at, " - ", 3) == 0 ||
+        (strncmp(at, ", ", 2) == 0 && begins_with(&len, at + 2, openers) && is_told(text, at)) ||
+        (why && *at == ' ' && begins_with(&len, at + 1, surprises)))
       return at;
   return text + strlen(text);
 }
@@ -179,7 +186,8 @@ static bool is_told(const char *text, const char *end) {
 void nai_clauses_drop_told(const char **asked, const char **told, const char *question, struct nai_arena *arena) {
   NAI_SCOPED(nai_buf) rest = {0};
   NAI_SCOPED(nai_buf) dropped = {0};
-  for (const char *at = question, *end; *at; at = end + strspn(end, " -?.!;")) {
+  size_t len;
+  for (const char *at = question, *end; *at; at = end + strspn(end, " -,?.!;")) {
     end = sentence_end(at);
     static const char instead[] = "i mean ";
     if (strncasecmp(at, instead, strlen(instead)) == 0) {
@@ -187,10 +195,13 @@ void nai_clauses_drop_told(const char **asked, const char **told, const char *qu
       nai_buf_clear(&rest);
       at += strlen(instead);
     }
-    struct nai_buf *into = is_told(at, end) ? &dropped : &rest;
+    const bool surprise =
+        strncasecmp(nai_buf_str(&rest), "why", strlen("why")) == 0 && begins_with(&len, at, surprises);
+    struct nai_buf *into = surprise || is_told(at, end) ? &dropped : &rest;
     nai_buf_printf(into, "%s%.*s", into->len ? "? " : "", (int)(end - at), at);
   }
-  const bool both = rest.len && dropped.len && !strpbrk(question, "\"`");
+  /* "we sync after every step - how much does it cost": what is told is what is asked about */
+  const bool both = rest.len && dropped.len && !strpbrk(question, "\"`") && !says_it(nai_buf_str(&rest));
   *asked = both ? nai_arena_printf(arena, "%s", nai_buf_str(&rest)) : question;
   *told = both ? nai_arena_printf(arena, "%s", nai_buf_str(&dropped)) : NULL;
   arena->oom |= rest.oom || dropped.oom;

@@ -70,10 +70,29 @@ static void take_time(struct nai_question *q, double ns) {
     q->time_ns[q->time_count++] = (int64_t)ns;
 }
 
+/* "around 60.3 s": as far as the last digit that is written reaches; "takes around 60 ms" is a length. */
+static bool take_around(struct nai_question *q, const char *text, const struct nai_number *number) {
+  enum { LEAST_NS = 5000000 };
+  static const char *const lengths[] = {"take ", "takes ", "took ", "of ", "is ", "lasts ", "for ", "kernels ", "gaps "};
+  const char *at = number->text;
+  const size_t len = stands_before(text, at, "around ") ? strlen("around ") : strlen("near ");
+  bool is = stands_before(text, at, "around ") || stands_before(text, at, "near ");
+  for (size_t i = 0; i < sizeof lengths / sizeof *lengths && is; i++)
+    is = !stands_before(text, at - len, lengths[i]);
+  const int64_t reach = 2 * number->slack > LEAST_NS ? (int64_t)(2 * number->slack) : LEAST_NS;
+  if (!is || q->time_ns[0] < reach)
+    return false;
+  q->time_ns[1] = q->time_ns[0] + reach;
+  q->time_ns[0] -= reach;
+  q->time_count = 2;
+  return true;
+}
+
 /* "at 60.3 s": a stretch that begins there; "after 60.3 s": to the end of the capture; "before 60.3 s": up to that. */
-static void take_point(struct nai_question *q, const char *text, const char *number) {
+static void take_point(struct nai_question *q, const char *text, const struct nai_number *of) {
   enum { LENGTH_NS = 1000000 };
-  if (q->time_count != 1)
+  const char *number = of->text;
+  if (q->time_count != 1 || take_around(q, text, of))
     return;
   if (stands_before(text, number, "before ") || stands_before(text, number, "until "))
     q->time_ns[q->time_count++] = 0;
@@ -201,7 +220,7 @@ void nai_question_read_numbers(struct nai_question *q, const char *text) {
         take_time(q, plain.value * number.value / written);
       take_time(q, number.value);
       take_end(q, text, number.text);
-      take_point(q, text, number.text);
+      take_point(q, text, &number);
     }
     if (near && number.kind == NAI_NUMBER_BYTES && (joined || last.kind == NAI_NUMBER_BYTES) && number.value < 1e18 &&
         (stands_before(text, last.text, "between ") || stands_before(text, last.text, "from ")))

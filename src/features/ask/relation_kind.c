@@ -224,6 +224,9 @@ static enum nai_relation_kind of_time(struct nai_relation *out, const struct nai
   for (size_t i = 0; i + 1 < r->q->count; i++) /* between "the two longest": these need not follow each other */
     if (strcmp(r->q->words[i].text, "two") == 0 && (r->at[i + 1][SAYS_LONGEST] || r->at[i + 1][SAYS_SHORTEST]))
       return NAI_RELATION_NONE;
+  const size_t thing = out->things[0].first; /* "the longest gap and which call was it in": no gap between calls */
+  if (thing > 1 && r->says[SAYS_GAP] && nai_word_is_of("which what", r->q->words[thing - 1].text))
+    return NAI_RELATION_NONE;
   if (r->says[SAYS_GAP] || (r->says[SAYS_CONSECUTIVE] && r->says[SAYS_TIME]) ||
       (r->says[SAYS_FROM] && r->says[SAYS_TIME] && q_says(r, "two") && !r->says[SAYS_LAUNCH])) {
     out->starts = r->says[SAYS_BEGIN] && !r->says[SAYS_END];

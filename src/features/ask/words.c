@@ -23,8 +23,11 @@ static const char *sign_of(const char *text, const char *at) {
 static bool next_word(struct nai_question_word *word, const char **text) {
   const char *at = *text, *sign = NULL;
   size_t len = 0;
-  while (*at && !sign && (!in_word(*at) || *at == '.' || *at == ':'))
-    sign = sign_of(*text, at++);
+  while (*at && !sign && (!in_word(*at) || *at == '.' || *at == ':')) {
+    const bool either = strncmp(at, "(s)", strlen("(s)")) == 0; /* "which one(s)" */
+    at += either ? strlen("(s)") : 0;
+    sign = either ? NULL : sign_of(*text, at++);
+  }
   if (sign) {
     *text = at;
     snprintf(word->typed, sizeof word->typed, "%s", sign);
@@ -300,7 +303,7 @@ static void ignore_what_is_told(struct nai_question *q) {
     }
 }
 
-/* "the 7 GPUs", "the other 3 GPUs", "which GPU out of the 4": the number tells how many there are. */
+/* "the 7 GPUs", "we have 4 gpus", "which GPU out of the 4": the number tells how many there are. */
 static void ignore_counts_of_gpus(struct nai_question *q) {
   bool gpu = false;
   for (size_t i = 0; i < q->count; i++) {
@@ -308,7 +311,8 @@ static void ignore_counts_of_gpus(struct nai_question *q) {
                         nai_word_is_of("gpus devices cards rtx a100 h100 a100s h100s v100 t4", q->words[i + 1].text);
     const bool out_of = gpu && i > 2 && nai_word_is_of("the", q->words[i - 1].text) &&
                         nai_word_is_of("of", q->words[i - 2].text) && nai_word_is_of("out", q->words[i - 3].text);
-    const bool told = out_of || (before && i && nai_word_is_of("the other all my our of both", q->words[i - 1].text));
+    const bool told =
+        out_of || (before && (!i || nai_word_is_of("the other all my our of both are have has got", q->words[i - 1].text)));
     if (told && strspn(q->words[i].text, "0123456789") == strlen(q->words[i].text))
       q->words[i].ignored = q->words[i].known = true;
     gpu |= nai_word_is_of("gpu gpus", q->words[i].text);
