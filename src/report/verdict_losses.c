@@ -178,7 +178,7 @@ void nai_report_verdict_loss(struct nai_buf *out, const struct nai_report *repor
   bool little = first.saving_ns != NAI_NULL_I64 && 100 * first.saving_ns < LITTLE_PCT * said->at_work;
   nai_buf_puts(out, little ? "Little to save in the GPU work: " : "");
   put_title(out, &first, little);
-  if (detail <= WITH_PLACE)
+  if (detail <= WITH_PLACE && detail != SECOND_IN_SHORT)
     put_place(out, first.place, said);
   const char *before = said->partition ? "active time" : "";
   bool with_saving = detail <= WITH_SAVING && detail != SECOND_IN_SHORT;
@@ -217,7 +217,10 @@ void nai_report_verdict_larger(struct nai_buf *out, const struct nai_table *find
   if (at < 0 || (second_named && at == said->second))
     return;
   const struct FINDINGS_row larger = FINDINGS_at(findings, at);
-  nai_buf_puts(out, loss < 0 ? " Less certain: " : " Larger but less certain: ");
+  const bool no_loss = nai_report_severity(findings, at) == NAI_SEVERITY_INFO; /* its reason says why */
+  nai_buf_puts(out, no_loss    ? " Perhaps no loss: "
+                    : loss < 0 ? " Less certain: "
+                               : " Larger but less certain: ");
   put_title(out, &larger, true);
   nai_buf_puts(out, " (");
   const char *before = said->simulated ? SIMULATED : base_of(&larger, said);
@@ -289,8 +292,12 @@ struct said nai_report_verdict_said_with(const struct said *said, const struct n
                                          enum loss_detail detail) {
   struct said with = *said;
   const struct nai_table *findings = nai_report_table(report, "findings");
-  bool second = detail <= SECOND_IN_SHORT && said->second >= 0 && said->dominant.function &&
-                strcmp(nai_get_str(findings, said->second, FINDINGS_place), said->dominant.function) == 0;
-  with.dominant.behind = said->partition && said->dominant.function && !second && !said->dominant.leads;
+  const int64_t about = detail == SECOND_IN_SHORT ? said->first : -1; /* its title says it */
+  bool named = false;
+  for (int i = 0; i < 2 && detail <= SECOND_IN_SHORT && said->second >= 0 && said->dominant.function; i++) {
+    const int64_t row = i ? about : said->second;
+    named |= row >= 0 && strcmp(nai_get_str(findings, row, FINDINGS_place), said->dominant.function) == 0;
+  }
+  with.dominant.behind = said->partition && said->dominant.function && !named && !said->dominant.leads;
   return with;
 }
