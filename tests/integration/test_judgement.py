@@ -60,6 +60,9 @@ class Judged:
         for word in words(wanted.get("silent", [])):
             if word.lower() in (self.text + self.verdict).lower():
                 yield f"says {word!r}"
+        for word in wanted.get("says", []):
+            if word not in self.text:
+                yield f"does not say {word!r}"
         for word in wanted.get("evidence", []):
             if word not in self.evidence:
                 yield f"evidence lacks {word!r}"
