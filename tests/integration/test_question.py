@@ -1180,6 +1180,24 @@ class Meant(unittest.TestCase):
     def test_a_gap_and_a_call_are_no_gaps_between_calls(self):
         self.assertNotIn("gap between", self.said(artifacts("host-bound"), "longest gap and which api call was it in")[-1])
 
+    def test_what_an_answer_shows_is_not_left_out(self):
+        """No word takes up "direction"; the answer has it."""
+        said = self.said(artifacts("copy-bound"), "longest memcpy, how big and which direction")
+        self.assertRegex(said[0], r"is the longest \(\w+-to-\w+, ")
+        self.assertNotIn("No answer accounts for", " ".join(said))
+
+    def test_a_problem_or_just_a_wait_is_no_contest(self):
+        said = self.said(artifacts("host-bound"), "cudaStreamSynchronize takes 30 ms, real problem or just waiting on the kernels?")
+        self.assertRegex(" ".join(said), "Mostly no work runs in that time: a GPU is busy in 45.8 % of it")
+        self.assertNotIn("takes more", " ".join(said))
+
+    def test_the_others_of_a_numbered_range(self):
+        """Of many ranges with that word those that are called the same but for the number."""
+        place = support.artifacts(edited("host-bound", "update NVTX_EVENTS set text = 'Coarse Level ' || (rowid % 4) where text = 'train_step'",
+                                 "insert into NVTX_EVENTS (start, end, eventType, text, globalTid) select start + 1000, start + 2000, eventType, 'Inner Level ' || rowid, globalTid from NVTX_EVENTS where text like 'Coarse%'"))
+        said = self.said(place, "why does Coarse Level 0 take 10x longer than the other levels")[0]
+        self.assertRegex(said, r"^Coarse Level 0 is (slower|faster): .* NVTX ranges of Coarse Level #, ")
+
     def test_why_is_answered_or_said_not_to_be(self):
         why = "Why that is so, no fact here tells."
         for question, told in (("why is the capture that long", True), ("why is the utilization 46 %", False), ("how long is the capture", True), ("why is the GPU idle", True), ("why does it take half a second until the first kernel runs", True)):

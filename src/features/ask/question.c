@@ -96,20 +96,72 @@ static bool is_unknown(const struct nai_question_word *w) {
 
 static bool is_out(const struct nai_question_word *word) { return is_unknown(word) || nai_question_is_left(word); }
 
-/* Says which words an answer to a part of the question leaves out. */
-static void say_left_out(const struct nai_asking *asking) {
+/* Whether an answer shows what a word asks for, though nothing takes the word up. */
+static bool is_shown(const char *answer, const char *word) {
+  static const struct {
+    const char *words, *by;
+  } shown[] = {{"percent percents percentage share fraction proportion", " %"},
+               {"direction directions", "-to-"},
+               {"vs versus", " against "},
+               {"average avg mean", "average"},
+               {"median", "median"},
+               {"total altogether", "total"},
+               {"longest slowest", "longest"}};
+  for (size_t i = 0; i < sizeof shown / sizeof *shown; i++)
+    if (nai_word_is_of(shown[i].words, word))
+      return strstr(answer, shown[i].by) != NULL;
+  const char *at = strcmp(word, "when") == 0 ? strstr(answer, " at ") : NULL;
+  return at && isdigit((unsigned char)at[strlen(" at ")]);
+}
+
+/* Marks words that nothing takes up. */
+static void find_left_out(struct nai_question_marks *out, const struct nai_asking *asking) {
+  const struct nai_question *q = asking->question;
+  *out = (struct nai_question_marks){0};
+  for (size_t i = 0; i < q->count; i++)
+    out->at[i] = is_out(&q->words[i]) && !is_named(asking, q->words[i].text);
+}
+
+/* Puts in quotes those that an answer, from its sentence `first` on, does not show either. */
+static size_t put_left_out(struct nai_buf *words, const struct nai_asking *asking,
+                           const struct nai_question_marks *left, size_t first) {
+  const struct nai_sentences *said = &asking->answer->said;
+  NAI_SCOPED(nai_buf) text = {0};
+  size_t count = 0;
+  for (size_t i = first; i < said->count; i++)
+    nai_buf_puts(&text, said->items[i].text);
+  for (size_t i = 0; i < asking->question->count; i++) {
+    const struct nai_question_word *word = &asking->question->words[i];
+    if (left->at[i] && !is_shown(nai_buf_str(&text), word->text))
+      nai_buf_printf(words, "%s\"%s\"", count++ ? ", " : "", word->typed);
+  }
+  words->oom |= text.oom;
+  return count;
+}
+
+/* Says which words an answer leaves out, in front of it; false: none. */
+static bool say_left_out(const struct nai_asking *asking, const struct nai_question_marks *left, size_t first) {
+  struct nai_sentences *said = &asking->answer->said;
+  const size_t behind = said->count;
   NAI_SCOPED(nai_buf) words = {0};
-  put_words(&words, asking, is_out);
+  if (!put_left_out(&words, asking, left, first))
+    return false;
   nai_answer_say(
-      asking, &asking->answer->said, NULL,
+      asking, said, NULL,
       nai_arena_printf(asking->arena,
                        "No answer accounts for %s: what follows leaves that out, and may be of more than was "
                        "asked.",
                        nai_buf_str(&words)));
+  if (said->count > behind) {
+    const struct nai_sentence last = said->items[behind];
+    memmove(&said->items[first + 1], &said->items[first], (behind - first) * sizeof last);
+    said->items[first] = last;
+  }
   nai_answer_say(asking, &asking->answer->limits, NULL,
                  nai_arena_printf(asking->arena, "What is asked with %s: the facts leave that out.",
                                   nai_buf_str(&words)));
   asking->arena->oom |= words.oom;
+  return true;
 }
 
 /* Says which words no answer takes up; `matched`: some word says what the question is about. */
@@ -325,9 +377,7 @@ static int choose(const struct nai_intent **chosen, struct choice *c, struct nai
   asking->partly = c->best.left && is_worth(asking, q, c);
   if (is_whole(c) || asking->partly)
     *chosen = c->best.intent;
-  if (asking->partly)
-    say_left_out(asking);
-  else if (!*chosen)
+  if (!*chosen)
     say_left(asking, c->matches > 0);
   return NAI_OK;
 }
@@ -354,7 +404,13 @@ static int ask_one(struct asked *a, const char *question, struct nai_err *err) {
   NAI_TRY(ignore_own_model(asking, q, err));
   NAI_TRY(nai_window_place(asking, q, err));
   NAI_TRY(choose(&a->intent, &a->choice, asking, q, err));
-  return a->intent ? nai_intent_answer(&a->known, asking, a->intent, err) : NAI_OK;
+  const size_t first = asking->answer->said.count;
+  struct nai_question_marks left; /* answering forgets the names */
+  find_left_out(&left, asking);
+  if (a->intent)
+    NAI_TRY(nai_intent_answer(&a->known, asking, a->intent, err));
+  asking->partly = asking->partly && say_left_out(asking, &left, first);
+  return NAI_OK;
 }
 
 /* Whether some word of a list is asked that the intent neither takes up nor, by rules or a finding, has an answer to.

@@ -14,6 +14,51 @@ static nai_say_fn *const sayers[] = {
     [NAI_RELATION_NTH] = nai_say_nth,         [NAI_RELATION_FOLLOWS] = nai_say_follows,
     [NAI_RELATION_BESIDE] = nai_say_beside};
 
+/* Whether names differ in nothing but numbers, with `#` for these in *kind. */
+static bool is_of_kind(struct nai_buf *kind, const char *name, const char *other) {
+  static const char digits[] = "0123456789";
+  nai_buf_clear(kind);
+  for (; *name && *other; nai_buf_putc(kind, *name), name++, other++) {
+    const size_t len = strspn(name, digits);
+    if (!len != !strspn(other, digits))
+      return false;
+    name += len;
+    other += strspn(other, digits);
+    nai_buf_puts(kind, len ? "#" : "");
+    if (*name != *other)
+      return false;
+    if (!*name)
+      break;
+  }
+  return !*name && !*other;
+}
+
+/* "Level 0 against the other levels": where others are called so but for the number, they are those. */
+static int keep_kind(struct nai_answering *a, const bool *leaves, const char *name, struct nai_err *err) {
+  struct nai_thing_events *events = &a->events[1];
+  NAI_SCOPED(nai_buf) kind = {0};
+  NAI_SCOPED(nai_buf) called = {0};
+  bool *is;
+  uint32_t kept = 0;
+  NAI_TRY(NAI_NEW(is, nai_answering_arena(a), events->names.count, err));
+  for (uint32_t n = 0; n < events->names.count; n++) {
+    is[n] = !leaves[n] && is_of_kind(&kind, name, nai_strings_get(&events->names, n));
+    if (is[n] && !called.len)
+      nai_buf_puts(&called, nai_buf_str(&kind));
+  }
+  NAI_TRY(nai_buf_check(&kind, err));
+  NAI_TRY(nai_buf_check(&called, err));
+  for (uint32_t i = 0; i < events->count && called.len; i++)
+    if (is[events->at[i].name])
+      events->at[kept++] = events->at[i];
+  if (!called.len)
+    return NAI_OK;
+  events->count = kept;
+  a->r->things[1].called = nai_answer_text(a->asking, &called);
+  a->r->things[1].part = false;
+  return NAI_OK;
+}
+
 /* "the other levels": those of the second thing without the first. */
 static int leave_out(struct nai_answering *a, const char *names, struct nai_err *err) {
   struct nai_thing_events *events = &a->events[1];
@@ -27,7 +72,10 @@ static int leave_out(struct nai_answering *a, const char *names, struct nai_err 
     if (!leaves[events->at[i].name])
       events->at[kept++] = events->at[i];
   events->count = kept;
-  return nai_arena_check(arena, err);
+  NAI_TRY(nai_arena_check(arena, err));
+  const char *name = names + 1;
+  const size_t len = strcspn(name, "\n");
+  return name[len] && !name[len + 1] ? keep_kind(a, leaves, nai_arena_printf(arena, "%.*s", (int)len, name), err) : NAI_OK;
 }
 
 static bool is_same(const struct nai_thing_event *a, const struct nai_thing_event *b) {

@@ -178,6 +178,8 @@ static bool are_together(const struct nai_relation *of, const struct nai_reading
                                          SAYS_HOST,    SAYS_ON_GPU};
   bool either = false;
   for (size_t i = first; i < behind; i++) {
+    if (nai_word_is_of("problem issue bug normal fine ok okay", r->q->words[i].text)) /* "is X a problem or just Y?" */
+      return false;
     either |= compares(r) && strcmp(r->q->words[i].text, "or") == 0;
     bool is = r->q->words[i].ignored || r->of_thing[i] || isdigit((unsigned char)r->q->words[i].text[0]); /* "2x" */
     for (size_t s = 0; s < sizeof beside / sizeof *beside; s++)
