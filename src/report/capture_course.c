@@ -31,9 +31,7 @@ void nai_capture_course_of(struct nai_capture_course *out, const struct nai_repo
   }
 }
 
-int64_t nai_capture_course_at_work(const struct nai_capture_course *course) {
-  return course->recorded - course->idle;
-}
+int64_t nai_capture_course_at_work(const struct nai_capture_course *course) { return course->recorded - course->idle; }
 
 bool nai_capture_course_hardly_works(const struct nai_capture_course *course) {
   enum { MIN_BUSY_PCT = 5 };

@@ -30,7 +30,8 @@ struct nai_capture_main nai_capture_course_main(const struct nai_report *report,
 void nai_capture_course_parts(struct nai_buf *out, const struct nai_report *report, enum nai_capture_phase phase,
                               int64_t least);
 /* "1.16 s: 832.0 ms before CUDA (646.9 ms profiler), 308.0 ms setup (303.9 ms first use), ...; plus 287.6 ms
- * after the program ended": what is recorded adds up, but for phases below a thousandth; parts of at least 1 % of it. */
+ * after the program ended": what is recorded adds up, but for phases below a thousandth; parts of at least 1 % of it.
+ */
 void nai_capture_course_line(struct nai_buf *out, const struct nai_report *report);
 /* The same as one line of block characters, a kind per phase; "" without a capture, or where GPU work fills it. */
 void nai_capture_course_bar(struct nai_buf *out, const struct nai_report *report);

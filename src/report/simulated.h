@@ -9,6 +9,6 @@ static inline bool nai_is_estimate(const struct FINDINGS_row *finding) { return 
 
 /* Whether its change was simulated. */
 static inline bool nai_is_simulated(const struct FINDINGS_row *finding) { return *finding->simulated_state; }
-/* "3.52 ms of 20.0 ms per step (17.6 %)"; "at most ..." where only a bound is known; "less than 4 % of a step" below the error of
- * the model. */
+/* "3.52 ms of 20.0 ms per step (17.6 %)"; "at most ..." where only a bound is known; "less than 4 % of a step" below
+ * the error of the model. */
 void nai_report_put_simulated(struct nai_buf *out, const struct FINDINGS_row *finding);

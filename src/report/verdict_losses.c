@@ -218,9 +218,7 @@ void nai_report_verdict_larger(struct nai_buf *out, const struct nai_table *find
     return;
   const struct FINDINGS_row larger = FINDINGS_at(findings, at);
   const bool no_loss = nai_report_severity(findings, at) == NAI_SEVERITY_INFO; /* its reason says why */
-  nai_buf_puts(out, no_loss    ? " Perhaps no loss: "
-                    : loss < 0 ? " Less certain: "
-                               : " Larger but less certain: ");
+  nai_buf_puts(out, no_loss ? " Perhaps no loss: " : loss < 0 ? " Less certain: " : " Larger but less certain: ");
   put_title(out, &larger, true);
   nai_buf_puts(out, " (");
   const char *before = said->simulated ? SIMULATED : base_of(&larger, said);

@@ -26,7 +26,7 @@
   C(T, links, LABEL, "further reading, separated by spaces")                                                         \
   C(T, share_of, LABEL, "what pct_of_active is of: active time, or what the rule names; NULL: it does not say")      \
   C(T, change, LABEL, "what of the program is changed in the simulation of its saving (what_if); NULL: nothing is")  \
-  C(T, pct_of_capture, LESS(PCT), "saving_ns, of the capture without what is not recorded and waits for input")    \
+  C(T, pct_of_capture, LESS(PCT), "saving_ns, of the capture without what is not recorded and waits for input")      \
   C(T, simulated_ns, NS_MS, "likely saving of the change, simulated, of one simulated_of; NULL: none is")            \
   C(T, simulated_low_ns, NS, "the same, cautious")                                                                   \
   C(T, simulated_high_ns, NS, "the same, favorable")                                                                 \

@@ -81,12 +81,19 @@ const struct nai_value_label nai_site_labels[] = {{"python", "Python"},
 #define LABEL(id, name, label) {name, label},
 const struct nai_value_label nai_phase_labels[] = {NAI_CAPTURE_PHASES(LABEL){0}};
 #undef LABEL
-const struct nai_value_label nai_part_labels[] = {
-    {"copy", "memory copies"},  {"first_use", "first use"}, {"profiler", "profiler overhead"},
-    {"launch", "launches"},     {"wait", "waiting"},        {"allocation", "memory allocation"},
-    {"calls", "CUDA calls"},    {"ranges", "NVTX ranges"},  {"os_wait", "OS waits"},
-    {"io", "input and output"}, {"host", "own code"},       {"input", "waiting for input"},
-    {0}};
+const struct nai_value_label nai_part_labels[] = {{"copy", "memory copies"},
+                                                  {"first_use", "first use"},
+                                                  {"profiler", "profiler overhead"},
+                                                  {"launch", "launches"},
+                                                  {"wait", "waiting"},
+                                                  {"allocation", "memory allocation"},
+                                                  {"calls", "CUDA calls"},
+                                                  {"ranges", "NVTX ranges"},
+                                                  {"os_wait", "OS waits"},
+                                                  {"io", "input and output"},
+                                                  {"host", "own code"},
+                                                  {"input", "waiting for input"},
+                                                  {0}};
 
 const struct nai_value_label *const nai_all_labels[] = {
     nai_cause_labels, nai_span_labels, nai_time_labels, nai_method_labels, nai_scope_labels,

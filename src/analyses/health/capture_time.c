@@ -280,8 +280,8 @@ static int list_os_kinds(enum os_kind **out, bool *input, const struct nai_table
     const char *name = nai_strings_get(&t->strings, i);
     enum nai_osrt_class class = nai_osrt_class(name);
     (*out)[i] = nai_osrt_reads_input(name) ? OS_INPUT
-                : class == NAI_OSRT_OTHER  ? OS_OTHER
-                : class == NAI_OSRT_IO     ? OS_READS
+              : class == NAI_OSRT_OTHER    ? OS_OTHER
+              : class == NAI_OSRT_IO       ? OS_READS
                                            : OS_WAITS;
     *input |= (*out)[i] == OS_INPUT;
   }

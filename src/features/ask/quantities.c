@@ -73,7 +73,8 @@ static void take_time(struct nai_question *q, double ns) {
 /* "around 60.3 s": as far as the last digit that is written reaches; "takes around 60 ms" is a length. */
 static bool take_around(struct nai_question *q, const char *text, const struct nai_number *number) {
   enum { LEAST_NS = 5000000 };
-  static const char *const lengths[] = {"take ", "takes ", "took ", "of ", "is ", "lasts ", "for ", "kernels ", "gaps "};
+  static const char *const lengths[] = {"take ",  "takes ", "took ",    "of ",  "is ",
+                                        "lasts ", "for ",   "kernels ", "gaps "};
   const char *at = number->text;
   const size_t len = stands_before(text, at, "around ") ? strlen("around ") : strlen("near ");
   bool is = stands_before(text, at, "around ") || stands_before(text, at, "near ");

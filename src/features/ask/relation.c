@@ -75,7 +75,8 @@ static int leave_out(struct nai_answering *a, const char *names, struct nai_err 
   NAI_TRY(nai_arena_check(arena, err));
   const char *name = names + 1;
   const size_t len = strcspn(name, "\n");
-  return name[len] && !name[len + 1] ? keep_kind(a, leaves, nai_arena_printf(arena, "%.*s", (int)len, name), err) : NAI_OK;
+  return name[len] && !name[len + 1] ? keep_kind(a, leaves, nai_arena_printf(arena, "%.*s", (int)len, name), err)
+                                     : NAI_OK;
 }
 
 static bool is_same(const struct nai_thing_event *a, const struct nai_thing_event *b) {

@@ -312,7 +312,8 @@ static void ignore_counts_of_gpus(struct nai_question *q) {
     const bool out_of = gpu && i > 2 && nai_word_is_of("the", q->words[i - 1].text) &&
                         nai_word_is_of("of", q->words[i - 2].text) && nai_word_is_of("out", q->words[i - 3].text);
     const bool told =
-        out_of || (before && (!i || nai_word_is_of("the other all my our of both are have has got", q->words[i - 1].text)));
+        out_of ||
+        (before && (!i || nai_word_is_of("the other all my our of both are have has got", q->words[i - 1].text)));
     if (told && strspn(q->words[i].text, "0123456789") == strlen(q->words[i].text))
       q->words[i].ignored = q->words[i].known = true;
     gpu |= nai_word_is_of("gpu gpus", q->words[i].text);
