@@ -1177,6 +1177,9 @@ class Meant(unittest.TestCase):
         self.assertRegex(self.said(place, "anything weird near 1.03 s?")[0], r"of the 20\.0 ms from 1\.020000 s to 1\.040000 s; ")
         self.assertNotIn(" from ", self.said(place, "which kernels take around 2 ms")[-1])
 
+    def test_where_to_look_is_asked_though_it_is_told(self):
+        self.assertRegex(self.said(artifacts("host-bound"), "looks hung from 1.01 to 1.03 s, whats it waiting for")[0], r"of the 20\.0 ms from 1\.010000 s to 1\.030000 s; ")
+
     def test_a_gap_and_a_call_are_no_gaps_between_calls(self):
         self.assertNotIn("gap between", self.said(artifacts("host-bound"), "longest gap and which api call was it in")[-1])
 

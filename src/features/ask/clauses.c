@@ -162,8 +162,16 @@ int nai_clauses_split(struct nai_clauses *out, const struct nai_asking *asking, 
   return nai_arena_check(asking->arena, err);
 }
 
-static bool is_told(const char *text, const char *end);
+static bool is_told(const char *text, const char *end) {
+  size_t len;
+  return *end != '?' && !begins_with(&len, text, openers) && !begins_with(&len, text, asks) &&
+         has_word_of(tells, text, end);
+}
+
 static const char surprises[] = "if although though even"; /* "why 10 minutes if kernels take 3 s": told, too */
+
+/* "looks hung from 7 to 39 s, what is it waiting for": where to look is asked, too. */
+static const char places[] = "from between around near at in after before during since until on";
 
 /* The end of the sentence that begins here: its mark, that of what is told behind a dash, or of what surprises. */
 static const char *sentence_end(const char *text) {
@@ -171,19 +179,14 @@ static const char *sentence_end(const char *text) {
   const bool why = strncasecmp(text, "why", strlen("why")) == 0;
   for (const char *at = text; *at; at++)
     if ((strchr("?.!;", *at) && (at[1] == ' ' || !at[1])) || strncmp(at, " - ", 3) == 0 ||
-        (strncmp(at, ", ", 2) == 0 && begins_with(&len, at + 2, openers) && is_told(text, at)) ||
+        (strncmp(at, ", ", 2) == 0 && begins_with(&len, at + 2, openers) && is_told(text, at) &&
+         !has_word_of(places, text, at)) ||
         (why && *at == ' ' && begins_with(&len, at + 1, surprises)))
       return at;
   return text + strlen(text);
 }
 
-static bool is_told(const char *text, const char *end) {
-  size_t len;
-  return *end != '?' && !begins_with(&len, text, openers) && !begins_with(&len, text, asks) &&
-         has_word_of(tells, text, end);
-}
-
-void nai_clauses_drop_told(const char **asked, const char **told, const char *question, struct nai_arena *arena) {
+void nai_clauses_find_told(struct nai_told *out, const char *question, struct nai_arena *arena) {
   NAI_SCOPED(nai_buf) rest = {0};
   NAI_SCOPED(nai_buf) dropped = {0};
   size_t len;
@@ -200,9 +203,10 @@ void nai_clauses_drop_told(const char **asked, const char **told, const char *qu
     struct nai_buf *into = surprise || is_told(at, end) ? &dropped : &rest;
     nai_buf_printf(into, "%s%.*s", into->len ? "? " : "", (int)(end - at), at);
   }
-  /* "we sync after every step - how much does it cost": what is told is what is asked about */
-  const bool both = rest.len && dropped.len && !strpbrk(question, "\"`") && !says_it(nai_buf_str(&rest));
-  *asked = both ? nai_arena_printf(arena, "%s", nai_buf_str(&rest)) : question;
-  *told = both ? nai_arena_printf(arena, "%s", nai_buf_str(&dropped)) : NULL;
+  const bool both = rest.len && dropped.len && !strpbrk(question, "\"`");
+  *out = (struct nai_told){.asked = both ? nai_arena_printf(arena, "%s", nai_buf_str(&rest)) : question,
+                           .said = both ? nai_arena_printf(arena, "%s", nai_buf_str(&dropped)) : NULL,
+                           .is_meant = both && says_it(nai_buf_str(&rest)) &&
+                                       strncasecmp(nai_buf_str(&rest), "how ", strlen("how ")) == 0};
   arena->oom |= rest.oom || dropped.oom;
 }

@@ -96,17 +96,21 @@ static bool is_unknown(const struct nai_question_word *w) {
 
 static bool is_out(const struct nai_question_word *word) { return is_unknown(word) || nai_question_is_left(word); }
 
-/* Whether an answer shows what a word asks for, though nothing takes the word up. */
+/* Whether the number that comes first is a share. */
+static bool begins_with_share(const char *answer) {
+  const char *number = answer + strcspn(answer, "0123456789");
+  return strncmp(number + strspn(number, "0123456789.,"), " %", strlen(" %")) == 0;
+}
+
+/* Whether the first sentence of an answer shows what a word asks for, though nothing takes the word up. */
 static bool is_shown(const char *answer, const char *word) {
   static const struct {
     const char *words, *by;
-  } shown[] = {{"percent percents percentage share fraction proportion", " %"},
-               {"direction directions", "-to-"},
-               {"vs versus", " against "},
-               {"average avg mean", "average"},
-               {"median", "median"},
-               {"total altogether", "total"},
-               {"longest slowest", "longest"}};
+  } shown[] = {{"direction directions", "-to-"}, {"vs versus", " against "},
+               {"average avg mean", "average"},  {"median", "median"},
+               {"total altogether", "total"},    {"longest slowest", "longest"}};
+  if (nai_word_is_of("percent percents percentage share fraction proportion", word))
+    return begins_with_share(answer);
   for (size_t i = 0; i < sizeof shown / sizeof *shown; i++)
     if (nai_word_is_of(shown[i].words, word))
       return strstr(answer, shown[i].by) != NULL;
@@ -122,20 +126,17 @@ static void find_left_out(struct nai_question_marks *out, const struct nai_askin
     out->at[i] = is_out(&q->words[i]) && !is_named(asking, q->words[i].text);
 }
 
-/* Puts in quotes those that an answer, from its sentence `first` on, does not show either. */
+/* Puts in quotes those that an answer, which begins with sentence `first`, does not show either. */
 static size_t put_left_out(struct nai_buf *words, const struct nai_asking *asking,
                            const struct nai_question_marks *left, size_t first) {
   const struct nai_sentences *said = &asking->answer->said;
-  NAI_SCOPED(nai_buf) text = {0};
+  const char *answer = first < said->count ? said->items[first].text : "";
   size_t count = 0;
-  for (size_t i = first; i < said->count; i++)
-    nai_buf_puts(&text, said->items[i].text);
   for (size_t i = 0; i < asking->question->count; i++) {
     const struct nai_question_word *word = &asking->question->words[i];
-    if (left->at[i] && !is_shown(nai_buf_str(&text), word->text))
+    if (left->at[i] && !is_shown(answer, word->text))
       nai_buf_printf(words, "%s\"%s\"", count++ ? ", " : "", word->typed);
   }
-  words->oom |= text.oom;
   return count;
 }
 
@@ -564,14 +565,16 @@ int nai_question_ask(struct nai_answer *out, const struct nai_intents *intents, 
                      const char *question, const char *source, struct nai_arena *arena, struct nai_err *err) {
   const struct asked fresh = {
       .asking = {.answer = out, .arena = arena, .intents = intents, .run = run, .source = source, .name = ""}};
-  const char *asked, *told;
-  bool all;
-  nai_clauses_drop_told(&asked, &told, question, arena);
-  NAI_TRY(ask_all(&all, &fresh, asked, err));
-  if (told && all)
-    nai_answer_say(&fresh.asking, &out->limits, NULL,
-                   nai_arena_printf(arena, "What \"%s\" says is not looked at.", told));
-  if (!told || all)
-    return nai_arena_check(arena, err);
-  return ask_all(&all, &fresh, question, err);
+  struct nai_told told;
+  bool all = false;
+  nai_clauses_find_told(&told, question, arena);
+  const char *ways[] = {told.is_meant ? question : told.asked, told.is_meant ? told.asked : question};
+  for (size_t i = 0; i < 2 && !all && (!i || told.said); i++) {
+    NAI_TRY(ask_all(&all, &fresh, ways[i], err));
+    all |= told.is_meant && out->intent;
+    if (all && told.said && ways[i] == told.asked)
+      nai_answer_say(&fresh.asking, &out->limits, NULL,
+                     nai_arena_printf(arena, "What \"%s\" says is not looked at.", told.said));
+  }
+  return nai_arena_check(arena, err);
 }

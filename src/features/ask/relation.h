@@ -164,9 +164,12 @@ struct nai_clauses {
 };
 NAI_MUST_CHECK int nai_clauses_split(struct nai_clauses *out, const struct nai_asking *asking, const char *question,
                                      bool answered, struct nai_err *err);
-/* What is asked without what is only told beside it, "do we have all-gathers? it is supposed to be FSDP"; *told: NULL,
- * there is nothing of the kind. */
-void nai_clauses_drop_told(const char **asked, const char **told, const char *question, struct nai_arena *arena);
+/* What is asked without what is only told beside it: "do we have all-gathers? it is supposed to be FSDP". */
+struct nai_told {
+  const char *asked, *said; /* said: NULL, nothing is told */
+  bool is_meant;            /* it is what is asked about: "we sync after every step - how much does it cost" */
+};
+void nai_clauses_find_told(struct nai_told *out, const char *question, struct nai_arena *arena);
 
 /* --- relation.c --------------------------------------------------------------------------------------------------- */
 
