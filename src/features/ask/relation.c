@@ -18,19 +18,15 @@ static nai_say_fn *const sayers[] = {
 static bool is_of_kind(struct nai_buf *kind, const char *name, const char *other) {
   static const char digits[] = "0123456789";
   nai_buf_clear(kind);
-  for (; *name && *other; nai_buf_putc(kind, *name), name++, other++) {
-    const size_t len = strspn(name, digits);
-    if (!len != !strspn(other, digits))
+  while (*name || *other) {
+    const size_t len = strspn(name, digits), other_len = strspn(other, digits);
+    if (!(len && other_len) && *name != *other)
       return false;
-    name += len;
-    other += strspn(other, digits);
-    nai_buf_puts(kind, len ? "#" : "");
-    if (*name != *other)
-      return false;
-    if (!*name)
-      break;
+    nai_buf_putc(kind, len ? '#' : *name);
+    name += len ? len : 1;
+    other += other_len ? other_len : 1;
   }
-  return !*name && !*other;
+  return true;
 }
 
 /* "Level 0 against the other levels": where others are called so but for the number, they are those. */
