@@ -608,18 +608,18 @@ TEST(each_rule_fires) {
         {"comm_ops", "device_id=3;op=SendRecv"},
         {"comm_ops", "device_id=3;op=AllGather"}}},
 #define PIECES "device_id=3;kernel_count=200;active_ns=90000000;compute_ns=2000000"
-      {"offload-in-pieces/high",
+      {"offload-in-pieces/high", /* beside a GPU with 1000 kernels */
        {{"gpu_active", PIECES},
         {"memory_transfers", "device_id=3;direction=Host-to-Device;count=200;total_time_ns=7000000"},
-        {"api_calls", "api_name=cudaMalloc;call_count=200"}}},
+        {"api_calls", "api_name=cudaMalloc;call_count=700"}}},
       {"", /* from a pool */
        {{"gpu_active", PIECES},
         {"memory_transfers", "device_id=3;direction=Host-to-Device;count=200;total_time_ns=7000000"},
-        {"api_calls", "api_name=cudaMallocAsync;call_count=200"}}},
+        {"api_calls", "api_name=cudaMallocAsync;call_count=700"}}},
       {"", /* several kernels for each copy */
        {{"gpu_active", PIECES},
         {"memory_transfers", "device_id=3;direction=Host-to-Device;count=50;total_time_ns=7000000"},
-        {"api_calls", "api_name=cudaMalloc;call_count=200"}}},
+        {"api_calls", "api_name=cudaMalloc;call_count=700"}}},
 #undef PIECES
       {"repeated-copies/low", {{"losses", "device_id=3;what=repeated_copies;time_ns=9000000;gain_ns=9000000"}}},
       {"copies-on-compute-stream/medium",
