@@ -285,17 +285,18 @@ void nai_report_verdict_find_said(struct said *out, const struct nai_report *rep
   out->gpus = nai_report_table(report, "gpu_utilization")->rows;
 }
 
+static bool is_about(const struct nai_table *findings, int64_t row, const struct dominant *kernel) {
+  return kernel->function && strcmp(nai_get_str(findings, row, FINDINGS_place), kernel->function) == 0;
+}
+
 /* The same for a detail: a kernel that the losses behind it are about is not named before. */
 struct said nai_report_verdict_said_with(const struct said *said, const struct nai_report *report,
                                          enum loss_detail detail) {
   struct said with = *said;
   const struct nai_table *findings = nai_report_table(report, "findings");
-  const int64_t about = detail == SECOND_IN_SHORT ? said->first : -1; /* its title says it */
-  bool named = false;
-  for (int i = 0; i < 2 && detail <= SECOND_IN_SHORT && said->second >= 0 && said->dominant.function; i++) {
-    const int64_t row = i ? about : said->second;
-    named |= row >= 0 && strcmp(nai_get_str(findings, row, FINDINGS_place), said->dominant.function) == 0;
-  }
+  const bool two = detail <= SECOND_IN_SHORT && said->second >= 0;
+  const bool named = two && (is_about(findings, said->second, &said->dominant) ||
+                             (detail == SECOND_IN_SHORT && is_about(findings, said->first, &said->dominant)));
   with.dominant.behind = said->partition && said->dominant.function && !named && !said->dominant.leads;
   return with;
 }

@@ -1180,6 +1180,16 @@ class Meant(unittest.TestCase):
     def test_where_to_look_is_asked_though_it_is_told(self):
         self.assertRegex(self.said(artifacts("host-bound"), "looks hung from 1.01 to 1.03 s, whats it waiting for")[0], r"of the 20\.0 ms from 1\.010000 s to 1\.030000 s; ")
 
+    def test_what_the_name_of_a_range_or_a_call_is_asked_for(self):
+        """The share of a range is that of its kernels; a launch that took long is the longest."""
+        self.assertRegex(self.said(artifacts("host-bound"), "train_step is how much of it")[0], r"^80\.3 % of all kernel time; train_step takes ")
+        self.assertRegex(self.said(artifacts("host-bound"), "launch of one kernel took 2ms wtf")[0], r"^5\.20 µs is the longest of 81 launch calls, ")
+
+    def test_threads_that_call_no_cuda(self):
+        several = support.artifacts(edited("pause", "UPDATE OSRT_API SET globalTid = globalTid + rowid % 2"))
+        self.assertRegex(self.said(several, "how many threads does this thing have")[0], "^1 thread with CUDA calls: .*; 2 threads make OS calls")
+        self.assertNotIn("make OS calls", self.said(artifacts("pause"), "how many threads does this thing have")[0])
+
     def test_a_gap_and_a_call_are_no_gaps_between_calls(self):
         self.assertNotIn("gap between", self.said(artifacts("host-bound"), "longest gap and which api call was it in")[-1])
 

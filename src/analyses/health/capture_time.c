@@ -271,19 +271,15 @@ static int32_t main_thread(const struct nai_model *m, const struct nai_groups *o
 
 enum os_kind { OS_OTHER, OS_WAITS, OS_READS, OS_INPUT };
 
-/* Per name of an OS runtime call. Whether any asks for input. */
-static int list_os_kinds(enum os_kind **out, bool *input, const struct nai_table *t, struct nai_arena *arena,
-                         struct nai_err *err) {
-  *input = false;
+/* Per name of an OS runtime call. */
+static int list_os_kinds(enum os_kind **out, const struct nai_table *t, struct nai_arena *arena, struct nai_err *err) {
+  static const enum os_kind kinds[] = {
+      [NAI_OSRT_OTHER] = OS_OTHER, [NAI_OSRT_LOCK] = OS_WAITS,  [NAI_OSRT_IO] = OS_READS,
+      [NAI_OSRT_POLL] = OS_WAITS,  [NAI_OSRT_SLEEP] = OS_WAITS, [NAI_OSRT_PROCESS] = OS_WAITS};
   NAI_TRY(NAI_NEW(*out, arena, t->strings.count, err));
   for (uint32_t i = 0; i < t->strings.count; i++) {
     const char *name = nai_strings_get(&t->strings, i);
-    enum nai_osrt_class class = nai_osrt_class(name);
-    (*out)[i] = nai_osrt_reads_input(name) ? OS_INPUT
-              : class == NAI_OSRT_OTHER    ? OS_OTHER
-              : class == NAI_OSRT_IO       ? OS_READS
-                                           : OS_WAITS;
-    *input |= (*out)[i] == OS_INPUT;
+    (*out)[i] = nai_osrt_reads_input(name) ? OS_INPUT : kinds[nai_osrt_class(name)];
   }
   return NAI_OK;
 }
@@ -319,26 +315,25 @@ static int gather_os_calls(struct nai_intervals *out, const struct nai_model *m,
 /* Without GPU work: what that thread asked the operating system for in [start, end), of what is left. */
 static int take_os_calls(struct division *d, enum nai_capture_phase phase, int64_t start, int64_t end,
                          struct nai_err *err) {
-  static const struct {
-    enum os_kind kind;
-    const char *part;
-  } parts[] = {{OS_INPUT, NAI_CAPTURE_INPUT}, {OS_WAITS, "os_wait"}, {OS_READS, "io"}};
+  NAI_SCOPED(nai_intervals) waits = {0};
+  NAI_SCOPED(nai_intervals) reads = {0};
   enum os_kind *kind_of;
-  bool input;
-  NAI_TRY(list_os_kinds(&kind_of, &input, d->c->m->tables[NAI_IN_OSRT], d->c->io->arena, err));
-  for (size_t i = input ? 0 : 1; i < sizeof parts / sizeof *parts; i++) {
-    NAI_SCOPED(nai_intervals) set = {0};
-    NAI_TRY(gather_os_calls(&set, d->c->m, kind_of, parts[i].kind, start, end, err));
-    take(d, phase, parts[i].part, &set);
-  }
+  NAI_TRY(list_os_kinds(&kind_of, d->c->m->tables[NAI_IN_OSRT], d->c->io->arena, err));
+  NAI_TRY(gather_os_calls(&waits, d->c->m, kind_of, OS_WAITS, start, end, err));
+  NAI_TRY(gather_os_calls(&reads, d->c->m, kind_of, OS_READS, start, end, err));
+  take(d, phase, "os_wait", &waits);
+  take(d, phase, "io", &reads);
   return NAI_OK;
 }
 
-/* When the program waits for somebody: most programs never do. */
+/* When the program waits for somebody: most programs call nothing that could. */
 static int gather_input(struct division *d, struct nai_err *err) {
+  const struct nai_table *t = d->c->m->tables[NAI_IN_OSRT];
   enum os_kind *kind_of;
-  bool input;
-  NAI_TRY(list_os_kinds(&kind_of, &input, d->c->m->tables[NAI_IN_OSRT], d->c->io->arena, err));
+  bool input = false;
+  NAI_TRY(list_os_kinds(&kind_of, t, d->c->io->arena, err));
+  for (uint32_t i = 0; i < t->strings.count; i++)
+    input |= kind_of[i] == OS_INPUT;
   return input ? gather_os_calls(&d->input, d->c->m, kind_of, OS_INPUT, 0, d->end, err) : NAI_OK;
 }
 
@@ -372,7 +367,6 @@ static int divide_gpus(struct division *d, struct nai_err *err) {
   take_spans(d, &busy, NAI_CAPTURE_SET_UP, &d->set_up);
   take_spans(d, &busy, NAI_CAPTURE_BETWEEN, &between);
   NAI_TRY(gather_calls(&d->calls, d, NULL, -1, err));
-  NAI_TRY(gather_input(d, err));
   take_stretch(d, NAI_CAPTURE_BEFORE, 0, first, "host");
   take_stretch(d, NAI_CAPTURE_SET_UP, first, d->work, "host");
   take_stretch(d, NAI_CAPTURE_BETWEEN, d->work, d->done, "host");
@@ -450,6 +444,7 @@ int nai_capture_time_put(const struct nai_health_checks *c, struct nai_err *err)
   NAI_SCOPED(division) d = {.c = c, .end = c->h.capture_ns > c->h.last_event ? c->h.capture_ns : c->h.last_event};
   nai_intervals_add(&d.left, 0, d.end);
   NAI_TRY(gather_profiler(&d, err));
+  NAI_TRY(gather_input(&d, err));
   NAI_TRY(take_not_recorded(&d, err));
   NAI_TRY(gather_spans(&d, err));
   NAI_TRY(d.done ? divide_gpus(&d, err) : divide_host(&d, err));
