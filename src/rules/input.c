@@ -14,24 +14,16 @@ const struct nai_table *nai_rules_table(const struct nai_rules_input *input, con
   return NULL;
 }
 
-static bool counts(const struct CAPTURE_TIME_row *part) {
-  return strcmp(part->phase, nai_phase_labels[NAI_CAPTURE_NOT_RECORDED].value) != 0 &&
-         strcmp(part->phase, nai_phase_labels[NAI_CAPTURE_EXITED].value) != 0 &&
-         strcmp(part->part, NAI_CAPTURE_INPUT) != 0;
-}
-
-/* The capture without what is not recorded, and without waiting for somebody, ns; 0 where nothing tells. */
-static int64_t recorded_ns(const struct nai_rules_input *input) {
+/* The parts of the capture that shares are of, ns; 0 where nothing tells. */
+static int64_t counted_ns(const struct nai_rules_input *input) {
   const struct nai_table *parts = nai_rules_table(input, &nai_capture_time_schema);
   int64_t ns = 0;
-  for (int64_t i = 0; parts && i < parts->rows; i++) {
-    const struct CAPTURE_TIME_row part = CAPTURE_TIME_at(parts, i);
-    ns += counts(&part) ? part.duration_ns : 0;
-  }
+  for (int64_t i = 0; parts && i < parts->rows; i++)
+    ns += nai_get_i64(parts, i, CAPTURE_TIME_counted) ? nai_get_i64(parts, i, CAPTURE_TIME_duration_ns) : 0;
   return ns;
 }
 
 double nai_saving_pct_of_capture(const struct nai_rules_input *input, const struct saving *saving) {
-  int64_t recorded = recorded_ns(input);
-  return recorded <= 0 || saving->ns == NAI_NULL_I64 ? NAN : nai_percent((double)saving->ns, (double)recorded);
+  int64_t counted = counted_ns(input);
+  return counted <= 0 || saving->ns == NAI_NULL_I64 ? NAN : nai_percent((double)saving->ns, (double)counted);
 }

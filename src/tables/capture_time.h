@@ -40,6 +40,7 @@ static inline bool nai_capture_part_is_busy(const char *part) {
     .key = true, .labels = nai_part_labels)                                                                         \
   C(T, duration_ns, NS_MS, "time in it", .sum = true)                                                               \
   C(T, pct_of_capture, PCT, "the same, of the capture")                                                             \
+  C(T, counted, ID32, "1: shares of the capture are of such parts: recorded, and no waiting for input")             \
   C(T, start_ns, START, "where it begins first")                                                                    \
   C(T, end_ns, END, "where it ends last")
 NAI_TABLE(CAPTURE_TIME, capture_time, "Time of the capture",

@@ -326,7 +326,11 @@ TEST(each_rule_fires) {
        {{"capture_time", "phase=after;part=host;duration_ns=150000000"},
         {"capture_time", "phase=after;part=calls;duration_ns=50000000"},
         {"capture_time", "phase=gpu;part=compute;duration_ns=800000000"},
-        {"capture_time", "phase=not_recorded;part=host;duration_ns=8000000000"}}},
+        {"capture_time", "phase=not_recorded;part=host;duration_ns=8000000000;counted=0"}}},
+      {"host-after-work/low", /* besides somebody who types */
+       {{"capture_time", "phase=after;part=host;duration_ns=200000000"},
+        {"capture_time", "phase=after;part=input;duration_ns=8000000000;counted=0"},
+        {"capture_time", "phase=gpu;part=compute;duration_ns=800000000"}}},
       {"host-after-work/info",
        {{"capture_time", "phase=after;part=host;duration_ns=50000000"},
         {"capture_time", "phase=gpu;part=compute;duration_ns=950000000"}}},

@@ -436,6 +436,7 @@ static void put_parts(const struct division *d) {
       if ((int)part->phase == phase)
         NAI_ADD(CAPTURE_TIME, d->c->io->out[1], .phase = nai_phase_labels[phase].value, .part = part->name,
                 .duration_ns = part->ns, .pct_of_capture = nai_percent((double)part->ns, (double)d->end),
+                .counted = nai_capture_phase_is_recorded(phase) && strcmp(part->name, NAI_CAPTURE_INPUT) != 0,
                 .start_ns = part->start, .end_ns = part->end);
     }
 }
