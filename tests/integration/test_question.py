@@ -536,7 +536,36 @@ class Answers(unittest.TestCase):
 
     def test_two_names_are_two_answers(self):
         two = self.said("host-bound", "ratio of step_a to step_b")
-        self.assertRegex(two, r"^1\.05 to 1: 21 kernels of step_a, .* average .*; 20 kernels of step_b, .* average ")
+        self.assertRegex(two, r"^1\.06 to 1 by time, 1\.05 to 1 by number: 21 kernels of step_a, .* average .*; 20 kernels of step_b, .* average ")
+
+    def test_a_verdict_is_what_findings_say(self):
+        """A last clause that asks for nothing else leaves the rest to be answered alone; findings about it, or that there are none, follow."""
+        for scenario, question, alone in (("tiny-copies", "avg h2d copy size, should i batch", "avg h2d copy size"), ("healthy", "how many h2d copies? is that bad", "how many h2d copies"),
+                                          ("host-bound", "gpu util, ok?", "gpu util"), ("host-bound", "how often is step_a launched, worth fixing?", "how often is step_a launched")):
+            with self.subTest(question):
+                said = [sentence["text"] for sentence in ask(artifacts(scenario), question)["answer"]]
+                self.assertTrue(self.said(scenario, alone).startswith(said[0]), said)
+                self.assertEqual(sum("finding about it: " in text or text == "No finding is about it." for text in said), 1, said)
+
+    def test_two_short_questions(self):
+        """The second may be short, and joined by a letter; what the first answer shows is not said to be missing."""
+        said = [s["text"] for s in ask(artifacts("host-bound"), "how many launches n how many syncs")["answer"]]
+        self.assertIn(" launch calls, ", said[0])
+        self.assertIn(" calls that wait, ", said[1])
+        for scenario, question in (("host-bound", "longest step_a kernel, when n how long"), ("host-bound", "step_a vs step_b, which is longer n how much"), ("training", "allreduce gpu0 vs gpu1, who spends more")):
+            with self.subTest(question):
+                said = " ".join(s["text"] for s in ask(artifacts(scenario), question)["answer"])
+                self.assertNotIn("No answer", said)
+
+    def test_an_event_is_known_by_its_length(self):
+        name, ns = json.loads(run("sql", artifacts("host-bound"), "select name, end_ns - start_ns from api_events order by 2 desc limit 1", "--format", "json").stdout)["rows"][0]
+        said = " ".join(s["text"] for s in ask(artifacts("host-bound"), f"whats that {ns / 1e6:.2f} ms thing at the start")["answer"])
+        self.assertIn(f": CUDA call {name}, from ", said)
+
+    def test_samples_without_symbols_are_told_by_their_library(self):
+        path = edited("cpu-work", "insert into StringIds (id, value) values (900001, '0x7f0012345678'), (900002, '/usr/lib/libfoo.so.1')",
+                      "update SAMPLING_CALLCHAINS set symbol = 900001, module = 900002 where stackDepth = 0")
+        self.assertIn("libfoo.so.1 (no symbols) 100.0 %", " ".join(s["text"] for s in ask(support.artifacts(path), "which cpu function is hottest in the samples")["answer"]))
 
     def test_stages_of_serving(self):
         rows = json.loads(run("sql", artifacts("serving"), "select 100.0 * sum(busy_ns) / sum(period_ns), count(*), max(span_ns) from serving_steps where kind = 'decode' and state = 'steady' "
@@ -876,7 +905,7 @@ class Numbers(unittest.TestCase):
                         "FROM NVTX_EVENTS WHERE end IS NOT NULL ORDER BY end DESC LIMIT 1" for text, ns in ((900001, 3001000), (900002, 7001000))))
         for level, time in ((1, "3.00 ms"), (12, "7.00 ms")):
             said = ask(support.artifacts(path), f"how long is Coarse Level {level}")["answer"]
-            self.assertTrue(said[0]["text"].startswith(f"{time} total: 1 NVTX range (CPU time) of Coarse Level {level},"), said)
+            self.assertTrue(said[0]["text"].startswith(f"{time} total: 1 NVTX range (CPU time) of Coarse Level {level};"), said)
 
     def test_time_in_mpi(self):
         truth, calls = Truth(trace("mpi-ranks")), {}

@@ -246,6 +246,33 @@ class Relations(unittest.TestCase):
         intents, said = export.said("how many step_a per second")
         self.assertNotIn("The second", said)
 
+    def test_the_next_one_is_on_its_thread(self):
+        """Ranks run side by side: what follows a range of one is no range of the other."""
+        export = Export("training")
+        a, b = of(export.ranges, "forward"), of(export.ranges, "backward")
+        self.assertGreater(len({event.tid for event in a}), 1)
+        times = []
+        for i, event in enumerate(a):
+            again = [e.start for e in a[i + 1:] if e.tid == event.tid]
+            after = [e.start for e in b if e.tid == event.tid and e.start >= event.end]
+            if after and not (again and again[0] < after[0]):
+                times.append(after[0] - event.end)
+        said = self.check(export, "time between the end of forward and the start of the next backward", statistics.mean(times), len(times))
+        self.assertIn(" of its thread: ", said)
+
+    def test_why_one_range_takes_longer(self):
+        """The call inside that takes most longer, of both on average; none where the slower one has none."""
+        export = Export("training")
+        self.assertNotIn("grows most", export.said("why is backward slower than forward")[1])
+        a, b = of(export.ranges, "forward"), of(export.ranges, "optimizer_step")
+        said = export.said("why is forward slower than optimizer_step")[1]
+        name, one, other = re.search(r"of the CUDA calls inside, (\w+) grows most: ([\d.]+ \S+) each time instead of ([\d.]+ \S+), ", said).groups()
+        by_name = {call.name: [sum(ns(inside(of(export.calls, call.name), r))) / len(r) for r in (a, b)] for call in export.calls}
+        self.assertEqual(name, max(by_name, key=lambda n: by_name[n][0] - by_name[n][1]))
+        for text, truth in zip((one, other), by_name[name], strict=True):
+            number, slack = next(numbers(text))
+            self.assertAlmostEqual(truth, number, delta=slack)
+
     def test_what_is_next(self):
         export = Export("host-bound")
         work = export.sorted(export.kernels + export.copies + export.memsets)

@@ -134,7 +134,7 @@ int nai_findings_add(const struct nai_asking *asking, const struct nai_intent *i
   bool any_rule = rule && strcmp(rule->text, "*") == 0;
   nai_buf_puts(&sql, findings);
   size_t patterns = put_patterns(&sql, intent->doc, rule, 0);
-  known &= patterns > 0;
+  known &= patterns > 0 || (asking->judged && *asking->name);
   if (*asking->name) /* what the question names is where the finding is */
     nai_buf_printf(&sql, "%s(:name <> '' and instr(lower(place), :name))", patterns++ ? " or " : "");
   if (!patterns)

@@ -11,12 +11,21 @@ static const char asks[] =
 /* Words of what somebody tells: "it should take 60 ms", "looks like a small CNN". */
 static const char tells[] =
     "afaik imho i im ive we it its they that there theres looks look seems seem should supposed";
+const char nai_verdict_words[] =
+    "bad ok okay fine sane normal enough hurt hurts matter matters problem worth worthwhile "
+    "odd weird starved reasonable acceptable healthy lol";
 static const char pronouns[] = "they it them those these that";
 
 /* Whether a text begins with a word of a list; *len: of that word. */
 static bool begins_with(size_t *len, const char *text, const char *list) {
   *len = strcspn(text, " ,?'");
   return *len && nai_word_place(list, text, *len);
+}
+
+/* "launch bound?" */
+static bool is_bound(const char *text) {
+  const size_t len = strcspn(text, " "), rest = strlen("bound");
+  return text[len] == ' ' && strncasecmp(text + len + 1, "bound", rest) == 0 && text[len + 1 + rest] == '?';
 }
 
 /* Whether what follows the first `len` bytes is a question of its own: behind one, or behind as much as may be asked.
@@ -26,19 +35,23 @@ static bool is_second(const char *text, size_t len, const char *second) {
   size_t word, blanks = 0;
   for (size_t i = 0; i < len; i++)
     blanks += text[i] == ' ';
-  return begins_with(&word, text, openers) || (blanks >= ENOUGH_BLANKS && begins_with(&word, second, wh));
+  return begins_with(&word, text, openers) ||
+         (blanks >= ENOUGH_BLANKS && (begins_with(&word, second, wh) || is_bound(second)));
 }
 
 /* Where the second question begins, outside of quotes, and the first ends; NULL: there is one only. */
 static const char *find_second(size_t *first_len, const char *text) {
-  static const char *const between[] = {", and ", " and ", " & ", " + ", ", ", "? "};
+  static const char *const between[] = {", and ", " and ", ", n ", " n ", " & ", " + ", ", ", "? "};
   bool quoted = false;
   size_t len;
   for (const char *at = text; *at; at++) {
     quoted ^= *at == '"' || *at == '`';
     for (size_t i = 0; i < sizeof between / sizeof *between && !quoted; i++) {
       const char *second = at + strlen(between[i]);
-      if (strncasecmp(at, between[i], strlen(between[i])) != 0 || !begins_with(&len, second, openers) || !second[len])
+      if (strncasecmp(at, between[i], strlen(between[i])) != 0)
+        continue;
+      const bool opens = begins_with(&len, second, openers) && second[len];
+      if (!opens && !is_bound(second))
         continue;
       *first_len = (size_t)(at - text);
       return second;
@@ -137,7 +150,7 @@ int nai_clauses_split(struct nai_clauses *out, const struct nai_asking *asking, 
   const char *subject;
   size_t len, count;
   *out = (struct nai_clauses){.asked = find_second(&len, question)};
-  if (!out->asked || !is_second(question, len, out->asked))
+  if (!out->asked || (answered && !is_second(question, len, out->asked)))
     return NAI_OK;
   const char *first = nai_arena_printf(asking->arena, "%.*s", (int)len, question);
   NAI_TRY(NAI_NEW(q, asking->arena, 1, err));
@@ -166,6 +179,38 @@ static bool is_told(const char *text, const char *end) {
   size_t len;
   return *end != '?' && !begins_with(&len, text, openers) && !begins_with(&len, text, asks) &&
          has_word_of(tells, text, end);
+}
+
+/* "is that bad", "ok?", "worth fixing", "should i batch". */
+static bool asks_verdict(const char *text) {
+  enum { MOST_WORDS = 4 };
+  static const char fillers[] =
+      "is that this it are they these too does do a really any an so thats isnt not or just the "
+      "for to me us we should i can could bother fix fixing worry care about here",
+                    advice[] = "should can could worth", between[] = " ,?'.!;";
+  size_t count = 0, verdicts = 0, others = 0, first;
+  const bool advised = begins_with(&first, text, advice);
+  for (size_t len; *text; text += len + strspn(text + len, between), count++) {
+    len = strcspn(text, between);
+    const bool verdict =
+        nai_word_place(nai_verdict_words, text, len) || nai_word_place("much big small slow", text, len);
+    verdicts += verdict;
+    others += !verdict && !nai_word_place(fillers, text, len);
+  }
+  return count && count <= MOST_WORDS && (advised ? others < 2 : verdicts && !others);
+}
+
+bool nai_clauses_ask_verdict(size_t *before, const char *question) {
+  static const char *const between[] = {", and ", ", n ", " and ", " - ", ", ", "? ", ". "};
+  size_t blanks = 0;
+  *before = 0;
+  for (const char *at = question; *at && !*before && !strpbrk(question, "\"`"); at++) {
+    blanks += *at == ' ';
+    for (size_t i = 0; i < sizeof between / sizeof *between && blanks && !*before; i++)
+      if (strncasecmp(at, between[i], strlen(between[i])) == 0 && asks_verdict(at + strlen(between[i])))
+        *before = (size_t)(at - question);
+  }
+  return *before || has_word_of(nai_verdict_words, question, question + strlen(question));
 }
 
 static const char surprises[] = "if although though even"; /* "why 10 minutes if kernels take 3 s": told, too */

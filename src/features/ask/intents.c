@@ -108,6 +108,19 @@ static const struct nai_intent *find_intent(const struct nai_intents *intents, c
   return NULL;
 }
 
+const struct nai_intent *nai_intents_judge(const struct nai_asking *asking) {
+  const struct nai_intents *intents = asking->intents;
+  struct nai_question_marks marks = {0};
+  for (size_t d = 0; d < intents->doc_count; d++) {
+    const struct nai_yaml *doc = intents->docs[d];
+    const struct nai_yaml_node *of = nai_intent_items(doc, nai_yaml_root(doc), "judged");
+    for (; of; of = nai_yaml_next(doc, of))
+      if (nai_question_mark_phrases(&marks, asking->question, doc, of))
+        return find_intent(intents, of->key);
+  }
+  return NULL;
+}
+
 static int add_intent(struct nai_intents *intents, const struct nai_yaml *doc, const struct nai_yaml_node *node,
                       struct nai_err *err) {
   NAI_TRY(check_intent(doc, node, err));
@@ -133,8 +146,8 @@ static int check_choice(const struct nai_yaml *doc, const struct nai_yaml_node *
 }
 
 static int read_doc(struct nai_intents *intents, const struct nai_yaml *doc, struct nai_err *err) {
-  static const char *const keys[] = {"intents",    "record", "caveats", "ignore",        "examples",
-                                     "qualifiers", "terms",  "choices", "abbreviations", NULL};
+  static const char *const keys[] = {"intents", "record", "caveats",       "ignore",  "examples", "qualifiers",
+                                     "terms",   "judged", "abbreviations", "choices", NULL};
   static const struct member members[] = {{"caveats", true, false},
                                           {"ignore", true, false},
                                           {"examples", true, false},
@@ -146,6 +159,9 @@ static int read_doc(struct nai_intents *intents, const struct nai_yaml *doc, str
   NAI_TRY(nai_yaml_items(&item, doc, root, "terms", NAI_YAML_MAP, err));
   for (; item; item = nai_yaml_next(doc, item))
     NAI_TRY(check_text(doc, nai_yaml_get(doc, root, "terms"), item->key, true, true, err));
+  NAI_TRY(nai_yaml_items(&item, doc, root, "judged", NAI_YAML_MAP, err));
+  for (; item; item = nai_yaml_next(doc, item))
+    NAI_TRY(check_text(doc, nai_yaml_get(doc, root, "judged"), item->key, true, true, err));
   NAI_TRY(nai_yaml_items(&item, doc, root, "abbreviations", NAI_YAML_MAP, err));
   for (; item; item = nai_yaml_next(doc, item))
     NAI_TRY(nai_yaml_expect(doc, item, NAI_YAML_SCALAR, err));

@@ -138,6 +138,7 @@ struct nai_asking {
   size_t other_count;
   const struct nai_question *question;
   bool partly; /* only a part of the question was understood: no yes or no */
+  bool judged; /* it asks whether that is a loss: what findings say */
 };
 
 /* Runs a statement, with :gpu, :gpu_a and :gpu_b of a pair, :name and :named (its kind), :within, :question (letters
@@ -166,6 +167,8 @@ const char *nai_answer_text(const struct nai_asking *asking, const struct nai_bu
 void nai_answer_say(const struct nai_asking *asking, struct nai_sentences *where, const struct nai_fact *fact,
                     const char *text);
 
+/* The intent whose rules tell whether what is asked about is a loss, by `judged` of the files; or NULL. */
+const struct nai_intent *nai_intents_judge(const struct nai_asking *asking);
 /* Adds the findings of rules that match the intent's patterns, evidence of the first, and advice. `known`: that there
  * are none can be said. */
 NAI_MUST_CHECK int nai_findings_add(const struct nai_asking *asking, const struct nai_intent *intent, bool known,

@@ -49,8 +49,10 @@ void nai_question_read_gpus(struct nai_question *q) {
 
 /* Whether a word and a space stand before a place in a text. */
 static bool stands_before(const char *text, const char *at, const char *word) {
-  size_t len = strlen(word);
-  return at - text >= (ptrdiff_t)len && strncasecmp(at - len, word, len) == 0;
+  const size_t len = strlen(word);
+  if (at - text < (ptrdiff_t)len || strncasecmp(at - len, word, len) != 0)
+    return false;
+  return at - len == text || !isalnum((unsigned char)at[-(ptrdiff_t)len - 1]); /* "that 2 s thing" is not "at 2 s" */
 }
 
 /* "the first 100 ms", "the last 2 s": a stretch that is counted from an end of the capture. */

@@ -102,20 +102,39 @@ static bool begins_with_share(const char *answer) {
   return strncmp(number + strspn(number, "0123456789.,"), " %", strlen(" %")) == 0;
 }
 
+/* "1950": whether an answer has the number, "1,950". */
+static bool has_count(const char *answer, const char *digits) {
+  NAI_SCOPED(nai_buf) count = {0};
+  if (!*digits || strlen(digits) > 9 || digits[strspn(digits, "0123456789")])
+    return false;
+  nai_fmt_count(&count, atoll(digits));
+  return !count.oom && has_word(answer, nai_buf_str(&count), count.len);
+}
+
 /* Whether the first sentence of an answer shows what a word asks for, though nothing takes the word up. */
-static bool is_shown(const char *answer, const char *word) {
+static bool is_shown(const struct nai_asking *asking, const char *answer, const char *word) {
   static const struct {
     const char *words, *by;
   } shown[] = {{"direction directions", "-to-"}, {"vs versus", " against "},
                {"average avg mean", "average"},  {"median", "median"},
-               {"total altogether", "total"},    {"longest slowest", "longest"}};
+               {"total altogether", "total"},    {"longest slowest", "longest"},
+               {"speedup factor", " times as "}, {"long", "total"}};
+  if (asking->judged && nai_word_is_of(nai_verdict_words, word)) /* findings will say */
+    return true;
+  if (nai_word_is_of("more longer bigger slower faster much than", word) && strstr(answer, " times"))
+    return true;
+  const size_t len = strlen(word), stem = len > 4 && word[len - 1] == 's' ? len - (word[len - 2] == 'e' ? 2 : 1) : len;
+  if (len > 2 && isalpha((unsigned char)*word) && (has_word(answer, word, len) || has_word(answer, word, stem)))
+    return true;
   if (nai_word_is_of("percent percents percentage share fraction proportion", word))
-    return begins_with_share(answer);
+    return begins_with_share(answer) || strstr(answer, " %)");
   for (size_t i = 0; i < sizeof shown / sizeof *shown; i++)
     if (nai_word_is_of(shown[i].words, word))
       return strstr(answer, shown[i].by) != NULL;
-  const char *at = strcmp(word, "when") == 0 ? strstr(answer, " at ") : NULL;
-  return at && isdigit((unsigned char)at[strlen(" at ")]);
+  const char *at = strcmp(word, "when") == 0 ? strstr(answer, "at ") : NULL;
+  while (at && !isdigit((unsigned char)at[strlen("at ")]))
+    at = strstr(at + 1, "at ");
+  return at || has_count(answer, word);
 }
 
 /* Marks words that nothing takes up. */
@@ -134,7 +153,7 @@ static size_t put_left_out(struct nai_buf *words, const struct nai_asking *askin
   size_t count = 0;
   for (size_t i = 0; i < asking->question->count; i++) {
     const struct nai_question_word *word = &asking->question->words[i];
-    if (left->at[i] && !is_shown(answer, word->text))
+    if (left->at[i] && !is_shown(asking, answer, word->text))
       nai_buf_printf(words, "%s\"%s\"", count++ ? ", " : "", word->typed);
   }
   return count;
@@ -207,7 +226,8 @@ static bool knows_name(const struct nai_intent *intent) {
 
 /* Whether an intent answers with facts; others say why there is no answer. */
 static bool has_facts(const struct nai_intent *intent) {
-  return nai_intent_items(intent->doc, intent->node, "facts") || nai_intent_items(intent->doc, intent->node, "rules");
+  return nai_intent_items(intent->doc, intent->node, "facts") ||
+         (nai_intent_items(intent->doc, intent->node, "rules") && !nai_intent_items(intent->doc, intent->node, "say"));
 }
 
 /* Whether what an intent needs of a question (`when`) is there. */
@@ -426,14 +446,22 @@ static bool leaves_asked(const struct asked *a, const char *words, bool looked_f
   for (size_t i = 0; i < q->count; i++)
     leaves |= nai_word_is_of(words, q->words[i].text) && !taken.at[i] && !(looked_for && q->words[i].answered);
   for (size_t i = 0; i < answer->fact_count; i++)
-    leaves &= strcmp(answer->facts[i].table, "findings") != 0;
+    leaves &= strcmp(answer->facts[i].table, "findings") != 0 && strcmp(answer->facts[i].table, "v_calls") != 0;
   return leaves && has_facts(a->intent) && !nai_intent_items(a->intent->doc, a->intent->node, "rules");
+}
+
+static bool has_finding(const struct nai_answer *answer) {
+  bool has = false;
+  for (size_t i = 0; i < answer->fact_count; i++)
+    has |= strcmp(answer->facts[i].table, "findings") == 0;
+  return has;
 }
 
 /* Findings, and commands to go on with. */
 static int conclude(struct asked *a, struct nai_err *err) {
+  const struct nai_intent *judge = a->asking.judged ? nai_intents_judge(&a->asking) : NULL;
   if (a->intent && a->asking.answer->intent) {
-    NAI_TRY(nai_findings_add(&a->asking, a->intent, a->known && !a->asking.partly, err));
+    NAI_TRY(nai_findings_add(&a->asking, a->intent, a->known && !a->asking.partly && !judge, err));
     nai_intent_say(&a->asking, a->intent, "next", &a->asking.answer->next);
     if (leaves_asked(a, "why", false)) /* its statements look for it to say no "yes" */
       nai_answer_say(&a->asking, &a->asking.answer->said, NULL, "Why that is so, no fact here tells.");
@@ -442,6 +470,8 @@ static int conclude(struct asked *a, struct nai_err *err) {
          strcmp(a->asking.question->words[0].text, "should") == 0 && leaves_asked(a, "should", true)))
       nai_answer_say(&a->asking, &a->asking.answer->said, NULL, "Whether a change would pay, no fact here tells.");
   }
+  if (judge && a->asking.answer->intent && !has_finding(a->asking.answer))
+    NAI_TRY(nai_findings_add(&a->asking, judge, true, err));
   say_corrections(&a->asking);
   return NAI_OK;
 }
@@ -455,15 +485,36 @@ static bool is_same(const struct nai_answer *answer, size_t second) {
   return one < other ? strcmp(b + other - one, a) == 0 : strcmp(a + one - other, b) == 0;
 }
 
+/* "when and how long": whether an answer shows all that a question of nothing but such words asks. */
+static bool shows_all(const struct nai_asking *asking, const char *answer, const char *asked) {
+  static const char fillers[] = "n and how is was it that did does take takes took one what whats which who spends "
+                                "spend cost costs uses start starts begin begins happen",
+                    between[] = " ,?'.!";
+  size_t shown = 0;
+  for (size_t len; *asked; asked += len + strspn(asked + len, between)) {
+    char word[NAI_QUESTION_WORD];
+    len = strcspn(asked, between);
+    snprintf(word, sizeof word, "%.*s", (int)len, asked);
+    for (char *c = word; *c; c++)
+      *c = (char)tolower((unsigned char)*c);
+    const bool is = is_shown(asking, answer, word);
+    if (!is && !nai_word_is_of(fillers, word))
+      return false;
+    shown += is;
+  }
+  return shown > 0;
+}
+
 /* Whether the answer to the first question has what the second asks of its subject: "when did it start", "which process
  * made it". */
-static bool is_told(const struct nai_answer *answer, const struct nai_clauses *clauses) {
+static bool is_told(const struct nai_asking *asking, const struct nai_clauses *clauses) {
+  const struct nai_answer *answer = asking->answer;
   const char *said = answer->said.count ? answer->said.items[0].text : "";
   const bool when = strncasecmp(clauses->asked, "when did it ", strlen("when did it ")) == 0 ||
                     strncasecmp(clauses->asked, "when does it ", strlen("when does it ")) == 0,
              whose = strncasecmp(clauses->asked, "which process ", strlen("which process ")) == 0;
-  return (when && strstr(said, "ends at ")) ||
-         (!clauses->second && ((when && strstr(said, " at ")) || (whose && strstr(said, "pid "))));
+  return (when && strstr(said, "ends at ")) || shows_all(asking, said, clauses->asked) ||
+         (!clauses->second && whose && strstr(said, "pid "));
 }
 
 /* Whether an answer to all takes up each word of the second question that can change it: "which one takes most" is said
@@ -548,7 +599,7 @@ static int ask_all(bool *all, const struct asked *asks, const char *question, st
     NAI_TRY(conclude(&whole, err));
   if (clauses.asked && !parts)
     NAI_TRY(takes_second(&taken, &whole, &clauses, err));
-  if (clauses.asked && out->intent && parts < 2 && !taken && !is_told(out, &clauses))
+  if (clauses.asked && out->intent && parts < 2 && !taken && !is_told(&whole.asking, &clauses))
     nai_answer_say(&whole.asking, parts ? &out->said : &out->limits, NULL,
                    nai_arena_printf(fresh.asking.arena,
                                     parts ? "No answer to \"%s\"." : "\"%s\" may need a question of its own.",
@@ -561,20 +612,32 @@ static int ask_all(bool *all, const struct asked *asks, const char *question, st
   return nai_arena_check(fresh.asking.arena, err);
 }
 
-int nai_question_ask(struct nai_answer *out, const struct nai_intents *intents, struct nai_run *run,
-                     const char *question, const char *source, struct nai_arena *arena, struct nai_err *err) {
-  const struct asked fresh = {
-      .asking = {.answer = out, .arena = arena, .intents = intents, .run = run, .source = source, .name = ""}};
+/* Without what is only told; if that leaves some word, with it. */
+static int ask_told(const struct asked *fresh, const char *question, struct nai_err *err) {
+  struct nai_answer *out = fresh->asking.answer;
   struct nai_told told;
   bool all = false;
-  nai_clauses_find_told(&told, question, arena);
+  nai_clauses_find_told(&told, question, fresh->asking.arena);
   const char *ways[] = {told.is_meant ? question : told.asked, told.is_meant ? told.asked : question};
   for (size_t i = 0; i < 2 && !all && (!i || told.said); i++) {
-    NAI_TRY(ask_all(&all, &fresh, ways[i], err));
+    NAI_TRY(ask_all(&all, fresh, ways[i], err));
     all |= told.is_meant && out->intent;
     if (all && told.said && ways[i] == told.asked)
-      nai_answer_say(&fresh.asking, &out->limits, NULL,
-                     nai_arena_printf(arena, "What \"%s\" says is not looked at.", told.said));
+      nai_answer_say(&fresh->asking, &out->limits, NULL,
+                     nai_arena_printf(fresh->asking.arena, "What \"%s\" says is not looked at.", told.said));
   }
+  return NAI_OK;
+}
+
+int nai_question_ask(struct nai_answer *out, const struct nai_intents *intents, struct nai_run *run,
+                     const char *question, const char *source, struct nai_arena *arena, struct nai_err *err) {
+  struct asked fresh = {
+      .asking = {.answer = out, .arena = arena, .intents = intents, .run = run, .source = source, .name = ""}};
+  size_t before;
+  fresh.asking.judged = nai_clauses_ask_verdict(&before, question);
+  if (before)
+    NAI_TRY(ask_told(&fresh, nai_arena_printf(arena, "%.*s", (int)before, question), err));
+  if (!before || !out->intent)
+    NAI_TRY(ask_told(&fresh, question, err));
   return nai_arena_check(arena, err);
 }

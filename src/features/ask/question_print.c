@@ -43,12 +43,21 @@ static void put_sentences(struct nai_buf *out, const char *title, const struct n
   }
 }
 
-/* "F1  kernels[0]  text  (60.111541-60.411390 s)" */
-static void put_fact(struct nai_buf *out, size_t number, const struct nai_fact *fact, int width) {
+/* Whether the answer says what a fact does, word by word. */
+static bool is_said(const struct nai_answer *answer, size_t fact) {
+  const char *text = answer->facts[fact].text;
+  for (size_t i = 0; i < answer->said.count; i++)
+    if (answer->said.items[i].fact == (int)fact && strncmp(answer->said.items[i].text, text, strlen(text)) == 0)
+      return true;
+  return false;
+}
+
+/* "F1  kernels[0]: text (60.111541-60.411390 s)"; no text where the answer has it. */
+static void put_fact(struct nai_buf *out, size_t number, const struct nai_fact *fact, bool said, int width) {
   NAI_SCOPED(nai_buf) line = {0};
   char name[24];
   snprintf(name, sizeof name, "  F%zu", number);
-  nai_buf_printf(&line, "%s[%" PRId64 "]: %s", fact->table, fact->row, fact->text);
+  nai_buf_printf(&line, "%s[%" PRId64 "]%s%s", fact->table, fact->row, said ? "" : ": ", said ? "" : fact->text);
   if (fact->timed) {
     nai_buf_puts(&line, " (");
     nai_fmt_scaled(&line, fact->start_ns / 1000, 6);
@@ -109,7 +118,7 @@ void nai_cmd_put_answer(struct nai_buf *out, const char *question, const struct 
   if (answer->fact_count)
     nai_buf_puts(out, "\nEvidence\n");
   for (size_t i = 0; i < answer->fact_count; i++)
-    put_fact(out, i + 1, &answer->facts[i], width);
+    put_fact(out, i + 1, &answer->facts[i], !wording && is_said(answer, i), width);
   put_sentences(out, "What this cannot tell", &answer->limits, false, width);
   put_sentences(out, "Next", &answer->next, true, width);
 }

@@ -178,7 +178,8 @@ static bool is_strong(const struct nai_relation *r) {
   const bool kinds = r->kind == NAI_RELATION_COMPARE && r->statistic == NAI_STATISTIC_TOTAL &&
                      r->things[0].kind <= NAI_THING_MEMSETS && r->things[1].kind <= NAI_THING_MEMSETS &&
                      (r->things[0].kind != r->things[1].kind || r->things[1].names);
-  if (kinds || ways || moved || of_all || work_in || nth || r->pair || r->several || r->things[0].joined)
+  if (r->neighbors || kinds || ways || moved || of_all || work_in || nth || r->pair || r->several ||
+      r->things[0].joined)
     return true;
   return named && ((r->count == 2 && r->kind != NAI_RELATION_INSIDE) || r->kind >= NAI_RELATION_BETWEEN ||
                    r->statistic == NAI_STATISTIC_SPREAD);

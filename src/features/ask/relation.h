@@ -143,6 +143,7 @@ struct nai_relation {
   bool work;              /* ... their work on GPUs */
   bool leads;             /* of X for each Y: which Y has most, or least */
   bool starts;            /* gaps are from one begin to the next */
+  bool neighbors;         /* ... of what is named: other work may lie between */
   bool span;              /* what is covered lasts from the first one to the last */
   bool idle;              /* the time in which no Y runs is asked for */
   bool several;           /* three or more things by their names, as one */
@@ -164,6 +165,10 @@ struct nai_clauses {
 };
 NAI_MUST_CHECK int nai_clauses_split(struct nai_clauses *out, const struct nai_asking *asking, const char *question,
                                      bool answered, struct nai_err *err);
+/* Words that ask for a verdict; and whether a question does. *before: how much of it stands before a last clause that
+ * asks for nothing else, "is that bad", "worth it", "should i batch"; 0: there is none. */
+extern const char nai_verdict_words[];
+bool nai_clauses_ask_verdict(size_t *before, const char *question);
 /* What is asked without what is only told beside it: "do we have all-gathers? it is supposed to be FSDP". */
 struct nai_told {
   const char *asked, *said; /* said: NULL, nothing is told */

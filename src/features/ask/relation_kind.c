@@ -17,9 +17,7 @@ static enum nai_statistic statistic_of(const struct nai_reading *r) {
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
       if (r->at[word][all[i].says])
         return all[i].statistic;
-  return r->says[SAYS_COUNT] || (r->says[SAYS_RATIO] && !r->says[SAYS_TIME]) ? NAI_STATISTIC_COUNT
-       : r->says[SAYS_TIME]                                                  ? NAI_STATISTIC_TOTAL
-                                                                             : NAI_STATISTIC_NONE;
+  return r->says[SAYS_COUNT] ? NAI_STATISTIC_COUNT : r->says[SAYS_TIME] ? NAI_STATISTIC_TOTAL : NAI_STATISTIC_NONE;
 }
 
 static enum nai_relation_group group_of(const struct nai_reading *r) {
@@ -216,7 +214,9 @@ static enum nai_relation_kind of_time(struct nai_relation *out, const struct nai
     return NAI_RELATION_OUTLIERS;
   out->span =
       r->says[SAYS_FROM] && r->says[SAYS_FIRST] && r->says[SAYS_LAST] && (r->says[SAYS_BUSY] || q_says(r, "idle"));
-  if (out->span || is_while(out, r)) {
+  /* "how much of the range is the GPU idle" */
+  const bool part = asks_share(r) && (q_says(r, "idle") || r->says[SAYS_BUSY]) && !nai_thing_is_on_gpu(&out->things[0]);
+  if (out->span || part || is_while(out, r)) {
     out->idle = !r->says[SAYS_BUSY];
     out->yes_no = false; /* the share says it */
     out->things[1] = (struct nai_thing){.kind = NAI_THING_OPERATIONS};
@@ -232,6 +232,8 @@ static enum nai_relation_kind of_time(struct nai_relation *out, const struct nai
   if (r->says[SAYS_GAP] || (r->says[SAYS_CONSECUTIVE] && r->says[SAYS_TIME]) ||
       (r->says[SAYS_FROM] && r->says[SAYS_TIME] && q_says(r, "two") && !r->says[SAYS_LAUNCH])) {
     out->starts = r->says[SAYS_BEGIN] && !r->says[SAYS_END];
+    for (size_t i = 0; i < thing; i++) /* "the gap between two kernels" */
+      out->neighbors |= strcmp(r->q->words[i].text, "between") == 0;
     return NAI_RELATION_GAPS;
   }
   if (r->says[SAYS_LATENCY])
@@ -354,6 +356,18 @@ static void take_gpu_time(struct nai_relation *out) {
   out->count = 2;
 }
 
+/* "migrations h2d vs d2h": of both directions. */
+static void take_directions(struct nai_relation *out) {
+  if (out->count != 3 || out->things[0].kind != NAI_THING_MIGRATIONS || out->things[0].direction)
+    return;
+  for (size_t t = 1; t < 3; t++)
+    if (out->things[t].kind != NAI_THING_COPIES || !out->things[t].direction)
+      return;
+  out->things[0] = out->things[1]; /* where there are no other copies, migrations are meant */
+  out->things[1] = out->things[2];
+  out->count = 2;
+}
+
 static enum nai_relation_kind kind_of(struct nai_relation *out, const struct nai_reading *r) {
   if (r->says[SAYS_ADJACENT])
     return read_follows(out, r);
@@ -382,6 +396,7 @@ static enum nai_relation_kind kind_of(struct nai_relation *out, const struct nai
     out->count = 2;
   }
   take_gpu_time(out);
+  take_directions(out);
   if (take_work(out))
     return are_together(out, r) ? NAI_RELATION_COMPARE : NAI_RELATION_NONE;
   return out->count == 1 ? of_one(out, r) : out->count == 2 ? of_two(out, r) : NAI_RELATION_NONE;
@@ -418,8 +433,9 @@ static bool takes_up(const struct nai_relation *of, const struct nai_reading *r)
     named |= of->things[t].names != NULL;
     on_gpu |= nai_thing_is_on_gpu(&of->things[t]);
   }
-  const uint64_t taken = taken_up[of->kind] | OF(AND) | (named ? OF(LAUNCH) : 0) | (on_gpu ? OF(ON_GPU) : 0) |
-                         OF(WHICH) | OF(WHY) | OF(HOST) | (of->several ? OF(OR) : 0) |
+  const bool one = of->kind == NAI_RELATION_FIRST || of->kind == NAI_RELATION_NTH; /* its launch is another thing */
+  const uint64_t taken = taken_up[of->kind] | OF(AND) | (named && !(one && r->says[SAYS_TIME]) ? OF(LAUNCH) : 0) |
+                         (on_gpu ? OF(ON_GPU) : 0) | OF(WHICH) | OF(WHY) | OF(HOST) | (of->several ? OF(OR) : 0) |
                          (limited ? OF(SLOWER) | OF(FASTER) | OF(OVER) | OF(MORE) | OF(FEWER) | OF(OR) : 0) |
                          (of->shares || !asks_share(r) ? OF(SHARE) : 0);
   for (int s = SAYS_SHARE; s < SAYS_NOTHING; s++)
@@ -502,8 +518,13 @@ int nai_relation_read(struct nai_relation *out, const struct nai_asking *asking,
         (struct nai_thing){.kind = NAI_THING_OPERATIONS, .called = "GPU work", .first = q->count, .behind = q->count};
     out->count = 1;
   }
-  if (!out->count || has_times(q) || q->gpu_count > 1 || !nai_take_words(out, &r))
+  if (!out->count || has_times(q) || !nai_take_words(out, &r))
     return NAI_OK;
+  if (q->gpu_count > 1) { /* "sendrecv on GPU 0 against GPU 1" */
+    if (out->count > 1 || nai_thing_is_plain(&out->things[0]) || !nai_thing_is_on_gpu(&out->things[0]))
+      return NAI_OK;
+    out->pair = NAI_GROUP_GPU;
+  }
   out->statistic = statistic_of(&r);
   for (size_t t = 0; t < out->count && !out->statistic; t++) /* "GPU time" is asked for by its name */
     if (out->things[t].kind == NAI_THING_OPERATIONS)

@@ -59,9 +59,43 @@ static void put_verdict(struct nai_buf *out, const struct nai_relation *r, doubl
                                              : "long");
 }
 
+/* Of two ranges: the CUDA call inside that takes most longer in the slower one. */
+static int put_why(struct nai_answering *a, const struct nai_thing_numbers n[2], struct nai_err *err) {
+  const struct nai_thing_filter all = {-1, -1, -1, -1, -1};
+  const int slow = n[1].stats.mean > n[0].stats.mean;
+  const double differs = n[slow].stats.mean - n[!slow].stats.mean;
+  struct nai_thing_events calls;
+  uint32_t *inside, most = 0;
+  double *ns[2];
+  NAI_TRY(nai_things_load(&calls, &(struct nai_thing){.kind = NAI_THING_CALLS}, &all, a->asking, err));
+  for (int side = 0; side < 2; side++) {
+    NAI_TRY(NAI_NEW(ns[side], nai_answering_arena(a), calls.names.count, err));
+    NAI_TRY(nai_things_place(&inside, &calls, &a->events[side], nai_answering_arena(a), err));
+    for (uint32_t i = 0; i < calls.count; i++)
+      if (inside[i] != UINT32_MAX)
+        ns[side][calls.at[i].name] += (double)(calls.at[i].end - calls.at[i].start) / fmax(a->events[side].count, 1);
+  }
+  for (uint32_t c = 1; c < calls.names.count; c++)
+    if (ns[slow][c] - ns[!slow][c] > ns[slow][most] - ns[!slow][most])
+      most = c;
+  const double more = calls.names.count ? ns[slow][most] - ns[!slow][most] : 0;
+  if (more <= 0 || differs <= 0)
+    return NAI_OK;
+  nai_buf_printf(&a->said, "; of the CUDA calls inside, %s grows most: ", nai_strings_get(&calls.names, most));
+  nai_fmt_duration(&a->said, ns[slow][most]);
+  nai_buf_puts(&a->said, " each time instead of ");
+  nai_fmt_duration(&a->said, ns[!slow][most]);
+  nai_buf_puts(&a->said, ", ");
+  nai_fmt_percent(&a->said, nai_percent(fmin(more, differs), differs));
+  nai_buf_puts(&a->said, " of the difference");
+  a->r->why = false;
+  return NAI_OK;
+}
+
 int nai_say_compared(struct nai_answering *a, struct nai_err *err) {
   const struct nai_relation *r = a->r;
-  const enum nai_statistic by = r->statistic ? r->statistic : NAI_STATISTIC_AVERAGE;
+  const bool on_gpu = nai_thing_is_on_gpu(&r->things[0]) && nai_thing_is_on_gpu(&r->things[1]);
+  const enum nai_statistic by = r->statistic ? r->statistic : r->ratio ? NAI_STATISTIC_COUNT : NAI_STATISTIC_AVERAGE;
   struct nai_buf *out = &a->said;
   struct nai_thing_numbers n[2];
   for (int side = 0; side < 2; side++)
@@ -74,14 +108,21 @@ int nai_say_compared(struct nai_answering *a, struct nai_err *err) {
     nai_put_thing(out, &r->things[side], false);
     nai_buf_puts(out, side ? " of the time of both: " : " and ");
   }
-  if (!r->shares && nai_number_of(&n[0], by) > 0 && nai_number_of(&n[1], by) > 0)
+  if (r->ratio && !r->statistic && on_gpu && n[0].stats.total &&
+      n[1].stats.total) { /* "copies to kernels, ratio?": of both */
+    nai_put_factor(out, (double)n[0].stats.total, (double)n[1].stats.total);
+    nai_buf_puts(out, " to 1 by time, ");
+    nai_put_factor(out, (double)n[0].stats.count, (double)n[1].stats.count);
+    nai_buf_puts(out, " to 1 by number: ");
+  } else if (!r->shares && nai_number_of(&n[0], by) > 0 && nai_number_of(&n[1], by) > 0)
     put_verdict(out, r, nai_number_of(&n[0], by), nai_number_of(&n[1], by), by);
   for (int side = 0; side < 2; side++) {
     nai_buf_puts(out, side ? "; " : "");
     nai_put_count(out, &r->things[side], n[side].stats.count);
     nai_put_spread(out, &n[side], by);
   }
-  return NAI_OK;
+  const bool ranges = r->things[0].kind == NAI_THING_RANGES && r->things[1].kind == NAI_THING_RANGES && !r->work;
+  return r->why && ranges ? put_why(a, n, err) : NAI_OK;
 }
 
 /* The time of some events: of those inside something. */

@@ -77,25 +77,49 @@ static int say_lengths(struct nai_answering *a, const struct nai_thing_events *l
   return NAI_OK;
 }
 
+NAI_ORDER(by_lane, struct nai_thing_event, {a->gpu, b->gpu}, {a->stream, b->stream}, {a->tid, b->tid},
+          {a->start, b->start})
+
+static bool is_one_lane(const struct nai_thing_event *a, const struct nai_thing_event *b) {
+  return a->gpu == b->gpu && a->stream == b->stream && a->tid == b->tid;
+}
+
+/* What follows an event is on its thread; what was launched, in its process, or of two on GPUs on the same one.
+ * Returns the word for these. */
+static const char *put_in_lanes(struct nai_thing_events *events, bool gpus, bool mixed) {
+  for (uint32_t i = 0; i < events->count; i++) {
+    struct nai_thing_event *e = &events->at[i];
+    e->tid = gpus ? 0 : mixed ? e->pid : e->tid;
+    e->gpu = gpus ? e->gpu : 0;
+    e->stream = 0;
+  }
+  if (events->count)
+    qsort(events->at, events->count, sizeof *events->at, by_lane);
+  return gpus ? "GPU" : mixed ? "process" : "thread";
+}
+
 /* Each X and the first Y that begins after it, unless another X does before that. */
 int nai_say_between(struct nai_answering *a, struct nai_err *err) {
   const struct nai_relation *r = a->r;
-  const struct nai_thing_events *from = &a->events[0], *to = &a->events[1];
-  struct nai_thing_events lengths = {0};
+  struct nai_thing_events *from = &a->events[0], *to = &a->events[1], lengths = {0};
+  const bool on_gpu = nai_thing_is_on_gpu(&r->things[0]), mixed = on_gpu != nai_thing_is_on_gpu(&r->things[1]);
   NAI_SCOPED(nai_buf) what = {0};
   if (r->from.edge != NAI_EDGE_ANY || (r->to.edge != NAI_EDGE_ANY && from->count == 1))
     return say_once(a);
   a->none = r->to.edge != NAI_EDGE_ANY; /* from each of them to one? */
   if (a->none)
     return NAI_OK;
+  put_in_lanes(from, on_gpu && !mixed, mixed);
+  const char *lane = put_in_lanes(to, on_gpu && !mixed, mixed);
   NAI_TRY(NAI_NEW(lengths.at, nai_answering_arena(a), from->count, err));
   for (uint32_t i = 0, next = 0; i < from->count; i++) {
-    const int64_t begin = moment_of(&from->at[i], r->from.end);
-    while (next < to->count && to->at[next].start < begin)
+    const struct nai_thing_event *x = &from->at[i];
+    const int64_t begin = moment_of(x, r->from.end);
+    while (next < to->count &&
+           NAI_COMPARE({to->at[next].gpu, x->gpu}, {to->at[next].tid, x->tid}, {to->at[next].start, begin}) < 0)
       next++;
-    if (next == to->count)
-      break;
-    if (i + 1 < from->count && from->at[i + 1].start < to->at[next].start)
+    if (next == to->count || !is_one_lane(x, &to->at[next]) ||
+        (i + 1 < from->count && is_one_lane(x, x + 1) && x[1].start < to->at[next].start))
       continue;
     lengths.at[lengths.count++] = (struct nai_thing_event){.start = begin, .end = moment_of(&to->at[next], r->to.end)};
   }
@@ -103,12 +127,10 @@ int nai_say_between(struct nai_answering *a, struct nai_err *err) {
   put_side(&what, r, 0);
   nai_buf_puts(&what, " to ");
   put_side(&what, r, 1);
+  nai_buf_printf(&what, " of its %s", lane);
   NAI_TRY(nai_buf_check(&what, err));
   return say_lengths(a, &lengths, nai_buf_str(&what), err);
 }
-
-NAI_ORDER(by_lane, struct nai_thing_event, {a->gpu, b->gpu}, {a->stream, b->stream}, {a->tid, b->tid},
-          {a->start, b->start})
 
 /* From the end of one, or its start, to the start of the next of the same lane. */
 static void add_gaps(struct nai_thing_events *lengths, struct nai_thing_events *events, bool starts) {
@@ -117,7 +139,7 @@ static void add_gaps(struct nai_thing_events *lengths, struct nai_thing_events *
   for (uint32_t i = 1; i < events->count; i++) {
     const struct nai_thing_event *e = &events->at[i], *before = e - 1;
     const int64_t from = starts ? before->start : before->end;
-    if (e->gpu == before->gpu && e->stream == before->stream && e->tid == before->tid && e->start >= from)
+    if (is_one_lane(e, before) && e->start >= from)
       lengths->at[lengths->count++] = (struct nai_thing_event){.start = from, .end = e->start};
   }
 }

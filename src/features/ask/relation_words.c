@@ -28,7 +28,7 @@ static const char *const vocabulary[SAYS] = {
     [SAYS_AND] = "and",
     [SAYS_SLOWER] = "slower longer",
     [SAYS_FASTER] = "faster quicker shorter",
-    [SAYS_MORE] = "more most highest greater dominates dominate dominating dominant hot hotter hottest",
+    [SAYS_MORE] = "more most bigger highest greater dominates dominate dominating dominant hot hotter hottest",
     [SAYS_FEWER] = "less fewer least fewest lowest",
     [SAYS_PER] = "per each every",
     [SAYS_FROM] = "between from until till to",
@@ -57,7 +57,7 @@ static const char *const vocabulary[SAYS] = {
     [SAYS_BUSY] = "busy utilization utilized active",
     [SAYS_WHILE] = "while during whilst",
     [SAYS_COVERED] = "covered covers cover overlapped overlapping overlaps overlap hidden hide hides",
-    [SAYS_WHY] = "why",
+    [SAYS_WHY] = "why wtf",
     [SAYS_HOST] = "host cpu",
     [SAYS_LAUNCH] = "launch launches",
     [SAYS_ON_GPU] = "",
@@ -216,6 +216,12 @@ bool nai_take_words(struct nai_relation *out, struct nai_reading *r) {
         return false;
     }
   }
+  for (size_t i = 0; i + 1 < q->count; i++) /* "slower per call": on average */
+    if (r->at[i][SAYS_PER] && nai_word_is_of("call launch invocation execution instance", q->words[i + 1].text) &&
+        !r->of_thing[i + 1]) {
+      r->at[i][SAYS_PER] = r->at[i + 1][SAYS_LAUNCH] = r->at[i + 1][SAYS_NOTHING] = false;
+      r->at[i][SAYS_AVERAGE] = true;
+    }
   drop_places(r, out);
   for (int s = 0; s < SAYS; s++)
     r->says[s] = nai_is_said(r, (enum nai_says)s, 0, q->count);

@@ -45,7 +45,7 @@ static const struct {
      NULL, NULL},
     {"kernel launch calls|kernel launch|does the launch|does a launch|kernel launches|launch calls|launch call|launches|launching kernels|launching",
      NAI_THING_LAUNCHES, NULL, NULL, NULL},
-    {"synchronization calls|synchronizations|sync calls|syncs|waiting for sync|waiting for the gpu|synchronizing|"
+    {"stream synchronization|stream syncs|stream sync|synchronization calls|synchronizations|sync calls|syncs|waiting for sync|waiting for the gpu|synchronizing|"
      "synchronization|sync|synchronize",
      NAI_THING_WAITS, NULL, NULL, NULL},
     {"cuda api calls|cuda api call|cuda calls|cuda call|api calls|api call", NAI_THING_CALLS, NULL, NULL, NULL},

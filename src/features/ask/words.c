@@ -303,12 +303,14 @@ static void ignore_what_is_told(struct nai_question *q) {
     }
 }
 
-/* "the 7 GPUs", "we have 4 gpus", "which GPU out of the 4": the number tells how many there are. */
-static void ignore_counts_of_gpus(struct nai_question *q) {
+/* "the 7 GPUs", "we have 4 gpus", "which GPU out of the 4", "the 18 streams": the number tells how many there are. */
+static void ignore_counts(struct nai_question *q) {
   bool gpu = false;
   for (size_t i = 0; i < q->count; i++) {
-    const bool before = i + 1 < q->count &&
-                        nai_word_is_of("gpus devices cards rtx a100 h100 a100s h100s v100 t4", q->words[i + 1].text);
+    const bool before =
+        i + 1 < q->count &&
+        nai_word_is_of("gpus devices cards rtx a100 h100 a100s h100s v100 t4 streams ranks processes threads",
+                       q->words[i + 1].text);
     const bool out_of = gpu && i > 2 && nai_word_is_of("the", q->words[i - 1].text) &&
                         nai_word_is_of("of", q->words[i - 2].text) && nai_word_is_of("out", q->words[i - 3].text);
     const bool told =
@@ -323,7 +325,7 @@ static void ignore_counts_of_gpus(struct nai_question *q) {
 /* Words that cannot change what is asked. */
 static void mark_ignored(struct nai_question *q, const struct nai_intents *intents) {
   ignore_what_is_told(q);
-  ignore_counts_of_gpus(q);
+  ignore_counts(q);
   for (size_t d = 0; d < intents->doc_count; d++) {
     const struct nai_yaml *doc = intents->docs[d];
     struct nai_question_marks ignored = marks_of(q, intents, doc, nai_intent_items(doc, nai_yaml_root(doc), "ignore"));
