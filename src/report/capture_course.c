@@ -122,7 +122,10 @@ struct nai_capture_main nai_capture_course_main(const struct nai_report *report,
 }
 
 /* Between CUDA calls it is known how long the host was outside of them, but of copies only their calls. */
-static const char *part_label(const struct nai_table *parts, enum nai_capture_phase phase, const char *part) {
+static const char *part_label(const struct nai_report *report, enum nai_capture_phase phase, const char *part) {
+  const struct nai_table *parts = nai_report_table(report, "capture_time");
+  if (phase == NAI_CAPTURE_GPU && strcmp(part, "idle") == 0 && nai_report_table(report, "gpu_active")->rows > 1)
+    return "with no GPU busy";
   if (phase == NAI_CAPTURE_CALLS && strcmp(part, "host") == 0)
     return "outside of calls";
   if (phase == NAI_CAPTURE_CALLS && strcmp(part, "copy") == 0)
@@ -133,16 +136,19 @@ static const char *part_label(const struct nai_table *parts, enum nai_capture_ph
 void nai_capture_course_parts(struct nai_buf *out, const struct nai_report *report, enum nai_capture_phase phase,
                               int64_t least) {
   const struct nai_table *parts = nai_report_table(report, "capture_time");
+  struct nai_capture_course course;
+  nai_capture_course_of(&course, report);
   const char *separator = " (";
   for (int64_t i = 0; i < parts->rows; i++) {
     const struct CAPTURE_TIME_row part = CAPTURE_TIME_at(parts, i);
-    bool rest = phase != NAI_CAPTURE_CALLS && strcmp(part.part, "host") == 0;
     bool whole = phase == NAI_CAPTURE_GPU && strcmp(part.part, "compute") == 0; /* what the GPU is for */
-    if (phase_of(part.phase) != (int)phase || rest || (part.duration_ns < least && !whole))
+    const bool all = strcmp(part.part, "host") == 0 && /* nothing else to tell */
+                     (!nai_capture_phase_is_recorded(phase) || part.duration_ns > course.ns[phase] / 100 * 99);
+    if (phase_of(part.phase) != (int)phase || all || (part.duration_ns < least && !whole))
       continue;
     nai_buf_puts(out, separator);
     nai_fmt_duration(out, (double)part.duration_ns);
-    nai_buf_printf(out, " %s", part_label(parts, phase, part.part));
+    nai_buf_printf(out, " %s", part_label(report, phase, part.part));
     separator = ", ";
   }
   if (*separator == ',')
@@ -155,12 +161,13 @@ static void put_phases(struct nai_buf *out, const struct nai_report *report, con
   bool many = nai_report_table(report, "gpu_active")->rows > 1; /* each of them is active for less */
   for (int phase = 0; phase < NAI_CAPTURE_PHASE_COUNT; phase++) {
     if (!course->ns[phase] || nai_capture_phase_is_recorded(phase) != recorded ||
-        (recorded && course->ns[phase] < course->recorded / 1000))
+        (recorded && phase != NAI_CAPTURE_GPU && course->ns[phase] < course->recorded / 1000))
       continue;
+    const int64_t whole = phase == NAI_CAPTURE_GPU ? course->ns[phase] : course->recorded;
     nai_buf_puts(out, separator);
     nai_fmt_duration(out, (double)course->ns[phase]);
     nai_buf_printf(out, " %s%s", nai_phase_labels[phase].label, many && phase == NAI_CAPTURE_GPU ? " on any GPU" : "");
-    nai_capture_course_parts(out, report, (enum nai_capture_phase)phase, course->recorded / 100);
+    nai_capture_course_parts(out, report, (enum nai_capture_phase)phase, whole / 100);
     separator = ", ";
   }
 }
@@ -176,26 +183,68 @@ void nai_capture_course_line(struct nai_buf *out, const struct nai_report *repor
   nai_buf_puts(out, course.input ? "; shares of the capture leave waiting for input out" : "");
 }
 
+/* From when to when a phase is recorded; false: it is not. */
+static bool find_bounds(int64_t *start, int64_t *end, const struct nai_report *report, int phase) {
+  const struct nai_table *parts = nai_report_table(report, "capture_time");
+  *start = INT64_MAX;
+  *end = INT64_MIN;
+  for (int64_t i = 0; i < parts->rows; i++) {
+    const struct CAPTURE_TIME_row part = CAPTURE_TIME_at(parts, i);
+    if (phase_of(part.phase) != phase || part.start_ns == NAI_NULL_I64)
+      continue;
+    *start = part.start_ns < *start ? part.start_ns : *start;
+    *end = part.end_ns > *end ? part.end_ns : *end;
+  }
+  return *start < *end;
+}
+
+/* Cells whose middle lies in a stretch become that phase; GPU work stays, and setup but for that. */
+static void draw(enum nai_capture_phase *cells, int count, double start, double length, double from, double to,
+                 enum nai_capture_phase phase) {
+  const double first = ceil((from - start) / length * count - 0.5), behind = ceil((to - start) / length * count - 0.5);
+  for (int i = first > 0 ? (int)fmin(first, count) : 0; i < count && i < behind; i++)
+    if (cells[i] != NAI_CAPTURE_GPU && (cells[i] != NAI_CAPTURE_SET_UP || phase == NAI_CAPTURE_GPU))
+      cells[i] = phase;
+}
+
+bool nai_capture_course_cells(enum nai_capture_phase *cells, int count, const struct nai_report *report) {
+  const struct nai_table *spans = nai_report_table(report, "active_spans");
+  int64_t starts[NAI_CAPTURE_PHASE_COUNT], ends[NAI_CAPTURE_PHASE_COUNT], start = INT64_MAX, end = INT64_MIN;
+  for (int phase = 0; phase < NAI_CAPTURE_PHASE_COUNT; phase++)
+    if (find_bounds(&starts[phase], &ends[phase], report, phase) && nai_capture_phase_is_recorded(phase)) {
+      start = starts[phase] < start ? starts[phase] : start;
+      end = ends[phase] > end ? ends[phase] : end;
+    }
+  if (start >= end || !spans->rows) /* one shade says nothing */
+    return false;
+  const double from = (double)start, length = (double)end - from;
+  bool gpu = false, other = false;
+  for (int i = 0; i < count; i++)
+    cells[i] = NAI_CAPTURE_AFTER;
+  int64_t work = INT64_MAX;
+  for (int64_t i = 0; i < spans->rows; i++) {
+    const struct ACTIVE_SPANS_row span = ACTIVE_SPANS_at(spans, i);
+    const bool sets_up = strcmp(span.kind, NAI_SPAN_SET_UP) == 0, pauses = strcmp(span.kind, NAI_SPAN_PAUSE) == 0;
+    work = span.start_ns < work ? span.start_ns : work;
+    draw(cells, count, from, length, (double)span.start_ns, (double)span.end_ns,
+         sets_up  ? NAI_CAPTURE_SET_UP
+         : pauses ? NAI_CAPTURE_BETWEEN
+                  : NAI_CAPTURE_GPU);
+  }
+  const bool before = starts[NAI_CAPTURE_BEFORE] < ends[NAI_CAPTURE_BEFORE];
+  const double called = before ? (double)ends[NAI_CAPTURE_BEFORE] : from;
+  draw(cells, count, from, length, called, (double)work, NAI_CAPTURE_SET_UP);
+  draw(cells, count, from, length, from, called, NAI_CAPTURE_BEFORE);
+  for (int i = 0; i < count; i++)
+    *(cells[i] == NAI_CAPTURE_GPU ? &gpu : &other) = true;
+  return gpu && other;
+}
+
 void nai_capture_course_bar(struct nai_buf *out, const struct nai_report *report) {
   enum { WIDTH = 60 };
-  static const char *const blocks[] = {
-      [NAI_CAPTURE_BEFORE] = "\u00b7",  [NAI_CAPTURE_SET_UP] = "\u2501", [NAI_CAPTURE_GPU] = "\u2588",
-      [NAI_CAPTURE_BETWEEN] = "\u00b7", [NAI_CAPTURE_CALLS] = "\u2501",  [NAI_CAPTURE_AFTER] = "\u00b7",
-      [NAI_CAPTURE_HOST] = "\u00b7"}; /* the bars of GPUs have ▓, ▒ and ░ for something else */
-  struct nai_capture_course course;
-  nai_capture_course_of(&course, report);
-  double until = 0;
-  int drawn = 0;
-  bool gpu = false, other = false;
-  for (int phase = 0; course.recorded && phase < NAI_CAPTURE_PHASE_COUNT; phase++) {
-    if (!nai_capture_phase_is_recorded(phase))
-      continue;
-    until += (double)course.ns[phase];
-    for (; drawn + 0.5 < WIDTH * until / (double)course.recorded; drawn++) {
-      *(phase == NAI_CAPTURE_GPU ? &gpu : &other) = true;
-      nai_buf_puts(out, blocks[phase]);
-    }
-  }
-  if (!gpu || !other) /* one shade says nothing */
-    nai_buf_clear(out);
+  enum nai_capture_phase cells[WIDTH];
+  if (!nai_capture_course_cells(cells, WIDTH, report))
+    return;
+  for (int i = 0; i < WIDTH; i++) /* the bars of GPUs have ▓, ▒ and ░ for something else */
+    nai_buf_puts(out, cells[i] == NAI_CAPTURE_GPU ? "\u2588" : cells[i] == NAI_CAPTURE_SET_UP ? "\u2501" : "\u00b7");
 }

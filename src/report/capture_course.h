@@ -33,5 +33,8 @@ void nai_capture_course_parts(struct nai_buf *out, const struct nai_report *repo
  * after the program ended": what is recorded adds up, but for phases below a thousandth; parts of at least 1 % of it.
  */
 void nai_capture_course_line(struct nai_buf *out, const struct nai_report *report);
-/* The same as one line of block characters, a kind per phase; "" without a capture, or where GPU work fills it. */
+/* What happens in each of `count` equal parts of what is recorded, in their order: GPU work on any GPU, setup, or a
+ * phase without either. False: no GPU works in it, or always one does. */
+bool nai_capture_course_cells(enum nai_capture_phase *cells, int count, const struct nai_report *report);
+/* These as one line of block characters; "" where there are none. */
 void nai_capture_course_bar(struct nai_buf *out, const struct nai_report *report);

@@ -338,36 +338,35 @@ static void put_tables(struct nai_view *tables, const struct nai_report *report,
   put_cpu_work(tables, report, sql, top);
 }
 
-/* "capture_line", "capture_bar", and "capture_phases" to draw: place and width in per mille of what is recorded, and
- * how dark: GPU work most. */
+/* "capture_line", "capture_bar", and "capture_phases" to draw, in their order: place and width in per mille of what is
+ * recorded, and how dark: GPU work most. */
 static void put_capture(struct nai_view *root, const struct nai_report *report) {
   enum { SCALE = 1000 };
   NAI_SCOPED(nai_buf) line = {0};
   NAI_SCOPED(nai_buf) bar = {0};
-  static const char *const shades[] = {
-      [NAI_CAPTURE_BEFORE] = "0.2",  [NAI_CAPTURE_SET_UP] = "0.45", [NAI_CAPTURE_GPU] = "1",
-      [NAI_CAPTURE_BETWEEN] = "0.2", [NAI_CAPTURE_CALLS] = "0.6",   [NAI_CAPTURE_AFTER] = "0.2",
-      [NAI_CAPTURE_HOST] = "0.2"};
+  enum nai_capture_phase cells[SCALE];
   struct nai_capture_course course;
   struct nai_view *list = nai_view_put_list(root, "capture_phases");
-  double at = 0;
   nai_capture_course_of(&course, report);
   nai_capture_course_line(&line, report);
   nai_capture_course_bar(&bar, report);
   nai_view_put_buf(root, "capture_line", NAI_TEXT_TRUSTED, &line);
   nai_view_put_buf(root, "capture_bar", NAI_TEXT_TRUSTED, &bar);
-  for (int phase = 0; phase < NAI_CAPTURE_PHASE_COUNT; phase++) {
-    double to = at + (double)course.ns[phase];
-    if (!course.ns[phase] || !nai_capture_phase_is_recorded(phase))
-      continue;
+  if (!nai_capture_course_cells(cells, SCALE, report))
+    return;
+  for (int at = 0, to; at < SCALE; at = to) {
+    const enum nai_capture_phase phase = cells[at];
+    for (to = at; to < SCALE && cells[to] == phase;)
+      to++;
     struct nai_view *view = nai_view_add_map(list);
-    nai_view_put_trusted(view, "shade", shades[phase]);
+    nai_view_put_trusted(view, "shade",
+                         phase == NAI_CAPTURE_GPU      ? "1"
+                         : phase == NAI_CAPTURE_SET_UP ? "0.45"
+                                                       : "0.2");
     nai_view_put_trusted(view, "label", nai_phase_labels[phase].label);
-    nai_report_put_duration(view, "time", (double)course.ns[phase]);
-    nai_view_put_int(view, "x", (int64_t)(SCALE * at / (double)course.recorded));
-    nai_view_put_int(view, "width",
-                     (int64_t)(SCALE * to / (double)course.recorded) - (int64_t)(SCALE * at / (double)course.recorded));
-    at = to;
+    nai_report_put_duration(view, "time", (double)course.recorded * (to - at) / SCALE);
+    nai_view_put_int(view, "x", at);
+    nai_view_put_int(view, "width", to - at);
   }
 }
 

@@ -644,7 +644,7 @@ class FixedLength(unittest.TestCase):
             self.assertAlmostEqual(longest / shorter, 10, delta=0.1)
             self.assertIn(f"10.0 times as {words}.", page)
             self.assertIn("of the active time", page)
-            self.assertRegex(text, r"^As many calls of each kernel in [\d.]+ \w?s instead of [\d.]+ \w?s of active time: ")
+            self.assertRegex(text, r"^The same calls of each kernel in [\d.]+ \w?s instead of [\d.]+ \w?s of active time: ")
             self.assertRegex(text.splitlines()[2], rf"^Kernel `.*`: .* a call, 10\.0 times as {words}\.$")
 
     def test_a_program_that_failed_is_named_first(self):
@@ -750,6 +750,24 @@ class FixedLength(unittest.TestCase):
         self.assertAlmostEqual(float(found[3]), 100 * (float(found[2]) / float(found[1]) - 1), delta=1)
         for statements in ((around(0.1),), (around(1.2), around(1.2)), (around(1.2, "another"),)):
             self.assertRegex(told(*statements)[0], "^Times cannot be compared")
+
+    def test_a_range_with_a_pause_for_loading(self):
+        """What is paid once is told beside a range that holds it, and not beside one that begins behind it."""
+        def around(start, behind):
+            return edited(trace("launch-load"), "CREATE TABLE NVTX_EVENTS (start INTEGER, \"end\" INTEGER, eventType INTEGER, text TEXT, globalTid INTEGER)",
+                          f"INSERT INTO NVTX_EVENTS SELECT {start}, (SELECT max(\"end\") + {behind} FROM CUPTI_ACTIVITY_KIND_KERNEL), 59, 'whole', (SELECT max(globalTid) FROM CUPTI_ACTIVITY_KIND_RUNTIME)")
+
+        def told(start):
+            paths = around(start, 0), around(start, 1)
+            return paths[0], compared(*([self.without_units(path)] for path in paths))[1]
+        path, text = told("(SELECT min(start) FROM CUPTI_ACTIVITY_KIND_RUNTIME)")
+        paid = max(float(row["saving_ms"]) for row in support.read_csv(support.artifacts(path), "findings") if row["id"] == "pause-module-load")
+        length, = (float(row["total_time_ms"]) for row in support.read_csv(support.artifacts(path), "nvtx_ranges") if row["range_name"] == "whole")
+        found = re.search(r'Range "whole", once .* in it, paid once: ([\d.]+) ms of the base, ([\d.]+) ms of the new; without it ([\d.]+) ms -> ([\d.]+) ms\.', text)
+        self.assertTrue(found, text)
+        for number, truth in zip(found.groups(), (paid, paid, length - paid, length - paid), strict=True):
+            self.assertAlmostEqual(float(number), truth, delta=0.06)
+        self.assertNotIn("paid once", told("(SELECT \"end\" FROM CUPTI_ACTIVITY_KIND_RUNTIME ORDER BY \"end\" - start DESC LIMIT 1)")[1])
 
     def test_numbered_ranges_are_one(self):
         """Which blocks fit into a capture is chance: none of them is gone or new."""

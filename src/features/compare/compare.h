@@ -73,6 +73,7 @@ struct nai_work {
 struct nai_outer_range {
   const char *name; /* NULL: there is none */
   double count, ns[NAI_SIDES];
+  double loading[NAI_SIDES]; /* the longest pause of a GPU for loading a module in the longest of them, ns */
 };
 
 enum nai_comparison_table {

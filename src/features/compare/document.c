@@ -253,6 +253,15 @@ static void put_outer(struct nai_view *root, const struct nai_comparison *c) {
   put_difference(outer, "change", "ns", true, 100 * (range->ns[NAI_CANDIDATE] / range->ns[NAI_BASE] - 1));
   nai_view_put_int(outer, "base_count", c->sides[NAI_BASE].count);
   nai_view_put_int(outer, "new_count", c->sides[NAI_CANDIDATE].count);
+  const double least = 0.02; /* of the range: what may tell another story */
+  if (range->loading[NAI_BASE] < least * range->ns[NAI_BASE] &&
+      range->loading[NAI_CANDIDATE] < least * range->ns[NAI_CANDIDATE])
+    return;
+  struct nai_view *loading = nai_view_put_map(outer, "loading");
+  nai_document_amount(loading, "base", "ns", range->loading[NAI_BASE], false);
+  nai_document_amount(loading, "new", "ns", range->loading[NAI_CANDIDATE], false);
+  nai_document_amount(loading, "base_without", "ns", range->ns[NAI_BASE] - range->loading[NAI_BASE], false);
+  nai_document_amount(loading, "new_without", "ns", range->ns[NAI_CANDIDATE] - range->loading[NAI_CANDIDATE], false);
 }
 
 /* A program that failed is named first: what its capture holds may be short for that. */

@@ -2,7 +2,10 @@
  * ranges changed by, where that is one factor. */
 #include "features/compare/entries.h"
 #include "base/sort.h"
+#include "base/text.h"
 #include "features/compare/internal.h"
+#include "tables/findings.h"
+#include "tables/idle_causes.h"
 #include "tables/kernel_paths.h"
 #include "tables/nvtx_ranges.h"
 
@@ -122,6 +125,47 @@ static bool is_around_most(const struct nai_entries *ranges, const struct nai_en
   return most;
 }
 
+/* Whether the longest gap of some cause, as long as that or longer, lies in a stretch of a capture. */
+static bool has_gap(const struct nai_capture *capture, int64_t start, int64_t end, int64_t least) {
+  const struct nai_table *causes = nai_capture_table(capture, &nai_idle_causes_schema);
+  bool has = false;
+  for (int64_t i = 0; i < causes->rows; i++) {
+    const struct IDLE_CAUSES_row gap = IDLE_CAUSES_at(causes, i);
+    has |= gap.longest_start_ns >= start && gap.longest_end_ns <= end &&
+           gap.longest_end_ns - gap.longest_start_ns >= least;
+  }
+  return has;
+}
+
+/* The longest pause of a capture for loading a module, if it lies in that stretch. */
+static double loading_in(const struct nai_capture *capture, int64_t start, int64_t end) {
+  const struct nai_table *findings = nai_capture_table(capture, &nai_findings_schema);
+  int64_t longest = 0;
+  for (int64_t i = 0; i < findings->rows; i++) {
+    const struct FINDINGS_row finding = FINDINGS_at(findings, i);
+    if (strcmp(finding.id, "pause-module-load") == 0 && finding.saving_ns > longest &&
+        has_gap(capture, start, end, finding.saving_ns))
+      longest = finding.saving_ns;
+  }
+  return (double)longest;
+}
+
+/* What is paid once makes the one range longer than the other, though neither program is slower. */
+static int find_loading(struct nai_comparison *c, struct nai_err *err) {
+  NAI_SCOPED(nai_buf) folded = {0};
+  for (struct nai_side_rows r = nai_all_rows(c->sides, &nai_nvtx_ranges_schema); nai_next_row(&r);) {
+    const struct NVTX_RANGES_row range = NVTX_RANGES_at(r.table, r.row);
+    nai_buf_clear(&folded);
+    nai_text_fold_digits(&folded, range.range_name);
+    NAI_TRY(nai_buf_check(&folded, err));
+    if (strcmp(nai_buf_str(&folded), c->outer.name) == 0)
+      c->outer.loading[r.side] +=
+          loading_in(&c->sides[r.side].captures[r.capture], range.longest_start_ns, range.longest_end_ns) /
+          c->sides[r.side].count;
+  }
+  return NAI_OK;
+}
+
 /* Both tables of ranges have the same names in the same order. */
 static int find_outer(struct nai_comparison *c, const struct nai_entries *ranges, const struct nai_entries *kernels,
                       struct nai_err *err) {
@@ -141,6 +185,8 @@ static int find_outer(struct nai_comparison *c, const struct nai_entries *ranges
   }
   for (int s = 0; s < NAI_SIDES; s++)
     c->outer.ns[s] /= c->sides[s].count;
+  if (c->outer.name)
+    NAI_TRY(find_loading(c, err));
   return nai_arena_check(&c->arena, err);
 }
 
