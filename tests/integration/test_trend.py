@@ -758,9 +758,12 @@ class Store(unittest.TestCase):
         for number in range(23):
             self.add(store, number)
             if number in (5, 19, 20, 21):
-                trend, _ = self.trend(store, "--gate", expect=1 if number >= 21 else 0)
+                trend, out = self.trend(store, "--gate", expect=1 if number >= 21 else 0)
                 metric, = [m for s in trend["series"] for m in s["metrics"] if m["metric"] == "step.time.median"]
                 states.append(metric["state"])
+                text = (out / "trend.md").read_text()
+                self.assertEqual("Not judged: " in text, number == 5, text)
+                self.assertEqual("Nothing got worse." in text, number == 19, text)
         self.assertEqual(states, ["too short", "steady", "warn", "fail"])
         self.shows_the_newest_runs(store)
         # A budget of 1 % of the step holds where there is nothing to take 10 % of.
@@ -789,8 +792,8 @@ class Store(unittest.TestCase):
         days = re.findall(r">(\d{4}-\d\d-\d\d)</text>", figure)
         self.assertEqual([days[0].replace("-", ""), days[-1].replace("-", "")], [ids[0][:8], ids[-1][:8]])
         self.assertIn('class="band"', figure)
-        self.assertNotIn(">step.time.median</a>", page.partition("in which nothing changed")[2])
-        self.assertIn(">kernels.per_step</a>", page.partition("in which nothing changed")[2])
+        self.assertNotIn(">step.time.median</a>", page.partition("in which no change was found")[2])
+        self.assertIn(">kernels.per_step</a>", page.partition("in which no change was found")[2])
         command = re.search(r"`(nsys-ai compare [^`]*)`", first)[1]
         self.assertIn(f"{ids[-len(slow) - 1]}/captures/*", command)
         self.assertIn(f"{slow[0]}/captures/*", command)

@@ -1,6 +1,7 @@
 /* trend.html and trend.md: one view, two templates. */
 #include "base/fmt.h"
 #include "base/sort.h"
+#include "features/compare/stats.h"
 #include "features/nights/trend.h"
 #include "tables/runs.h"
 
@@ -280,11 +281,25 @@ static struct nai_time_column find_times(const struct nai_trend_series *series) 
   return times;
 }
 
+/* Those with too few runs to be judged, and whether that is all of them. */
+static void put_short(struct nai_view *view, const struct nai_trend *t) {
+  int64_t count = 0, all = 0;
+  for (uint32_t i = 0; i < t->series_count; i++)
+    for (uint32_t m = 0; m < t->series[i].metric_count; m++, all++)
+      count += t->series[i].metrics[m].state == NAI_TREND_TOO_SHORT;
+  nai_view_put_int(view, "short_count", count);
+  nai_view_put_bool(view, "any_short", count > 0);
+  nai_view_put_bool(view, "all_short", count == all);
+  nai_view_put_trusted(view, "short_s", count == 1 ? "" : "s");
+  nai_view_put_int(view, "short_runs", NAI_HISTORY_MIN);
+}
+
 int nai_trend_print(struct nai_buf *out, const struct nai_trend *t, const char *links, struct nai_err *err) {
   NAI_OWNED(nai_view) *view = nai_view_new();
   struct nai_view *list = nai_view_put_list(view, "series"), *worse = nai_view_put_list(view, "worse");
   for (uint32_t i = 0; i < t->series_count; i++)
     NAI_TRY(put_series(list, worse, &(struct page){t, &t->series[i], links, find_times(&t->series[i])}, err));
+  put_short(view, t);
   nai_view_put_bool(view, "any_worse", nai_view_truth(worse));
   nai_view_put_text(view, "anchor", t->anchor);
   nai_view_put_bool(view, "has_failed", nai_trend_has_failed(t));
