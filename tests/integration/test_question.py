@@ -549,13 +549,30 @@ class Answers(unittest.TestCase):
 
     def test_two_short_questions(self):
         """The second may be short, and joined by a letter; what the first answer shows is not said to be missing."""
-        said = [s["text"] for s in ask(artifacts("host-bound"), "how many launches n how many syncs")["answer"]]
-        self.assertIn(" launch calls, ", said[0])
-        self.assertIn(" calls that wait, ", said[1])
+        said = " ".join(s["text"] for s in ask(artifacts("host-bound"), "how many launches n how many syncs")["answer"])
+        self.assertRegex(said, r"\d launch calls, .*\d synchronization calls, ")
+        said = [s["text"] for s in ask(artifacts("host-bound"), "avg kernel time, launch bound?")["answer"]]
+        self.assertRegex(said[0], r"^[\d.]+ µs is the average: \d+ kernels, ")
+        self.assertRegex(said[1], r"^(Yes|No|Partly): ")
         for scenario, question in (("host-bound", "longest step_a kernel, when n how long"), ("host-bound", "step_a vs step_b, which is longer n how much"), ("training", "allreduce gpu0 vs gpu1, who spends more")):
             with self.subTest(question):
                 said = " ".join(s["text"] for s in ask(artifacts(scenario), question)["answer"])
                 self.assertNotIn("No answer", said)
+
+    def test_small_units(self):
+        """"1kb" is 1 KB; idle for minutes is a pause, and its length is told."""
+        self.assertEqual(self.said("tiny-copies", "how many h2d copies under 1kb"), self.said("tiny-copies", "how many h2d copies under 1 KB"))
+        self.assertTrue(self.said("pause", "why is the gpu idle for 30 s").startswith("A pause of "))
+
+    def test_ranges_in_others_are_none_of_their_own(self):
+        """The first and the second "linear": not one and the addmm-like range inside of it that has the word, too."""
+        path = edited("training", "update NVTX_EVENTS set text = 'aten::linear::inner' where text like 'aten::addmm%'")
+        said = ask(support.artifacts(path), "1st linear vs 2nd linear which is slower")["answer"][0]["text"]
+        begins = [float(at) for at in re.findall(r"from ([\d.]+) s to", said)]
+        with contextlib.closing(sqlite3.connect(path)) as db:
+            outer = [start for start, in db.execute("select start from NVTX_EVENTS n where coalesce(n.text, (select value from StringIds where id = n.textId)) like 'aten::linear%' and coalesce(n.text, (select value from StringIds where id = n.textId)) not like '%inner%' order by start limit 2")]
+        for at, start in zip(begins, outer, strict=True):
+            self.assertAlmostEqual(at, start / 1e9, delta=1e-5)
 
     def test_an_event_is_known_by_its_length(self):
         name, ns = json.loads(run("sql", artifacts("host-bound"), "select name, end_ns - start_ns from api_events order by 2 desc limit 1", "--format", "json").stdout)["rows"][0]

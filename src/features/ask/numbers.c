@@ -10,9 +10,9 @@ static const struct {
   enum nai_number_kind kind;
   double factor;
 } units[] = {/* one that begins another stands behind it */
-             {"TB/s", NAI_NUMBER_RATE, 1e12},
-             {"GB/s", NAI_NUMBER_RATE, 1e9},
-             {"MB/s", NAI_NUMBER_RATE, 1e6},
+             {"TB/s tb/s", NAI_NUMBER_RATE, 1e12},
+             {"GB/s gb/s", NAI_NUMBER_RATE, 1e9},
+             {"MB/s mb/s", NAI_NUMBER_RATE, 1e6},
              {"ns nanosecond nanoseconds", NAI_NUMBER_TIME, 1},
              {"us \xc2\xb5s \xce\xbcs usec microsecond microseconds", NAI_NUMBER_TIME, 1e3},
              {"ms msec millisecond milliseconds", NAI_NUMBER_TIME, 1e6},
@@ -20,9 +20,9 @@ static const struct {
              {"min minute minutes", NAI_NUMBER_TIME, 60e9},
              {"h hour hours", NAI_NUMBER_TIME, 3600e9},
              {"B byte bytes", NAI_NUMBER_BYTES, 1},
-             {"KB kB", NAI_NUMBER_BYTES, 1e3},
-             {"MB", NAI_NUMBER_BYTES, 1e6},
-             {"GB", NAI_NUMBER_BYTES, 1e9},
+             {"KB kB kb", NAI_NUMBER_BYTES, 1e3},
+             {"MB mb", NAI_NUMBER_BYTES, 1e6},
+             {"GB gb", NAI_NUMBER_BYTES, 1e9},
              {"TB", NAI_NUMBER_BYTES, 1e12},
              {"KiB", NAI_NUMBER_BYTES, 1024},
              {"MiB", NAI_NUMBER_BYTES, 1024.0 * 1024},

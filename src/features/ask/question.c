@@ -118,7 +118,8 @@ static bool is_shown(const struct nai_asking *asking, const char *answer, const 
   } shown[] = {{"direction directions", "-to-"}, {"vs versus", " against "},
                {"average avg mean", "average"},  {"median", "median"},
                {"total altogether", "total"},    {"longest slowest", "longest"},
-               {"speedup factor", " times as "}, {"long", "total"}};
+               {"speedup factor x", " times"},   {"long", "total"},
+               {"tiny small", " below "},        {"many often", " instance"}};
   if (asking->judged && nai_word_is_of(nai_verdict_words, word)) /* findings will say */
     return true;
   if (nai_word_is_of("more longer bigger slower faster much than", word) && strstr(answer, " times"))
@@ -488,7 +489,7 @@ static bool is_same(const struct nai_answer *answer, size_t second) {
 /* "when and how long": whether an answer shows all that a question of nothing but such words asks. */
 static bool shows_all(const struct nai_asking *asking, const char *answer, const char *asked) {
   static const char fillers[] = "n and how is was it that did does take takes took one what whats which who spends "
-                                "spend cost costs uses start starts begin begins happen",
+                                "spend cost costs uses start starts begin begins happen in here",
                     between[] = " ,?'.!";
   size_t shown = 0;
   for (size_t len; *asked; asked += len + strspn(asked + len, between)) {

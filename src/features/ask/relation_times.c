@@ -240,9 +240,25 @@ static const struct nai_thing_event *nth_of(const struct nai_thing_events *event
   return (uint32_t)nth <= events->count ? &events->at[nth - 1] : NULL;
 }
 
+/* A range in another one of those that are meant is the same again: "the first conv2d, the second". */
+static void drop_nested(struct nai_thing_events *events) {
+  uint32_t kept = 0;
+  for (uint32_t i = 0, around; i < events->count; i++) {
+    const struct nai_thing_event e = events->at[i];
+    for (around = kept; around; around--)
+      if (events->at[around - 1].tid == e.tid)
+        break;
+    if (!around || events->at[around - 1].end < e.end || e.tid < 0)
+      events->at[kept++] = e;
+  }
+  events->count = kept;
+}
+
 int nai_say_nth(struct nai_answering *a, struct nai_err *err) {
   const struct nai_relation *r = a->r;
   struct nai_buf *out = &a->said;
+  if (r->things[0].kind == NAI_THING_RANGES && r->things[0].part)
+    drop_nested(&a->events[0]);
   const struct nai_thing_event *of[2] = {nth_of(&a->events[0], r->nth[0]), NULL};
   double ns[2] = {0};
   (void)err;
