@@ -45,11 +45,16 @@ struct nai_gate nai_gate_of(const struct nai_comparison *c) {
   for (uint32_t i = 0; i < c->result_count; i++)
     if (c->results[i].gated)
       gate.counts[nai_gate_outcome(c, &c->results[i])]++;
+  uint32_t gated = 0;
+  for (size_t outcome = 0; outcome < sizeof gate.counts / sizeof *gate.counts; outcome++)
+    gated += gate.counts[outcome];
   uint32_t decided = gate.counts[NAI_OUTCOME_PASS] + gate.counts[NAI_OUTCOME_WARN] + gate.counts[NAI_OUTCOME_FAIL];
   if (obstacle)
     gate.reason = obstacle->reason;
   else if (gate.counts[NAI_OUTCOME_FAIL])
     gate.exit = NAI_EXIT_FAIL;
+  else if (!gated)
+    gate.reason = "no metric is gated without steps or a repeating unit: name some with --budgets";
   else if (!decided)
     gate.reason = "no gated metric could be decided";
   else if (gate.counts[NAI_OUTCOME_UNDECIDED])

@@ -47,7 +47,7 @@ static const char statement[] =
     "case f.severity when 'high' then 3 when 'medium' then 2 when 'low' then 1 else 0 end >= :severity "
     "order by f.finding, e.rowid";
 
-/* "60.253066-60.260933 s  GPU 0  text  table[row]" */
+/* "GPU 0  text  see 60.253066-60.260933 s  table[row]": the time of one that the text is about. */
 static void put_fact(struct nai_buf *lines, const struct nai_query_rows *rows, int64_t row) {
   NAI_SCOPED(nai_buf) line = {0};
   struct nai_buf *out = &line;
@@ -55,17 +55,18 @@ static void put_fact(struct nai_buf *lines, const struct nai_query_rows *rows, i
                          *pid = nai_query_cell(rows, row, E_PID);
   const char *text = nai_query_cell_text(rows, row, E_TEXT), *table = nai_query_cell_text(rows, row, E_TABLE);
   nai_buf_puts(out, "  ");
-  if (!start->null) {
-    nai_fmt_scaled(out, start->i / 1000, 6);
-    nai_buf_putc(out, '-');
-    nai_fmt_scaled(out, nai_query_cell_int(rows, row, E_END) / 1000, 6);
-    nai_buf_puts(out, " s  ");
-  }
   if (!device->null && strncmp(text, "GPU ", 4) != 0)
     nai_buf_printf(out, "GPU %" PRId64 "  ", device->i);
   else if (device->null && !pid->null)
     nai_buf_printf(out, "pid %" PRId64 "  ", pid->i);
   nai_escape_terminal(out, text, strlen(text));
+  if (!start->null) {
+    nai_buf_puts(out, "  see ");
+    nai_fmt_scaled(out, start->i / 1000, 6);
+    nai_buf_putc(out, '-');
+    nai_fmt_scaled(out, nai_query_cell_int(rows, row, E_END) / 1000, 6);
+    nai_buf_puts(out, " s");
+  }
   if (*table) {
     nai_buf_puts(out, "  ");
     nai_escape_terminal(out, table, strlen(table));
