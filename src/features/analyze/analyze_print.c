@@ -108,6 +108,11 @@ static int widest_saving(const struct nai_result *result) {
 static void put_findings(struct nai_buf *out, const struct nai_result *result) {
   bool color = nai_cmd_color();
   int width = widest_saving(result);
+  bool any = false;
+  for (size_t i = 0; i < result->list_count && i < MAX_LISTED; i++)
+    any |= result->list[i].saving_ns != NAI_NULL_I64;
+  if (any) /* not what a simulation saves, which decides the order */
+    nai_buf_puts(out, "          Potential saving, of active time; first what is worth most\n");
   for (size_t i = 0; i < result->list_count && i < MAX_LISTED; i++)
     put_finding(out, &result->list[i], width, color);
   if (result->list_count > MAX_LISTED)
