@@ -359,10 +359,7 @@ static void put_capture(struct nai_view *root, const struct nai_report *report) 
     for (to = at; to < SCALE && cells[to] == phase;)
       to++;
     struct nai_view *view = nai_view_add_map(list);
-    nai_view_put_trusted(view, "shade",
-                         phase == NAI_CAPTURE_GPU      ? "1"
-                         : phase == NAI_CAPTURE_SET_UP ? "0.45"
-                                                       : "0.2");
+    nai_view_put_trusted(view, "shade", phase == NAI_CAPTURE_GPU ? "1" : phase == NAI_CAPTURE_SET_UP ? "0.45" : "0.2");
     nai_view_put_trusted(view, "label", nai_phase_labels[phase].label);
     nai_report_put_duration(view, "time", (double)course.recorded * (to - at) / SCALE);
     nai_view_put_int(view, "x", at);

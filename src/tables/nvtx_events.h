@@ -16,7 +16,8 @@
     "row of table threads: where a start/end range ended, NULL for the thread it began on", .role = NAI_ROLE_THREAD, \
     .refers = "threads")                                                                                             \
   C(T, seq, ID, "PyTorch's sequence number behind the name, NULL for none")                                          \
-  C(T, sizes, ID32, "row of table nvtx_sizes, NULL for none", .refers = "nvtx_sizes")
+  C(T, sizes, ID32, "row of table nvtx_sizes, NULL for none", .refers = "nvtx_sizes")                                \
+  C(T, op_id, ID, "PyTorch's number of the operation behind the name, NULL for none")
 NAI_TABLE(NVTX_EVENTS, nvtx_events, "NVTX ranges and marks", "One NVTX range or mark")
 
 enum { NAI_NVTX_PUSH_POP, NAI_NVTX_START_END, NAI_NVTX_MARK };

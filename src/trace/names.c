@@ -116,23 +116,35 @@ static uint32_t add_sizes(struct nai_part *part, const char *text, size_t len) {
 /* Adds to a suffix what ", seq = 5, op_id = 7, sizes = [[2, 3]], ..." says: keys in any order, up to the first that is
  * not known. */
 static void read_suffix(struct nai_suffix *suffix, struct nai_part *part, const char *text, const char *end) {
-  suffix->any = text < end;
+  enum { SEQ = 1, OP_ID, SIZES } last = 0, key;
+  suffix->lost = false;
   while (end - text > 2 && text[0] == ',' && text[1] == ' ') {
     text += 2;
     if (end - text > 6 && memcmp(text, "seq = ", 6) == 0) {
+      key = SEQ;
       text += 6;
+      suffix->lost |= text[0] == '0' && end - text > 1 && text[1] != ','; /* 07 is kept as 7 */
       suffix->seq = read_number(&text, end);
+      suffix->lost |= suffix->seq == NAI_NULL_I64;
     } else if (end - text > 8 && memcmp(text, "op_id = ", 8) == 0) {
+      key = OP_ID;
       text += 8;
-      (void)read_number(&text, end); /* no two are equal: not kept (docs/readers.md) */
+      suffix->lost |= text[0] == '0' && end - text > 1 && text[1] != ',';
+      suffix->op_id = read_number(&text, end);
+      suffix->lost |= suffix->op_id == NAI_NULL_I64;
     } else if (end - text > 8 && memcmp(text, "sizes = ", 8) == 0) {
+      key = SIZES;
       size_t len = list_length(text + 8, end);
       suffix->sizes = add_sizes(part, text + 8, len);
+      suffix->lost |= suffix->sizes == NAI_NO_STRING;
       text += 8 + len;
     } else {
-      return;
+      break;
     }
+    suffix->lost |= key <= last; /* in another order, or twice */
+    last = key;
   }
+  suffix->lost |= text < end;
 }
 
 uint32_t nai_name_by_text(struct nai_part *part, const char *text, size_t len, enum nai_name_kind kind) {

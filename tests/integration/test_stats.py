@@ -1264,6 +1264,24 @@ class Runs(unittest.TestCase):
         self.assertIn("ERROR: Report 'nvtx_sum' needs the export", said)
         self.assertIn('"training.sqlite", lies neither here nor beside it', said)
 
+    def test_numbers_behind_names_are_kept(self):
+        """The run alone has whole names again, where what stands behind them is what PyTorch writes; any other order or word, and it has not."""
+        bare = "coalesce((select value from StringIds where id = textId), text)"
+        bare = f"substr({bare}, 1, instr({bare} || ', ', ', ') - 1)"
+
+        def source(*behind):
+            choice = " ".join(f"when rowid % {len(behind)} = {i} then {text}" for i, text in enumerate(behind))
+            return edited("training", f"update NVTX_EVENTS set text = {bare} || case {choice} end, textId = null where eventType = 59")
+        reports = "nvtx_sum,nvtxsum,nvtx_pushpop_trace,nvtx_kern_sum,nvtx_gpu_proj_sum"
+        kept = source("''", "', seq = ' || (rowid % 7)", "', op_id = ' || rowid", "', seq = 3, op_id = ' || rowid || ', sizes = [[' || (rowid % 5) || ', 2]]'", "', sizes = []'")
+        self.assertEqual(self.alone(kept, "-q", "-f", "csv", "-r", reports), (0, stats(kept, reports, "-f", "csv"), ""))
+        for other in ("', op_id = 7, seq = 5'", "', op_id = 07'", "', op_id = 7, input_op_ids = [(1,0)]'", "', sizes = [[' || rowid || ']'"):
+            with self.subTest(other):
+                self.assertEqual(self.alone(source("''", other), "-q", "-f", "csv", "-r", "nvtx_sum")[:2], (3, ""))
+        many = edited("bench", f"update NVTX_EVENTS set text = 'a, sizes = [[' || rowid || ']]', textId = null where eventType = 59")
+        if sqlite3.connect(many).execute("select count(*) from NVTX_EVENTS where eventType = 59").fetchone()[0] > 4096:
+            self.assertEqual(self.alone(many, "-q", "-f", "csv", "-r", "nvtx_sum")[:2], (3, ""))
+
     def test_rows_that_are_not_kept_as_they_are(self):
         for statement, report, kept in (
                 ("update NVTX_EVENTS set end = null where rowid = (select max(rowid) from NVTX_EVENTS where eventType = 59)", "nvtx_sum", "cuda_api_sum"),

@@ -49,36 +49,43 @@ TEST(test_suffix) {
     const char *text;
     int64_t seq;
     const char *sizes;
+    bool lost;
   } cases[] = {
-      {"aten::mm", NAI_NULL_I64, NULL},
-      {"aten::mm, seq = 5", 5, NULL},
-      {"aten::mm, op_id = 0", NAI_NULL_I64, NULL},
-      {"f(a, b), seq = 12, op_id = 34, sizes = [[8, 16], []], input_op_ids = [(1,0)]", 12, "[[8, 16], []]"},
-      {"a, sizes = [], op_id = 7", NAI_NULL_I64, "[]"},
-      {"a, sizes = [[1, 2]", NAI_NULL_I64, NULL},
-      {"a, sizes = x", NAI_NULL_I64, NULL},
-      {"a, seq = 999999999999999999", 999999999999999999, NULL},
-      {"a, seq = 9999999999999999999, op_id = 3", NAI_NULL_I64, NULL},
-      {"a, seq = -1, op_id = 3", NAI_NULL_I64, NULL},
-      {"a, seq = 0", 0, NULL},
-      {"a, seq = 1234567", 1234567, NULL},
-      {"a, seq = 12345678, op_id = 12345678, sizes = [1]", 12345678, "[1]"}, /* a word of digits, and a digit more */
-      {"a, seq = 123456789, op_id = 1234567890123456789, sizes = [2]", 123456789, "[2]"},
-      {"a, seq = 987654321012345678, op_id = 3", 987654321012345678, NULL},
-      {"a, seq = 1234567890123456789, op_id = 3, sizes = [3]", NAI_NULL_I64, "[3]"},
-      {"a, seq = 17x, op_id = 3, sizes = [4]", 17, NULL},
-      {"a, op_id = 17/, sizes = [5]", NAI_NULL_I64, NULL},
-      {"a, op_id = 17:, sizes = [6]", NAI_NULL_I64, NULL},
-      {"a, seq = 1, seq = 2", 2, NULL},
-      {"a, other = 1, seq = 2", 2, NULL},
-      {"a, sizes = [[1]]\n", NAI_NULL_I64, "[[1]]"},
-      {"a, sizes = [[\n]]", NAI_NULL_I64, NULL},
+      {"aten::mm", NAI_NULL_I64, NULL, false},
+      {"aten::mm, seq = 5", 5, NULL, false},
+      {"aten::mm, op_id = 0", NAI_NULL_I64, NULL, false},
+      {"f(a, b), seq = 12, op_id = 34, sizes = [[8, 16], []], input_op_ids = [(1,0)]", 12, "[[8, 16], []]", true},
+      {"a, sizes = [], op_id = 7", NAI_NULL_I64, "[]", true},
+      {"a, sizes = [[1, 2]", NAI_NULL_I64, NULL, true},
+      {"a, sizes = x", NAI_NULL_I64, NULL, true},
+      {"a, seq = 999999999999999999", 999999999999999999, NULL, false},
+      {"a, seq = 9999999999999999999, op_id = 3", NAI_NULL_I64, NULL, true},
+      {"a, seq = -1, op_id = 3", NAI_NULL_I64, NULL, true},
+      {"a, seq = 0", 0, NULL, false},
+      {"a, seq = 1234567", 1234567, NULL, false},
+      {"a, seq = 12345678, op_id = 12345678, sizes = [1]", 12345678, "[1]",
+       false}, /* a word of digits, and a digit more */
+      {"a, seq = 123456789, op_id = 1234567890123456789, sizes = [2]", 123456789, "[2]", true},
+      {"a, seq = 987654321012345678, op_id = 3", 987654321012345678, NULL, false},
+      {"a, seq = 1234567890123456789, op_id = 3, sizes = [3]", NAI_NULL_I64, "[3]", true},
+      {"a, seq = 17x, op_id = 3, sizes = [4]", 17, NULL, true},
+      {"a, op_id = 17/, sizes = [5]", NAI_NULL_I64, NULL, true},
+      {"a, op_id = 17:, sizes = [6]", NAI_NULL_I64, NULL, true},
+      {"a, seq = 1, seq = 2", 2, NULL, true},
+      {"a, other = 1, seq = 2", 2, NULL, false},
+      {"a, sizes = [[1]]\n", NAI_NULL_I64, "[[1]]", true},
+      {"a, sizes = [[\n]]", NAI_NULL_I64, NULL, true},
+      {"a, op_id = 07", NAI_NULL_I64, NULL, true},
+      {"a, op_id = 7, op_id = 7", NAI_NULL_I64, NULL, true},
+      {"a, seq = 5, ", 5, NULL, true},
+      {"a, seq = 5, op_id = 7, sizes = [[2, 3]]", 5, "[[2, 3]]", false},
   };
   struct nai_part p = {0};
   struct nai_suffix suffix;
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     range_name(&p, cases[i].text, &suffix);
     assert_int_equal(suffix.seq, cases[i].seq);
+    assert_int_equal(suffix.lost, cases[i].lost);
     assert_int_equal(suffix.sizes == NAI_NO_STRING, cases[i].sizes == NULL);
     if (cases[i].sizes)
       assert_string_equal(nai_strings_get(&p.sizes, suffix.sizes), cases[i].sizes);

@@ -43,7 +43,7 @@ const struct nai_kept_table nai_kept_tables[] = {
     ALL("CUPTI_ACTIVITY_KIND_GRAPH_TRACE", "graph_events", WORK),
     ALL("CUPTI_ACTIVITY_KIND_RUNTIME", "api_events", TIMES, {"nameId", "name", NAI_KEPT_CALL},
         {"globalTid", "thread", NAI_KEPT_THREAD}, {"correlationId", "correlation_id"}, {"returnValue", "return_value"}),
-    ALL("NVTX_EVENTS", "nvtx_events", TIMES, {"eventType", "kind", NAI_KEPT_TYPE}, {"$text", "name", NAI_KEPT_TEXT},
+    ALL("NVTX_EVENTS", "nvtx_events", TIMES, {"eventType", "kind", NAI_KEPT_TYPE}, {"$text", "name", NAI_KEPT_RANGE},
         {"textId", "name", NAI_KEPT_NOTHING}, {"globalTid", "thread", NAI_KEPT_THREAD},
         {"endGlobalTid", "end_thread", NAI_KEPT_THREAD}, {"domainId", "domain", NAI_KEPT_DOMAIN},
         {"#", "export_row_offset", NAI_KEPT_ROWID}),

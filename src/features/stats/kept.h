@@ -7,7 +7,8 @@ enum nai_kept_how {
   NAI_KEPT_NUMBER,
   NAI_KEPT_MOMENT, /* without the capture's time_offset_ns */
   NAI_KEPT_TEXT,
-  NAI_KEPT_CALL, /* and what is cut off it, in column `suffix` */
+  NAI_KEPT_CALL,  /* and what is cut off it, in column `suffix` */
+  NAI_KEPT_RANGE, /* and what PyTorch wrote behind it, in `seq`, `op_id` and `sizes` */
   NAI_KEPT_THREAD,
   NAI_KEPT_PROCESS,
   NAI_KEPT_DEVICE,

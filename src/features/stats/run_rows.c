@@ -12,8 +12,10 @@ enum { MAX_TEXT = 8192 }; /* longer ones are cut */
 struct cells {
   const struct nai_kept_column *kept;
   struct nai_column cells, other; /* other: of a call its suffix, or whether it is open */
-  int64_t *rows, row_count;       /* what a number stands for; NULL: itself */
-  int place;                      /* of the load */
+  struct nai_column numbers[3];   /* of a range what PyTorch wrote behind its name: seq, op_id, sizes */
+  const struct nai_table *sizes;
+  int64_t *rows, row_count; /* what a number stands for; NULL: itself */
+  int place;                /* of the load */
 };
 
 struct kept_load {
@@ -31,6 +33,7 @@ struct known_text {
   int64_t suffix, number;
 };
 enum { NOT_KNOWN = -2, NO_SUFFIX = -1 };
+enum { SEQ, OP_ID, SIZES, NUMBERS };
 
 static int lacks(struct nai_err *err, const char *what, const char *of) {
   return nai_err_set(err, NAI_ESTALE, "the run does not keep %s of table \"%s\" as the export has it", what, of);
@@ -207,11 +210,25 @@ static int column_of(struct nai_column *out, const struct nai_table *table, cons
   return NAI_OK;
 }
 
+static bool is_text(const struct nai_kept_column *kept) {
+  return kept->how == NAI_KEPT_TEXT || kept->how == NAI_KEPT_CALL || kept->how == NAI_KEPT_RANGE;
+}
+
 static const struct nai_kept_column *find_column(const struct nai_kept_table *from, const char *name) {
   const struct nai_kept_column *kept = from->columns;
   while (kept->name && strcmp(kept->name, name) != 0)
     kept++;
   return kept->name ? kept : NULL;
+}
+
+/* What stands behind the names of ranges, if that is asked for. */
+static int add_numbers(struct cells *column, const struct nai_load *load, struct nai_err *err) {
+  static const char *const names[NUMBERS] = {"seq", "op_id", "sizes"};
+  const struct kept_load *k = load->state;
+  NAI_TRY(open_table(&column->sizes, load->source, "nvtx_sizes", err));
+  for (int n = 0; n < NUMBERS; n++)
+    NAI_TRY(column_of(&column->numbers[n], k->table, names[n], err));
+  return NAI_OK;
 }
 
 /* Column `name` of the export as that one of the load, if the table has it. */
@@ -226,9 +243,11 @@ static int add_column(struct nai_load *load, const char *name, int place, struct
   NAI_TRY(column_of(&column->cells, k->table, kept->how == NAI_KEPT_CONFIG ? "config" : kept->column, err));
   if (kept->how == NAI_KEPT_CALL || kept->how == NAI_KEPT_CALL_END)
     NAI_TRY(column_of(&column->other, k->table, kept->how == NAI_KEPT_CALL ? "suffix" : "open", err));
+  if (kept->how == NAI_KEPT_RANGE && !load->source->canonical)
+    NAI_TRY(add_numbers(column, load, err));
   k->count++;
   load->has[place] = true;
-  load->is_text[place] = kept->how == NAI_KEPT_TEXT || kept->how == NAI_KEPT_CALL;
+  load->is_text[place] = is_text(kept);
   return NAI_OK;
 }
 
@@ -324,10 +343,53 @@ static int fill_texts(int64_t *values, size_t count, const struct cells *column,
   return NAI_OK;
 }
 
+/* ", op_id = 7" */
+static void put_number(struct nai_buf *out, const char *key, int64_t number) {
+  char digits[32];
+  size_t at = sizeof digits;
+  nai_buf_puts(out, key);
+  for (uint64_t rest = (uint64_t)number; rest || at == sizeof digits; rest /= 10)
+    digits[--at] = (char)('0' + rest % 10);
+  nai_buf_put(out, digits + at, sizeof digits - at);
+}
+
+/* Names of ranges, with what PyTorch wrote behind them: no two of those are equal. */
+static int fill_ranges(int64_t *values, size_t count, const struct cells *column, int64_t first,
+                       const struct nai_load_part *part, struct known_text *known, struct nai_err *err) {
+  const struct kept_load *k = part->load->state;
+  int64_t numbers[NUMBERS][NAI_LOAD_BLOCK];
+  NAI_SCOPED(nai_buf) whole = {0};
+  for (int n = 0; n < NUMBERS; n++)
+    nai_unpack(numbers[n], &column->numbers[n], (uint64_t)first, count);
+  for (size_t i = 0; i < count; i++) {
+    const int64_t name = values[i], seq = numbers[SEQ][i], op_id = numbers[OP_ID][i], sizes = numbers[SIZES][i];
+    if (name == NAI_NULL_I64 || (seq == NAI_NULL_I64 && op_id == NAI_NULL_I64 && sizes == NAI_NULL_I64)) {
+      NAI_TRY(fill_texts(&values[i], 1, column, first + (int64_t)i, part, known, err));
+      continue;
+    }
+    nai_buf_clear(&whole);
+    nai_buf_put(&whole, nai_strings_get(&k->table->strings, (uint32_t)name),
+                nai_strings_len(&k->table->strings, (uint32_t)name));
+    if (seq != NAI_NULL_I64)
+      put_number(&whole, ", seq = ", seq);
+    if (op_id != NAI_NULL_I64)
+      put_number(&whole, ", op_id = ", op_id);
+    if (sizes != NAI_NULL_I64) {
+      if (sizes < 0 || sizes >= column->sizes->rows)
+        return lacks(err, "each text", part->load->table);
+      nai_buf_puts(&whole, ", sizes = ");
+      nai_buf_puts(&whole, nai_cell_str(column->sizes, sizes, "sizes"));
+    }
+    NAI_TRY(nai_buf_check(&whole, err));
+    NAI_TRY(nai_load_text(&values[i], part, nai_buf_str(&whole), whole.len, err));
+  }
+  return NAI_OK;
+}
+
 static int begin_texts(struct known_text **out, const struct cells *column, const struct nai_load_part *part,
                        struct nai_err *err) {
   const struct kept_load *k = part->load->state;
-  if (column->kept->how != NAI_KEPT_TEXT && column->kept->how != NAI_KEPT_CALL)
+  if (!is_text(column->kept))
     return NAI_OK;
   NAI_TRY(NAI_NEW(*out, part->arena, k->table->strings.count, err));
   for (uint32_t text = 0; text < k->table->strings.count; text++)
@@ -355,6 +417,10 @@ static int fill(int64_t *values, size_t count, const struct cells *column, int64
     for (size_t i = 0; i < count && k->offset; i++)
       values[i] += k->offset;
     return NAI_OK;
+  case NAI_KEPT_RANGE:
+    if (column->sizes)
+      return fill_ranges(values, count, column, first, part, known, err);
+    return fill_texts(values, count, column, first, part, known, err);
   case NAI_KEPT_TEXT:
   case NAI_KEPT_CALL:
     return fill_texts(values, count, column, first, part, known, err);

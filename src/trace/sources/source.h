@@ -57,9 +57,9 @@ struct nai_record_key {
 
 /* What PyTorch writes behind a range name: NAI_NULL_I64, NAI_NO_STRING where it does not. */
 struct nai_suffix {
-  int64_t seq;
+  int64_t seq, op_id;
   uint32_t sizes; /* in the part's sizes */
-  bool any;       /* there is a suffix, whether these are in it or not */
+  bool lost;      /* the suffix cannot be put together from these: ", seq = 5, op_id = 7, sizes = [[2, 3]]" */
 };
 
 /* One feed of a source, and where its rows come from: a table of the export is read once for all that it feeds. */
@@ -159,7 +159,7 @@ struct nai_launch_config {
   int32_t values[KERNEL_CONFIGS_COLUMN_COUNT];
 };
 
-#define NAI_NO_SUFFIX ((struct nai_suffix){NAI_NULL_I64, NAI_NO_STRING, false})
+#define NAI_NO_SUFFIX ((struct nai_suffix){NAI_NULL_I64, NAI_NULL_I64, NAI_NO_STRING, false})
 
 /* Different texts of sizes that are kept. More are no help to anybody, and would be many in every part. */
 enum { NAI_MAX_SIZES = 4096 };

@@ -125,7 +125,8 @@ static int nvtx_row(struct nai_part *p) {
     put_null(p, NVTX_EVENTS_end_thread);
   put_i64(p, NVTX_EVENTS_seq, suffix.seq);
   put_name(p, NVTX_EVENTS_sizes, suffix.sizes);
-  p->cut_names += suffix.any;
+  put_i64(p, NVTX_EVENTS_op_id, suffix.op_id);
+  p->cut_names += suffix.lost;
   return NAI_KEEP;
 }
 
