@@ -126,6 +126,19 @@ static int add_evidence(const struct nai_asking *asking, int64_t finding, struct
   return NAI_OK;
 }
 
+const struct nai_intent *nai_intents_judge(const struct nai_asking *asking) {
+  const struct nai_intents *intents = asking->intents;
+  struct nai_question_marks marks = {0};
+  for (size_t d = 0; d < intents->doc_count; d++) {
+    const struct nai_yaml *doc = intents->docs[d];
+    const struct nai_yaml_node *of = nai_intent_items(doc, nai_yaml_root(doc), "judged");
+    for (; of; of = nai_yaml_next(doc, of))
+      if (nai_question_mark_phrases(&marks, asking->question, doc, of))
+        return nai_intents_find(intents, of->key);
+  }
+  return NULL;
+}
+
 int nai_findings_add(const struct nai_asking *asking, const struct nai_intent *intent, bool known,
                      struct nai_err *err) {
   NAI_SCOPED(nai_buf) sql = {0};

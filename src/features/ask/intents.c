@@ -100,24 +100,10 @@ static int check_intent(const struct nai_yaml *doc, const struct nai_yaml_node *
   return check_sql(doc, node, "tables", err);
 }
 
-/* The intent of a name; NULL: none. */
-static const struct nai_intent *find_intent(const struct nai_intents *intents, const char *name) {
+const struct nai_intent *nai_intents_find(const struct nai_intents *intents, const char *name) {
   for (size_t i = 0; i < intents->count; i++)
     if (strcmp(intents->list[i].name, name) == 0)
       return &intents->list[i];
-  return NULL;
-}
-
-const struct nai_intent *nai_intents_judge(const struct nai_asking *asking) {
-  const struct nai_intents *intents = asking->intents;
-  struct nai_question_marks marks = {0};
-  for (size_t d = 0; d < intents->doc_count; d++) {
-    const struct nai_yaml *doc = intents->docs[d];
-    const struct nai_yaml_node *of = nai_intent_items(doc, nai_yaml_root(doc), "judged");
-    for (; of; of = nai_yaml_next(doc, of))
-      if (nai_question_mark_phrases(&marks, asking->question, doc, of))
-        return find_intent(intents, of->key);
-  }
   return NULL;
 }
 
@@ -127,7 +113,7 @@ static int add_intent(struct nai_intents *intents, const struct nai_yaml *doc, c
   NAI_TRY(
       nai_memory_check(nai_array_room(&intents->list, &intents->capacity, intents->count, sizeof *intents->list), err));
   const char *name = nai_intent_text(doc, node, "intent");
-  const struct nai_intent *before = find_intent(intents, name);
+  const struct nai_intent *before = nai_intents_find(intents, name);
   if (before && before->doc == doc)
     return nai_yaml_error(doc, nai_yaml_get(doc, node, "intent"), err, "\"%.60s\" is there already", name);
   intents->list[intents->count++] =

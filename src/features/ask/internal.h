@@ -25,6 +25,8 @@ const char *nai_intent_text(const struct nai_yaml *doc, const struct nai_yaml_no
 /* The items of a list member, first one; NULL: none. */
 const struct nai_yaml_node *nai_intent_items(const struct nai_yaml *doc, const struct nai_yaml_node *map,
                                              const char *key);
+/* The intent of a name; NULL: none. */
+const struct nai_intent *nai_intents_find(const struct nai_intents *intents, const char *name);
 /* How a capability is recorded; NULL: nobody says. */
 const char *nai_intents_recording(const struct nai_intents *intents, const char *capability);
 
