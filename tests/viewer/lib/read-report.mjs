@@ -1,6 +1,6 @@
 // Reads report.html back without the viewer's code: what the page shows is compared with this.
 import { readFileSync } from 'node:fs';
-import { inflateSync } from 'node:zlib';
+import { inflateRawSync } from 'node:zlib';
 
 function block(html, id) {
   const open = html.indexOf(`id="${id}">`);
@@ -11,7 +11,7 @@ function block(html, id) {
 
 export function blockBytes(html, id) {
   const text = block(html, id);
-  return text.startsWith('{') ? Buffer.from(text) : inflateSync(Buffer.from(text, 'base64'));
+  return text.startsWith('{') ? Buffer.from(text) : inflateRawSync(Buffer.from(text, 'base64'));
 }
 export const blockJson = (html, id) => (block(html, id) ? JSON.parse(blockBytes(html, id)) : null);
 
