@@ -69,7 +69,7 @@ export function readReport(path) {
   const events = [];
   for (const lane of timeline.lanes) {
     for (let i = lane.first; i < lane.first + lane.count; i++) {
-      const event = { index: i, lane };
+      const event = { index: i, lane, count: 1, busy: 0 }; // pages without aggregates lack these columns
       for (const [name, values] of Object.entries(columns)) event[name] = values[i];
       event.end = event.start + event.duration;
       event.text = timeline.names[event.name];
