@@ -13,9 +13,9 @@ enum {
   SAMPLE_BYTES = 1 << 16
 };
 
-/* A sample of every column, deflated: one part of 64 KiB in sixteen. */
+/* A sample of every column, deflated: one part of 64 KiB in 32. */
 int nai_deflated_estimate(int64_t *bytes, const struct nai_encoder *e, struct nai_err *err) {
-  enum { PART = 64 * 1024, EVERY = 16 };
+  enum { PART = 64 * 1024, EVERY = 32 };
   const size_t room = nai_deflate_room(PART);
   NAI_FREED unsigned char *packed = malloc(room);
   *bytes = 0;
