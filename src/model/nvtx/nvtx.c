@@ -132,7 +132,7 @@ static void pop(struct sweep *x) { x->open_of_name[x->progress[x->nested.v[--x->
 
 /* Shares out the thread's time up to t among the ranges that were innermost, and takes ended ones off the stack.
  * Returns the innermost push/pop range at t, NULL when there is none. */
-static const struct nai_open_range *advance(struct sweep *x, int64_t t) {
+static inline const struct nai_open_range *advance(struct sweep *x, int64_t t) {
   while (x->nested.depth) {
     const struct nai_open_range *top = nai_open_top(&x->nested);
     int64_t until = top->end < t ? top->end : t;
