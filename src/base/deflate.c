@@ -44,14 +44,14 @@ void nai_base64_end(struct nai_base64 *b) {
     b->out->data[b->out->len - 1 - i] = '=';
 }
 
-size_t nai_deflate_room(size_t len) { return len + len / 256 + 256; } /* noise is stored: 5 more bytes per 4 KiB */
+size_t nai_deflate_room(size_t len) { return len + len / 256 + 256; } /* noise is stored: 5 more bytes per 8 KiB */
 
 size_t nai_deflate(unsigned char *out, size_t room, const unsigned char *bytes, size_t known, size_t len,
                    struct nai_deflate_as as) {
   enum { RAW = -15 }; /* a window of that many bits, and no header */
-  /* Of 1 to 9: zlib's tables have 2^13 entries, which it renews all 32 KiB. At 8, its own choice, that takes as long as
-   * deflating, and the result is as long. */
-  enum { MEMORY = 6 };
+  /* Of 1 to 9: zlib renews its tables all 32 KiB, at its own choice of 8 in as many steps as deflating takes. At 6 more
+   * texts share a place in them, which costs more than it saves where few repeat. */
+  enum { MEMORY = 7 };
   z_stream z = {.next_in = (Bytef *)bytes + known, .avail_in = (uInt)len, .next_out = out, .avail_out = (uInt)room};
   if (deflateInit2(&z, as.level, Z_DEFLATED, RAW, MEMORY, as.strategy) != Z_OK)
     return 0;
