@@ -44,17 +44,34 @@ void nai_base64_end(struct nai_base64 *b) {
     b->out->data[b->out->len - 1 - i] = '=';
 }
 
+size_t nai_deflate_room(size_t len) { return len + len / 256 + 256; } /* noise is stored: 5 more bytes per 8 KiB */
+
+size_t nai_deflate(unsigned char *out, size_t room, const unsigned char *bytes, size_t known, size_t len,
+                   struct nai_deflate_as as) {
+  enum { RAW = -15 }; /* a window of that many bits, and no header */
+  /* Of 1 to 9: zlib renews its tables all 32 KiB, at its own choice of 8 in as many steps as deflating takes. At 6 more
+   * texts share a place in them, which costs more than it saves where few repeat. */
+  enum { MEMORY = 7 };
+  z_stream z = {.next_in = (Bytef *)bytes + known, .avail_in = (uInt)len, .next_out = out, .avail_out = (uInt)room};
+  if (deflateInit2(&z, as.level, Z_DEFLATED, RAW, MEMORY, as.strategy) != Z_OK)
+    return 0;
+  bool ok = !known || deflateSetDictionary(&z, bytes, (uInt)known) == Z_OK;
+  int state = ok ? deflate(&z, as.last ? Z_FINISH : Z_SYNC_FLUSH) : Z_MEM_ERROR;
+  ok = ok && !z.avail_in && z.avail_out && state == (as.last ? Z_STREAM_END : Z_OK);
+  deflateEnd(&z);
+  return ok ? room - z.avail_out : 0;
+}
+
 static void put_deflated(struct nai_buf *out, const struct nai_buf *text) {
-  enum { LEVEL = 1 };
-  uLongf size = compressBound(text->len);
-  unsigned char *packed = malloc(size);
+  size_t room = nai_deflate_room(text->len), size = 0;
+  unsigned char *packed = malloc(room);
   struct nai_base64 b = {.out = out};
-  if (packed && compress2(packed, &size, (const Bytef *)text->data, text->len, LEVEL) == Z_OK) {
-    nai_base64_put(&b, packed, size);
-    nai_base64_end(&b);
-  } else {
-    out->oom = true;
-  }
+  if (packed)
+    size = nai_deflate(packed, room, (const unsigned char *)text->data, 0, text->len,
+                       (struct nai_deflate_as){.level = 1, .last = true});
+  out->oom |= !size;
+  nai_base64_put(&b, packed, size);
+  nai_base64_end(&b);
   free(packed);
 }
 

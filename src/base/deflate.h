@@ -12,6 +12,17 @@ struct nai_base64 {
 void nai_base64_put(struct nai_base64 *b, const unsigned char *data, size_t len);
 void nai_base64_end(struct nai_base64 *b);
 
-/* Appends JSON that is safe inside <script>: as it is, or, beyond 2 MiB, in zlib's format (RFC 1950) as base64. Frees
- * `json`. */
+/* Deflates (RFC 1951, nothing around it) `len` bytes behind `known` ones, which they may repeat: to a stream's end, or
+ * so that more can follow. Returns how many bytes that makes, 0 when it fails. */
+struct nai_deflate_as {
+  int level, strategy; /* zlib's */
+  bool last;
+};
+size_t nai_deflate(unsigned char *out, size_t room, const unsigned char *bytes, size_t known, size_t len,
+                   struct nai_deflate_as as);
+/* Room for what becomes of `len` bytes. */
+size_t nai_deflate_room(size_t len);
+
+/* Appends JSON that is safe inside <script>: as it is, or, beyond 2 MiB, deflated (RFC 1951) as base64. Frees `json`.
+ */
 void nai_buf_put_block(struct nai_buf *out, struct nai_buf *json);

@@ -71,14 +71,14 @@ static int fill_run(struct run *run, const struct nai_groups *rows, uint32_t gpu
   NAI_TRY(nai_rows_sort(order, n, &by, m->scratch_dir, err));
   int64_t before = INT64_MIN;
   for (uint32_t i = 0, tied = 0; i <= n; i++) { /* ties come into the order of compare_ops */
-    int64_t start = i < n ? nai_at(&by.start, order[i]) : INT64_MAX;
+    int64_t start = i < n ? nai_val(&by.start, order[i]) : INT64_MAX;
     if (start != before && i - tied > 1)
       qsort_r(run->v + tied, i - tied, sizeof *run->v, compare_ops, (void *)m);
     tied = start != before ? i : tied;
     before = start;
     if (i == n)
       break;
-    struct nai_op op = {.start = start, .end = nai_at(&by.end, order[i]), .row = order[i], .type = type};
+    struct nai_op op = {.start = start, .end = nai_val(&by.end, order[i]), .row = order[i], .type = type};
     if (type == NAI_OP_KERNEL)
       op.communication = m->kernel_communication[nai_val_text(&m->kernels.name, op.row)];
     if (type == NAI_OP_COPY && nai_val_i32(&m->memops.kind, op.row) == NAI_MEMOP_SET)

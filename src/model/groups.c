@@ -7,13 +7,13 @@
 static int compare(const void *pa, const void *pb, void *ctx) {
   const struct nai_row_order *o = ctx;
   uint32_t a = *(const uint32_t *)pa, b = *(const uint32_t *)pb;
-  int64_t start_a = nai_at(&o->start, a), start_b = nai_at(&o->start, b);
+  int64_t start_a = nai_val(&o->start, a), start_b = nai_val(&o->start, b);
   if (start_a != start_b)
     return start_a < start_b ? -1 : 1;
-  int64_t end_a = nai_at(&o->end, a), end_b = nai_at(&o->end, b);
+  int64_t end_a = nai_val(&o->end, a), end_b = nai_val(&o->end, b);
   if (end_a != end_b)
     return end_a > end_b ? -1 : 1;
-  uint32_t name_a = o->names ? nai_at_text(&o->name, a) : 0, name_b = o->names ? nai_at_text(&o->name, b) : 0;
+  uint32_t name_a = o->names ? nai_val_text(&o->name, a) : 0, name_b = o->names ? nai_val_text(&o->name, b) : 0;
   if (name_a != name_b)
     return strcmp(nai_strings_get(o->names, name_a), nai_strings_get(o->names, name_b));
   return (a > b) - (a < b);
@@ -34,9 +34,9 @@ struct sorting {
 
 static uint32_t run_from(const struct sorting *s, uint32_t first) {
   const struct nai_column start = s->by->start;
-  int64_t before = nai_at(&start, s->rows[first]);
+  int64_t before = nai_val(&start, s->rows[first]);
   for (uint32_t end = first + 1; end < s->n; end++) {
-    int64_t at = nai_at(&start, s->rows[end]);
+    int64_t at = nai_val(&start, s->rows[end]);
     if (at < before || (at == before && compare(&s->rows[end - 1], &s->rows[end], (void *)s->by) > 0))
       return end;
     before = at;
@@ -49,7 +49,7 @@ static int sort_block(struct sorting *s, uint32_t first, uint32_t end, struct na
   if (!s->keys)
     NAI_TRY(NAI_NEW_UNSET(s->keys, s->arena, 2 * (size_t)(s->n < BLOCK_ROWS ? s->n : BLOCK_ROWS), err));
   for (uint32_t i = 0; i < n; i++)
-    s->keys[i] = (struct nai_key){nai_key_from_i64(nai_at(&s->by->start, rows[i])), rows[i]};
+    s->keys[i] = (struct nai_key){nai_key_from_i64(nai_val(&s->by->start, rows[i])), rows[i]};
   nai_sort_keys_in(s->keys, s->keys + n, n);
   for (uint32_t i = 0; i < n; i++)
     rows[i] = s->keys[i].value;

@@ -7,7 +7,7 @@
 static int add_to_group(struct nai_model *m, struct nai_keyset *keys, uint32_t *capacity, uint32_t gpu, uint32_t kernel,
                         struct nai_err *err) {
   const struct KERNEL_EVENTS_columns *k = &m->kernels;
-  uint32_t name = nai_at_text(&k->name, kernel);
+  uint32_t name = nai_val_text(&k->name, kernel);
   bool added;
   uint32_t index = nai_keyset_add(keys, nai_key_pair(gpu, name), &added);
   NAI_TRY(nai_memory_check(!keys->oom, err));

@@ -155,10 +155,9 @@ enum { SUM_EVERY = 64 };
 static void sum_up(struct nai_coverage *c) {
   const struct nai_intervals *set = c->set;
   int64_t sum = 0;
-  for (size_t i = 0; i <= set->count; i++) {
-    if (i % SUM_EVERY == 0)
-      c->sums[i / SUM_EVERY] = sum;
-    if (i < set->count)
+  for (size_t first = 0; first <= set->count; first += SUM_EVERY) {
+    c->sums[first / SUM_EVERY] = sum;
+    for (size_t i = first; i < set->count && i < first + SUM_EVERY; i++)
       sum += set->v[i].end - set->v[i].start;
   }
 }

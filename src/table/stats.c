@@ -18,7 +18,7 @@ static double *quantile_of(struct nai_stats *s, int q) {
 
 /* Of many values only those near the quantiles are put in order: they are counted in buckets whose width grows with the
  * value (64 per power of two), and those of the buckets that hold a quantile are brought together. */
-enum { MANY = 2048, DIGITS = 6, DOUBLE_DIGITS = 52, DOUBLE_BIAS = 1023, BUCKETS = 2 + (64 << DIGITS), UNWANTED = -1 };
+enum { MANY = 512, DIGITS = 6, DOUBLE_DIGITS = 52, DOUBLE_BIAS = 1023, BUCKETS = 2 + (64 << DIGITS), UNWANTED = -1 };
 
 struct buckets {
   uint32_t count[BUCKETS];
@@ -97,11 +97,18 @@ static struct place want(struct buckets *b, uint32_t from, size_t rank, size_t *
   return (struct place){from, rank - *below};
 }
 
-static int64_t value_at(const struct buckets *b, struct place place, int64_t *collected) {
+/* The value at `place`; where that at `low`, the rank before it or the same, was asked for last, it is the least of
+ * what lies behind that. */
+static int64_t value_at(const struct buckets *b, struct place place, const struct place *low, int64_t *collected) {
   uint32_t count = b->count[place.bucket];
-  int64_t *values = collected + b->behind[place.bucket] - count;
-  nai_select_i64(values, count, place.rank);
-  return values[place.rank];
+  int64_t *values = collected + b->behind[place.bucket] - count, least = INT64_MAX;
+  if (!low || low->bucket != place.bucket) {
+    nai_select_i64(values, count, place.rank);
+    return values[place.rank];
+  }
+  for (size_t i = place.rank; i < count; i++)
+    least = values[i] < least ? values[i] : least;
+  return least;
 }
 
 /* Of values that sum_up has counted. `collected` has room for as many. */
@@ -121,9 +128,10 @@ static void quantiles_of_many(double at[QUANTILES], const int64_t *values, uint3
     if (*to != UNWANTED)
       collected[(*to)++] = values[i];
   }
-  for (int q = 0; q < QUANTILES; q++)
-    at[q] = nai_interpolate(value_at(b, low[q], collected), value_at(b, high[q], collected),
-                            nai_rank_of(quantiles[q], count).fraction);
+  for (int q = 0; q < QUANTILES; q++) {
+    int64_t below_it = value_at(b, low[q], NULL, collected), above_it = value_at(b, high[q], &low[q], collected);
+    at[q] = nai_interpolate(below_it, above_it, nai_rank_of(quantiles[q], count).fraction);
+  }
 }
 
 static struct nai_stats stats_of_group(int64_t *values, uint32_t count, struct buckets *b, int64_t *collected,

@@ -115,7 +115,7 @@ static uint32_t add_sizes(struct nai_part *part, const char *text, size_t len) {
 
 /* Adds to a suffix what ", seq = 5, op_id = 7, sizes = [[2, 3]], ..." says: keys in any order, up to the first that is
  * not known. */
-static void read_suffix(struct nai_suffix *suffix, struct nai_part *part, const char *text, const char *end) {
+static inline void read_suffix(struct nai_suffix *suffix, struct nai_part *part, const char *text, const char *end) {
   enum { SEQ = 1, OP_ID, SIZES } last = 0, key;
   suffix->lost = false;
   while (end - text > 2 && text[0] == ',' && text[1] == ' ') {

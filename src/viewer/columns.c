@@ -28,12 +28,9 @@ struct block {
   uint32_t count;
 };
 
-/* Where all are single events, COUNT and BUSY are not looked at. */
-static void put_block(struct nai_encoder *e, struct block *block, bool single) {
+static void put_block(struct nai_encoder *e, struct block *block) {
   for (int c = 0; c < COLUMNS; c++)
-    if (single && (c == COUNT || c == BUSY))
-      nai_buf_fill(&e->columns[c].text, c == COUNT, block->count);
-    else
+    if (nai_encoder_has(e, c))
       nai_buf_put_varints(&e->columns[c].text, block->of[c], block->count);
   block->count = 0;
 }
@@ -202,9 +199,9 @@ void nai_encoder_put_lane(struct nai_encoder *e, const struct nai_lane_items *it
     add_links(e, &block, at, link, correlation);
     last_start = item->start;
     if (block.count == BLOCK_EVENTS)
-      put_block(e, &block, !items->v);
+      put_block(e, &block);
   }
-  put_block(e, &block, !items->v);
+  put_block(e, &block);
 }
 
 void nai_encoder_put_host(struct nai_encoder *e, const struct nai_host_lane *lane) {
@@ -226,7 +223,7 @@ void nai_encoder_put_host(struct nai_encoder *e, const struct nai_host_lane *lan
     last_start = item->start;
     e->host_events++;
     if (block.count == BLOCK_EVENTS)
-      put_block(e, &block, false);
+      put_block(e, &block);
   }
-  put_block(e, &block, false);
+  put_block(e, &block);
 }

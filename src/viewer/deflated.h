@@ -16,7 +16,6 @@ struct nai_deflated {
     size_t begin, len;   /* of what is deflated: within one part, or everything */
     unsigned char *data; /* owned */
     size_t size;
-    unsigned long adler; /* checksum of what was deflated */
   } * pieces;
 };
 

@@ -119,14 +119,6 @@ static void nai_encoder_free(struct nai_encoder *e) {
   nai_arena_free(&e->arena);
 }
 
-static int put_host(struct nai_encoder *e, struct nai_err *err) {
-  NAI_TRY(nai_host_build(&e->host, &e->items, e->m, e->origin, e->end, err));
-  NAI_TRY(NAI_NEW(e->names.of_host, &e->arena, e->host.names.count, err));
-  for (uint32_t i = 0; i < e->host.count; i++)
-    nai_encoder_put_host(e, &e->host.v[i]);
-  return NAI_OK;
-}
-
 static int encode(struct nai_encoder *e, const struct nai_model *m, int halvings, const struct nai_viewer_input *what,
                   struct nai_err *err) {
   bool aggregated = halvings != NAI_ITEMS_ALL;
@@ -143,9 +135,13 @@ static int encode(struct nai_encoder *e, const struct nai_model *m, int halvings
     NAI_TRY(nai_encoder_queue(e, err));
     NAI_TRY(nai_encoder_pass(e, what->units, err));
   }
+  NAI_TRY(nai_host_build(&e->host, &e->items, m, e->origin, e->end, err));
+  NAI_TRY(NAI_NEW(e->names.of_host, &e->arena, e->host.names.count, err));
+  e->single = !aggregated && !e->host.bucket_ns;
   for (uint32_t i = 0; i < e->items.lane_count; i++)
     nai_encoder_put_lane(e, &e->items.lanes[i]);
-  NAI_TRY(put_host(e, err));
+  for (uint32_t i = 0; i < e->host.count; i++)
+    nai_encoder_put_host(e, &e->host.v[i]);
   for (int c = 0; c < COLUMNS; c++)
     NAI_TRY(nai_sink_read(&e->column_bytes[c], &e->columns[c], err));
   if (aggregated)

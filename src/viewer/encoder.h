@@ -124,6 +124,7 @@ struct nai_encoder {
   uint32_t events;        /* written so far */
   uint64_t merged_events; /* of the trace: those that blocks stand for */
   uint32_t host_events;   /* of them, those of `host`: the last ones */
+  bool single;            /* no lane has aggregates */
   int64_t last_link, last_correlation; /* of the columns so far */
   uint32_t *api_event;                 /* API row -> number of its event + 1, 0 when it is part of an aggregate */
   bool *launches;                      /* API row -> whether it launched GPU work */
@@ -142,6 +143,9 @@ struct nai_encoder {
     uint32_t count;
   } totals; /* likewise */
 };
+
+/* Whether the page has a column: the last two say only what aggregates are. */
+static inline bool nai_encoder_has(const struct nai_encoder *e, int column) { return column < COUNT || !e->single; }
 
 /* The page's number of an event's name. */
 uint32_t nai_encoder_name(struct nai_encoder *encoder, enum nai_lane_kind kind, uint32_t row);

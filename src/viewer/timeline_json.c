@@ -307,7 +307,7 @@ static void put_passes(struct nai_json *json, const struct nai_encoder *e, int64
 static void put_columns(struct nai_json *json, const struct nai_encoder *e) {
   int64_t offset = 0;
   nai_json_put_array(json, "columns", NAI_JSON_LINES);
-  for (int c = 0; c < COLUMNS; c++) {
+  for (int c = 0; c < COLUMNS && nai_encoder_has(e, c); c++) {
     nai_json_begin_object(json, NAI_JSON_INLINE);
     nai_json_put_text(json, "name", column_specs[c].name);
     nai_json_put_text(json, "encoding", column_specs[c].encoding);

@@ -16,7 +16,7 @@ const common = {
   minify: true,
   charset: 'ascii',
   legalComments: 'none',
-  target: ['chrome100', 'firefox113', 'safari16.4'],
+  target: ['chrome103', 'firefox113', 'safari16.4'],
 };
 
 await build({ ...common, entryPoints: ['src/main.js'], format: 'iife', outfile: join(outputDir, 'viewer.js') });

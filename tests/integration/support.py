@@ -281,7 +281,7 @@ def tree(directory):
 def page_block(page, name):
     """A block of data of a page, as bytes; without any where the page has none."""
     text = re.search(rf'id="nsys-ai-{name}">(.*?)</script>', page, re.DOTALL)[1]
-    return text.encode() if text[:1] == "{" else zlib.decompress(base64.b64decode(text, validate=True)) if text else b""
+    return text.encode() if text[:1] == "{" else zlib.decompress(base64.b64decode(text, validate=True), -15) if text else b""
 
 
 def contents(path):
@@ -289,7 +289,7 @@ def contents(path):
     data = pathlib.Path(path).read_bytes()
     if path.suffix != ".html":
         return data
-    return b"\n".join([data, *(zlib.decompress(base64.b64decode(text)) for text in re.findall(rb'id="nsys-ai-[a-z-]+">([^{<][^<]*)', data))])
+    return b"\n".join([data, *(zlib.decompress(base64.b64decode(text), -15) for text in re.findall(rb'id="nsys-ai-[a-z-]+">([^{<][^<]*)', data))])
 
 
 def _fields(data):

@@ -29,6 +29,7 @@ class Page:
         data = json.loads(support.page_block(html, "timeline"))
         raw = support.page_block(html, "events")
         columns = {c["name"]: list(numbers(raw[c["offset"]:c["offset"] + c["bytes"]])) for c in data["columns"]}
+        columns = {"count": [1] * data["events"], "busy": [0] * data["events"], **columns}  # where no lane has aggregates
         self.origin = int(data["origin_ns"])
         self.end = self.origin + data["end_ns"]
         self.bucket = data["host_bucket_ns"]

@@ -47,7 +47,7 @@ static void latency_block(const void *layer, uint32_t first, uint32_t count, uin
   for (uint32_t i = 0; i < count; i++) {
     uint32_t api = l->m->kernel_api[first + i];
     group[i] = api == NAI_NO_ROW ? NAI_NO_GROUP : scope_of(l, first + i);
-    value[i] = api == NAI_NO_ROW ? 0 : value[i] - nai_at(&called, api);
+    value[i] = api == NAI_NO_ROW ? 0 : value[i] - nai_val(&called, api);
   }
 }
 
@@ -57,7 +57,7 @@ static void queue_delay_block(const void *layer, uint32_t first, uint32_t count,
   nai_unpack(value, &l->m->kernels.start_ns, first, count);
   for (uint32_t i = 0; i < count; i++) {
     uint32_t api = l->m->kernel_api[first + i];
-    value[i] = api == NAI_NO_ROW ? -1 : value[i] - nai_at(&returned, api);
+    value[i] = api == NAI_NO_ROW ? -1 : value[i] - nai_val(&returned, api);
     group[i] = value[i] < 0 ? NAI_NO_GROUP : scope_of(l, first + i);
   }
 }
@@ -89,15 +89,15 @@ static int put_layer_stats(struct scope *scopes, const struct layer *l, struct n
 /* What depends on the order of a scope's kernels, which is by start. */
 static void walk(struct scope *s, struct layer *l, uint8_t *call_seen, const uint32_t *kernels, uint32_t n) {
   const struct nai_column starts = l->m->kernels.start_ns, ends = l->m->kernels.end_ns;
-  int64_t from_start = n ? nai_at(&starts, kernels[0]) : 0;
+  int64_t from_start = n ? nai_val(&starts, kernels[0]) : 0;
   for (uint32_t i = 0, from = 0; i < n; i++) {
     uint32_t k = kernels[i], api = l->m->kernel_api[k];
-    int64_t start = nai_at(&starts, k), end = nai_at(&ends, k);
+    int64_t start = nai_val(&starts, k), end = nai_val(&ends, k);
     for (int u = 0; u < LIMITS; u++)
       s->under[u] += end - start < tiny_limits_ns[u];
     s->end = i == 0 || end > s->end ? end : s->end;
     while (start - from_start >= PEAK_NS)
-      from_start = nai_at(&starts, kernels[++from]);
+      from_start = nai_val(&starts, kernels[++from]);
     if (i - from + 1 > s->peak) {
       s->peak = i - from + 1;
       s->peak_start = from_start;
@@ -109,7 +109,7 @@ static void walk(struct scope *s, struct layer *l, uint8_t *call_seen, const uin
   for (uint32_t i = 0; i < n; i++)
     if (l->begins_call[kernels[i]])
       call_seen[l->m->kernel_api[kernels[i]]] = 0;
-  s->start = n ? nai_at(&starts, kernels[0]) : 0;
+  s->start = n ? nai_val(&starts, kernels[0]) : 0;
 }
 
 /* Fills one scope per group of `by_start`, kernels grouped as the layer says and each group by start. */

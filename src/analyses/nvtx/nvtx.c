@@ -30,7 +30,7 @@ static void name_block(const void *model, uint32_t first, uint32_t count, uint32
   nai_unpack(value, &v->end_ns, first, count);
   nai_unpack(kind, &v->kind, first, count);
   for (uint32_t i = 0; i < count; i++) {
-    group[i] = kind[i] == NAI_NVTX_MARK ? NAI_NO_GROUP : nai_at_text(&v->name, first + i);
+    group[i] = kind[i] == NAI_NVTX_MARK ? NAI_NO_GROUP : nai_val_text(&v->name, first + i);
     value[i] -= start[i];
   }
 }

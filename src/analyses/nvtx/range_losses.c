@@ -41,7 +41,8 @@ static const struct nai_nvtx_node *node_of(const struct sums *s, uint32_t launch
   return launch == NAI_NO_ROW ? NULL : nai_model_call_node(s->m, launch);
 }
 
-static int add_loss(struct sums *s, int loss, const struct nai_nvtx_node *node, int64_t ns, struct nai_err *err) {
+static inline int add_loss(struct sums *s, int loss, const struct nai_nvtx_node *node, int64_t ns,
+                           struct nai_err *err) {
   if (ns <= 0)
     return NAI_OK;
   s->all[loss] += ns;

@@ -79,7 +79,7 @@ static int64_t token_of(const struct search *s, uint32_t kernel) {
   const struct KERNEL_EVENTS_columns *k = &s->m->kernels;
   int32_t config = nai_at_i32(&k->config, kernel);
   bool known = config >= 0 && config < s->m->tables[NAI_IN_KERNEL_CONFIGS]->rows;
-  int64_t token = mix(mix(0, nai_at(&k->name, kernel)), known ? (int64_t)s->shapes.of_config[config] : -1);
+  int64_t token = mix(mix(0, nai_val(&k->name, kernel)), known ? (int64_t)s->shapes.of_config[config] : -1);
   return mix(mix(token, nai_at(&k->device_id, kernel)), nai_at(&k->stream_id, kernel));
 }
 

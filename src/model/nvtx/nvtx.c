@@ -132,7 +132,7 @@ static void pop(struct sweep *x) { x->open_of_name[x->progress[x->nested.v[--x->
 
 /* Shares out the thread's time up to t among the ranges that were innermost, and takes ended ones off the stack.
  * Returns the innermost push/pop range at t, NULL when there is none. */
-static const struct nai_open_range *advance(struct sweep *x, int64_t t) {
+static inline const struct nai_open_range *advance(struct sweep *x, int64_t t) {
   while (x->nested.depth) {
     const struct nai_open_range *top = nai_open_top(&x->nested);
     int64_t until = top->end < t ? top->end : t;
@@ -197,7 +197,7 @@ static int sweep(struct sweep *x, struct nai_err *err) {
   uint32_t c = calls->first[x->thread], c_end = calls->first[x->thread + 1];
   struct nai_checkpoints *checkpoints = &m->checkpoints[x->thread];
   while (c < c_end || r < r_end) {
-    int64_t call_start = c < c_end ? nai_at(&call_starts, calls->order[c]) : INT64_MAX;
+    int64_t call_start = c < c_end ? nai_val(&call_starts, calls->order[c]) : INT64_MAX;
     for (; r < r_end; r++) { /* a call that starts with a range lies in it */
       int64_t start = nai_val(&x->ranges->start_ns, ranges->order[r]);
       if (start > call_start)

@@ -55,10 +55,10 @@ static bool may_be_step(const struct nai_step_search *s, uint32_t name) {
 static int add_range(struct candidates *c, const struct nai_step_search *s, uint32_t thread, uint32_t row,
                      struct nai_err *err) {
   const struct NVTX_EVENTS_columns *v = &s->m->nvtx;
-  int32_t in = nai_at_i32(&v->domain, row);
-  uint32_t name = s->names->canonical[nai_at_text(&v->name, row)], i = c->recent[name];
+  uint32_t name = s->names->canonical[nai_val_text(&v->name, row)], i = c->recent[name];
   if (i == NEVER)
     return NAI_OK;
+  int32_t in = nai_at_i32(&v->domain, row);
   if (i >= c->count || c->v[i].name != name || c->v[i].domain != in) {
     bool added;
     i = c->recent[name] = nai_keyset_add(&c->keys, nai_key_pair(in, name), &added);
@@ -179,11 +179,11 @@ static bool lies_in_repeated(const struct nai_step_search *s, const struct candi
   const struct NVTX_EVENTS_columns *v = &s->m->nvtx;
   const uint32_t *order = s->m->nvtx_by_thread.order, *first = &s->m->nvtx_by_thread.first[c->thread];
   for (uint32_t i = first[0]; i < first[1] && nai_val(&v->start_ns, order[i]) <= nai_val(&v->start_ns, row); i++) {
-    uint32_t name = s->names->canonical[nai_at_text(&v->name, order[i])], times = 0;
+    uint32_t name = s->names->canonical[nai_val_text(&v->name, order[i])], times = 0;
     if (nai_val(&v->end_ns, order[i]) < nai_val(&v->end_ns, row) || name == c->name)
       continue;
     for (uint32_t k = first[0]; k < first[1] && times < FEWEST; k++)
-      times += s->names->canonical[nai_at_text(&v->name, order[k])] == name;
+      times += s->names->canonical[nai_val_text(&v->name, order[k])] == name;
     if (times == FEWEST)
       return true;
   }

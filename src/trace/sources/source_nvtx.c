@@ -70,7 +70,7 @@ static uint32_t nvtx_name(struct nai_part *p, struct nai_suffix *suffix) {
 /* Processes' ids leave room for the number of a category: 0 is the domain itself. */
 enum { MAX_CATEGORY = 0xFFFFFF };
 
-static uint32_t domain_of(struct nai_part *p, int thread, int domain) {
+static inline uint32_t domain_of(struct nai_part *p, int thread, int domain) {
   return record_of(p, nai_process_key(int_or(p, thread, 0)), int_or(p, domain, 0));
 }
 

@@ -12,7 +12,7 @@ function read(id) {
   const text = (element.textContent ?? '').trim();
   element.textContent = '';
   if (text.startsWith('{')) return new Response(text);
-  return text ? new Response(new Blob([decodeBase64(text)]).stream().pipeThrough(new DecompressionStream('deflate'))) : null;
+  return text ? new Response(new Blob([decodeBase64(text)]).stream().pipeThrough(new DecompressionStream('deflate-raw'))) : null;
 }
 
 /** @param {string} id @returns {Promise<any>} */

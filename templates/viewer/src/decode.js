@@ -125,6 +125,7 @@ export function decodeEvents(timeline, bytes) {
     }
     return output;
   };
+  const aggregates = timeline.columns.some((column) => column.name === 'count');
   const start = read('start', new Float64Array(count));
   addUpStarts(timeline, start);
   const name = read('name', new Uint32Array(count));
@@ -140,8 +141,8 @@ export function decodeEvents(timeline, bytes) {
     duration: read('duration', new Float64Array(count)),
     memory: takeMemory(timeline, aux),
     aux,
-    count: timeline.aggregated ? read('count', new Uint32Array(count)) : new Uint8Array(count).fill(1),
-    busy: timeline.aggregated ? read('busy', new Float64Array(count)) : new Uint8Array(count),
+    count: aggregates ? read('count', new Uint32Array(count)) : new Uint8Array(count).fill(1),
+    busy: aggregates ? read('busy', new Float64Array(count)) : new Uint8Array(count),
     mix: partOf(timeline.mix, bytes),
     sums: partOf(timeline.sums, bytes),
     queueBins: partOf(timeline.queue_bins, bytes),

@@ -37,7 +37,7 @@ Object.defineProperty(window, 'nsysAi', { value: hook });
 start().catch((error) => {
   const text = error instanceof Error ? error.message : String(error);
   // What an old browser lacks is undefined, or no function.
-  const old = error instanceof TypeError || error instanceof ReferenceError ? '. The browser may be too old: Chrome 100, Firefox 113, Safari 16.4 and later will do. The overview is readable without' : '';
+  const old = error instanceof TypeError || error instanceof ReferenceError ? '. The browser may be too old: Chrome 103, Firefox 113, Safari 16.4 and later will do. The overview is readable without' : '';
   complain(`The interactive parts could not start: ${text}${old}`);
   throw error;
 });

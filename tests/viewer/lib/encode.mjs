@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { deflateSync } from 'node:zlib';
+import { deflateRawSync } from 'node:zlib';
 import { render } from './mustache.mjs';
 
 const templates = join(dirname(fileURLToPath(import.meta.url)), '..', '..', '..', 'templates');
@@ -78,12 +78,12 @@ export function encodeEvents(lanes) {
     offset += bytes.length;
   }
   const raw = Buffer.concat(parts);
-  return { lanes: headers, columns, events: index, raw_bytes: raw.length, base64: deflateSync(raw).toString('base64') };
+  return { lanes: headers, columns, events: index, raw_bytes: raw.length, base64: deflateRawSync(raw).toString('base64') };
 }
 
 /** JSON that is safe inside a script element, or deflated, as large blocks are. */
 const plain = (value) => JSON.stringify(value).replace(/[<>&]/g, (character) => `\\u00${character.charCodeAt(0).toString(16)}`);
-const packed = (value) => deflateSync(JSON.stringify(value)).toString('base64');
+const packed = (value) => deflateRawSync(JSON.stringify(value)).toString('base64');
 
 const SEVERITY_LABELS = { high: 'High', medium: 'Medium', low: 'Low', info: 'Info' };
 

@@ -1,5 +1,5 @@
 // The viewer's own model of a plan, without a page: what its pure parts are tested on.
-import { inflateSync } from 'node:zlib';
+import { inflateRawSync } from 'node:zlib';
 import { decodeEvents } from '../../../templates/viewer/src/decode.js';
 import { Model } from '../../../templates/viewer/src/model.js';
 import { analyse } from './analyse.mjs';
@@ -18,6 +18,6 @@ export function planModel({ lanes = null, timeline: more = {}, ...options } = {}
     total_events: encoded.events,
     ...(typeof more === 'function' ? more(encoded, timeline, plan) : more),
   };
-  const bytes = inflateSync(Buffer.from(base64, 'base64'));
+  const bytes = inflateRawSync(Buffer.from(base64, 'base64'));
   return { plan, report, timeline: whole, model: new Model(report, whole, decodeEvents(whole, bytes)) };
 }

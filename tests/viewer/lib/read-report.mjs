@@ -1,6 +1,6 @@
 // Reads report.html back without the viewer's code: what the page shows is compared with this.
 import { readFileSync } from 'node:fs';
-import { inflateSync } from 'node:zlib';
+import { inflateRawSync } from 'node:zlib';
 
 function block(html, id) {
   const open = html.indexOf(`id="${id}">`);
@@ -11,7 +11,7 @@ function block(html, id) {
 
 export function blockBytes(html, id) {
   const text = block(html, id);
-  return text.startsWith('{') ? Buffer.from(text) : inflateSync(Buffer.from(text, 'base64'));
+  return text.startsWith('{') ? Buffer.from(text) : inflateRawSync(Buffer.from(text, 'base64'));
 }
 export const blockJson = (html, id) => (block(html, id) ? JSON.parse(blockBytes(html, id)) : null);
 
@@ -69,7 +69,7 @@ export function readReport(path) {
   const events = [];
   for (const lane of timeline.lanes) {
     for (let i = lane.first; i < lane.first + lane.count; i++) {
-      const event = { index: i, lane };
+      const event = { index: i, lane, count: 1, busy: 0 }; // pages without aggregates lack these columns
       for (const [name, values] of Object.entries(columns)) event[name] = values[i];
       event.end = event.start + event.duration;
       event.text = timeline.names[event.name];
