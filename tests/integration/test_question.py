@@ -559,6 +559,13 @@ class Answers(unittest.TestCase):
                 said = " ".join(s["text"] for s in ask(artifacts(scenario), question)["answer"])
                 self.assertNotIn("No answer", said)
 
+    def test_which_one_and_its_share(self):
+        """One kernel and its share, not that of all kernels in the work of GPUs."""
+        said = self.said("host-bound", "which kernel eats the gpu time n what pct")
+        name, = json.loads(run("sql", artifacts("host-bound"), "select short_name from kernels order by total_time_ns desc limit 1", "--format", "json").stdout)["rows"][0]
+        self.assertIn(name, said)
+        self.assertRegex(said, r" \d+\.\d %")
+
     def test_small_units(self):
         """"1kb" is 1 KB; idle for minutes is a pause, and its length is told."""
         self.assertEqual(self.said("tiny-copies", "how many h2d copies under 1kb"), self.said("tiny-copies", "how many h2d copies under 1 KB"))

@@ -118,11 +118,11 @@ static bool is_shown(const struct nai_asking *asking, const char *answer, const 
   } shown[] = {{"direction directions", "-to-"}, {"vs versus", " against "},
                {"average avg mean", "average"},  {"median", "median"},
                {"total altogether", "total"},    {"longest slowest", "longest"},
-               {"speedup factor x", " times"},   {"long", "total"},
+               {"speedup factor", " times"},     {"long", "total"},
                {"tiny small", " below "},        {"many often", " instance"}};
   if (asking->judged && nai_word_is_of(nai_verdict_words, word)) /* findings will say */
     return true;
-  if (nai_word_is_of("more longer bigger slower faster much than", word) && strstr(answer, " times"))
+  if (nai_word_is_of("more longer bigger slower faster much many than x", word) && strstr(answer, " times"))
     return true;
   const size_t len = strlen(word), stem = len > 4 && word[len - 1] == 's' ? len - (word[len - 2] == 'e' ? 2 : 1) : len;
   if (len > 2 && isalpha((unsigned char)*word) && (has_word(answer, word, len) || has_word(answer, word, stem)))

@@ -311,6 +311,10 @@ static enum nai_relation_kind of_two(struct nai_relation *out, const struct nai_
     return NAI_RELATION_PER;
   }
   out->ratio = r->says[SAYS_RATIO];
+  const size_t begin = out->things[0].first; /* "which kernel takes the GPU time, and what share": of one of them */
+  const bool which = begin && nai_thing_is_plain(&out->things[0]) && r->at[begin - 1][SAYS_WHICH];
+  if (which && asks_share(r))
+    return NAI_RELATION_NONE;
   if (asks_share(r) && !are_together(out, r) && !compares(r) && !out->ratio) {
     read_share(out, r);
     return NAI_RELATION_SHARE;
