@@ -79,7 +79,9 @@ static int take_table(struct job *job, int output, struct nai_err *err) {
   snprintf(from, sizeof from, "stages/%.200s.ntab", schema->name);
   if (!late || !nai_run_has_file(s->earlier, from))
     return nai_run_take(s->run, s->earlier, schema->name, schema, err);
-  if (!nai_run_table_path(to, sizeof to, s->run, schema->name))
+  if (!nai_run_table_path(to, sizeof to, s->run, schema->name) ||
+      !nai_table_is_whole_at(nai_run_directory(s->earlier),
+                             from)) /* cut short: nobody may read it before somebody asks */
     return NAI_ESTALE;
   return nai_fs_link_or_copy_at(nai_run_directory(s->earlier), from, to, err);
 }

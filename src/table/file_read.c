@@ -261,6 +261,14 @@ static bool begins_with(int directory, const char *name, const char *magic) {
 
 bool nai_table_is_single_at(int directory, const char *name) { return begins_with(directory, name, NAI_TABLE_MAGIC); }
 
+bool nai_table_is_whole_at(int directory, const char *name) {
+  struct nai_table_header header;
+  struct stat st;
+  NAI_CLOSED int fd = nai_fs_open_at(directory, name);
+  return fd >= 0 && fstat(fd, &st) == 0 && nai_fs_read_upto(fd, &header, sizeof header, 0) == (ssize_t)sizeof header &&
+         header.file_bytes == (uint64_t)st.st_size;
+}
+
 bool nai_table_is_file_at(int directory, const char *name) {
   return nai_table_is_single_at(directory, name) || begins_with(directory, name, NAI_TABLE_SET_MAGIC);
 }

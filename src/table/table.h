@@ -66,6 +66,8 @@ NAI_MUST_CHECK int nai_table_open(struct nai_table **out, const char *path, cons
 bool nai_table_is_file_at(int directory_fd, const char *name);
 /* Of one table. */
 bool nai_table_is_single_at(int directory_fd, const char *name);
+/* Whether it is as long as its header says; what it holds is not looked at. */
+bool nai_table_is_whole_at(int directory_fd, const char *name);
 /* nai_table_open for a file below a directory that is open (or AT_FDCWD). */
 NAI_MUST_CHECK int nai_table_open_at(struct nai_table **out, int directory_fd, const char *name,
                                      const struct nai_schema *schema, struct nai_err *err);
