@@ -69,8 +69,8 @@ static void find_reason(char *reason, size_t size, const struct nai_manifest *th
   snprintf(reason, size, "it needs less than before");
 }
 
-/* Takes one table of the earlier run over. One that has a file of its own may be large: it is opened when it is needed.
- */
+/* Takes one table of the earlier run over. One that has a file of its own may be large: it is opened when it is needed,
+ * but it is as long as it says: nobody may read it before somebody asks for it. */
 static int take_table(struct job *job, int output, struct nai_err *err) {
   struct nai_state *s = job->s;
   const struct nai_schema *schema = job->node->outputs[output];
@@ -79,11 +79,10 @@ static int take_table(struct job *job, int output, struct nai_err *err) {
   snprintf(from, sizeof from, "stages/%.200s.ntab", schema->name);
   if (!late || !nai_run_has_file(s->earlier, from))
     return nai_run_take(s->run, s->earlier, schema->name, schema, err);
-  if (!nai_run_table_path(to, sizeof to, s->run, schema->name) ||
-      !nai_table_is_whole_at(nai_run_directory(s->earlier),
-                             from)) /* cut short: nobody may read it before somebody asks */
+  const int directory = nai_run_directory(s->earlier);
+  if (!nai_run_table_path(to, sizeof to, s->run, schema->name) || !nai_table_is_whole_at(directory, from))
     return NAI_ESTALE;
-  return nai_fs_link_or_copy_at(nai_run_directory(s->earlier), from, to, err);
+  return nai_fs_link_or_copy_at(directory, from, to, err);
 }
 
 void nai_job_drop_outputs(struct job *job) {

@@ -142,7 +142,8 @@ void nai_capture_course_parts(struct nai_buf *out, const struct nai_report *repo
   for (int64_t i = 0; i < parts->rows; i++) {
     const struct CAPTURE_TIME_row part = CAPTURE_TIME_at(parts, i);
     bool whole = phase == NAI_CAPTURE_GPU && strcmp(part.part, "compute") == 0; /* what the GPU is for */
-    const bool all = strcmp(part.part, "host") == 0 &&                          /* nothing else to tell */
+    /* The host's own code where there is nothing else to tell. */
+    const bool all = strcmp(part.part, "host") == 0 &&
                      (!nai_capture_phase_is_recorded(phase) || part.duration_ns > course.ns[phase] / 100 * 99);
     if (phase_of(part.phase) != (int)phase || all || (part.duration_ns < least && !whole))
       continue;

@@ -165,6 +165,20 @@ class Markdown(unittest.TestCase):
             page = (artifacts(trace(name)) / "report.html").read_text(encoding="utf-8")
             self.assertEqual('aria-label="Where the time of the capture goes"' in page, drawn, name)
 
+    def test_the_bar_of_a_capture_is_in_order_of_time(self):
+        """A pause lies between setup and work, where it was."""
+        directory = artifacts(trace("launch-load"))
+        bar, = re.findall(r"(?m)^`([^`]*)` █ GPU active", (directory / "report.md").read_text(encoding="utf-8"))
+        parts = [row for row in support.read_csv(directory, "capture_time") if row["phase"] not in ("exited", "not_recorded")]
+        begin, end = min(int(row["start_ns"]) for row in parts), max(int(row["end_ns"]) for row in parts)
+        pause, work = ([row for row in support.read_csv(directory, "active_spans") if row["kind"] == kind] for kind in ("pause", "active"))
+        self.assertEqual((len(pause), len(work), len(bar)), (1, 1, 60))
+        for (row,), glyph in ((pause, "·"), (work, "█")):
+            first, behind = (60 * (int(row[side]) - begin) / (end - begin) for side in ("start_ns", "end_ns"))
+            self.assertGreater(behind - first, 3)
+            self.assertEqual(set(bar[round(first) + 1:round(behind) - 1]), {glyph}, bar)
+        self.assertEqual(bar.count("█"), len(bar.strip("·━")), bar)
+
     def test_gaps_that_hold_other_causes_say_so(self):
         """A finding's idle time is less than its gaps last, as a gap has several causes."""
         text = (artifacts(trace("host-bound")) / "report.md").read_text(encoding="utf-8")

@@ -178,6 +178,26 @@ NAI_MUST_CHECK int nai_findings_add(const struct nai_asking *asking, const struc
 /* Adds findings about the capture as a whole to what the run cannot tell. */
 NAI_MUST_CHECK int nai_caveats_add(const struct nai_asking *asking, struct nai_err *err);
 
+/* --- left_out.c ------------------------------------------------------------------------------------------------ */
+
+/* Whether a text has a word: "3090" of "nvidia geforce rtx 3090". */
+bool nai_word_stands_in(const char *text, const char *word, size_t len);
+/* Whether it is what the question names. */
+bool nai_asking_names(const struct nai_asking *asking, const char *word);
+/* A word that is neither known nor the name that the answer is about: "all2all" and "aten::x", too. */
+bool nai_question_is_unknown(const struct nai_question_word *word);
+/* How many words nothing takes up; and marks them. */
+size_t nai_left_out_count(const struct nai_asking *asking);
+void nai_left_out_find(struct nai_question_marks *out, const struct nai_asking *asking);
+/* Says which of these an answer does not show either, in front of it: it begins with sentence `first`. False: none. */
+bool nai_left_out_say(const struct nai_asking *asking, const struct nai_question_marks *left, size_t first);
+/* Says which words no answer takes up, where there is none; `matched`: some word says what the question is about. And
+ * what can be asked. */
+void nai_left_out_say_all(const struct nai_asking *asking, bool matched);
+void nai_left_out_say_examples(const struct nai_asking *asking);
+/* "when and how long": whether an answer shows all that a question of nothing but such words asks. */
+bool nai_answer_shows_all(const struct nai_asking *asking, const char *answer, const char *asked);
+
 /* --- answer_intent.c ------------------------------------------------------------------------------------------- */
 
 /* Its facts, unless none is of the GPU or the stretch of time that the question names. *known: its first is there. */

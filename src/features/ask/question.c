@@ -24,15 +24,6 @@ static int check_gpus(struct nai_asking *asking, struct nai_question *q, struct 
   return NAI_OK;
 }
 
-/* Whether a name has a word: "3090" of "nvidia geforce rtx 3090". */
-static bool has_word(const char *name, const char *word, size_t len) {
-  for (const char *at = name; *at; at++)
-    if (strncmp(at, word, len) == 0 && (at == name || !isalnum((unsigned char)at[-1])) &&
-        !isalnum((unsigned char)at[len]))
-      return true;
-  return false;
-}
-
 /* "how busy is the 3080": where all GPUs with work are of that model, it tells nothing. */
 static int ignore_own_model(const struct nai_asking *asking, struct nai_question *q, struct nai_err *err) {
   static const char sql[] = "select distinct lower(coalesce(gpu_name, '')) from gpus where device_id in (select "
@@ -45,29 +36,11 @@ static int ignore_own_model(const struct nai_asking *asking, struct nai_question
     const size_t one = len && word[len - 1] == 's' ? len - 1 : len; /* "3090s" */
     bool model = digits == one ? digits > 3 : strpbrk(word, "0123456789") || nai_word_is_of("orin xavier thor", word);
     for (int64_t row = 0; row < found.rows && model; row++)
-      model = has_word(nai_query_cell_text(&found, row, 0), word, one);
+      model = nai_word_stands_in(nai_query_cell_text(&found, row, 0), word, one);
     if (model)
       q->words[i].ignored = q->words[i].known = true;
   }
   return NAI_OK;
-}
-
-static bool is_named(const struct nai_asking *asking, const char *word) {
-  bool named = strcmp(word, asking->name) == 0;
-  for (size_t i = 0; i < asking->other_count; i++)
-    named |= strcmp(word, asking->others[i]) == 0;
-  return named;
-}
-
-/* Puts in quotes the words for which `is` holds. Returns how many. */
-static size_t put_words(struct nai_buf *out, const struct nai_asking *asking,
-                        bool (*is)(const struct nai_question_word *)) {
-  const struct nai_question *q = asking->question;
-  size_t count = 0;
-  for (size_t i = 0; i < q->count; i++)
-    if (is(&q->words[i]) && !is_named(asking, q->words[i].text))
-      nai_buf_printf(out, "%s\"%s\"", count++ ? ", " : "", q->words[i].typed);
-  return count;
 }
 
 /* "kernels", "moved": another form of the word needs no notice. */
@@ -85,139 +58,6 @@ static void say_corrections(const struct nai_asking *asking) {
     if (q->words[i].meant[0] && !is_inflected(&q->words[i]))
       nai_answer_say(asking, &asking->answer->said, NULL,
                      nai_arena_printf(asking->arena, "Read \"%s\" as \"%s\".", q->words[i].typed, q->words[i].meant));
-}
-
-/* A word that is neither known nor the name that the answer is about: "all2all" and "aten::x", too. */
-static bool is_unknown(const struct nai_question_word *w) {
-  bool name = (nai_question_is_mixed(w->text) || nai_question_has_mark(w->text)) && !w->of_gpu && !w->known &&
-              !w->answered && !w->names && !w->quoted;
-  return nai_question_is_strange(w) || name;
-}
-
-static bool is_out(const struct nai_question_word *word) { return is_unknown(word) || nai_question_is_left(word); }
-
-/* Whether the number that comes first is a share. */
-static bool begins_with_share(const char *answer) {
-  const char *number = answer + strcspn(answer, "0123456789");
-  return strncmp(number + strspn(number, "0123456789.,"), " %", strlen(" %")) == 0;
-}
-
-/* "1950": whether an answer has the number, "1,950". */
-static bool has_count(const char *answer, const char *digits) {
-  NAI_SCOPED(nai_buf) count = {0};
-  if (!*digits || strlen(digits) > 9 || digits[strspn(digits, "0123456789")])
-    return false;
-  nai_fmt_count(&count, atoll(digits));
-  return !count.oom && has_word(answer, nai_buf_str(&count), count.len);
-}
-
-/* Whether the first sentence of an answer shows what a word asks for, though nothing takes the word up. */
-static bool is_shown(const struct nai_asking *asking, const char *answer, const char *word) {
-  static const struct {
-    const char *words, *by;
-  } shown[] = {{"direction directions", "-to-"}, {"vs versus", " against "},
-               {"average avg mean", "average"},  {"median", "median"},
-               {"total altogether", "total"},    {"longest slowest", "longest"},
-               {"speedup factor", " times"},     {"long", "total"},
-               {"tiny small", " below "},        {"many often", " instance"}};
-  if (asking->judged && nai_word_is_of(nai_verdict_words, word)) /* findings will say */
-    return true;
-  if (nai_word_is_of("more longer bigger slower faster much many than x", word) && strstr(answer, " times"))
-    return true;
-  const size_t len = strlen(word), stem = len > 4 && word[len - 1] == 's' ? len - (word[len - 2] == 'e' ? 2 : 1) : len;
-  if (len > 2 && isalpha((unsigned char)*word) && (has_word(answer, word, len) || has_word(answer, word, stem)))
-    return true;
-  if (nai_word_is_of("percent percents percentage share fraction proportion", word))
-    return begins_with_share(answer) || strstr(answer, " %)");
-  for (size_t i = 0; i < sizeof shown / sizeof *shown; i++)
-    if (nai_word_is_of(shown[i].words, word))
-      return strstr(answer, shown[i].by) != NULL;
-  const char *at = strcmp(word, "when") == 0 ? strstr(answer, "at ") : NULL;
-  while (at && !isdigit((unsigned char)at[strlen("at ")]))
-    at = strstr(at + 1, "at ");
-  return at || has_count(answer, word);
-}
-
-/* Marks words that nothing takes up. */
-static void find_left_out(struct nai_question_marks *out, const struct nai_asking *asking) {
-  const struct nai_question *q = asking->question;
-  *out = (struct nai_question_marks){0};
-  for (size_t i = 0; i < q->count; i++)
-    out->at[i] = is_out(&q->words[i]) && !is_named(asking, q->words[i].text);
-}
-
-/* Puts in quotes those that an answer, which begins with sentence `first`, does not show either. */
-static size_t put_left_out(struct nai_buf *words, const struct nai_asking *asking,
-                           const struct nai_question_marks *left, size_t first) {
-  const struct nai_sentences *said = &asking->answer->said;
-  const char *answer = first < said->count ? said->items[first].text : "";
-  size_t count = 0;
-  for (size_t i = 0; i < asking->question->count; i++) {
-    const struct nai_question_word *word = &asking->question->words[i];
-    if (left->at[i] && !is_shown(asking, answer, word->text))
-      nai_buf_printf(words, "%s\"%s\"", count++ ? ", " : "", word->typed);
-  }
-  return count;
-}
-
-/* Says which words an answer leaves out, in front of it; false: none. */
-static bool say_left_out(const struct nai_asking *asking, const struct nai_question_marks *left, size_t first) {
-  struct nai_sentences *said = &asking->answer->said;
-  const size_t behind = said->count;
-  NAI_SCOPED(nai_buf) words = {0};
-  if (!put_left_out(&words, asking, left, first))
-    return false;
-  nai_answer_say(
-      asking, said, NULL,
-      nai_arena_printf(asking->arena,
-                       "No answer accounts for %s: what follows leaves that out, and may be of more than was "
-                       "asked.",
-                       nai_buf_str(&words)));
-  if (said->count > behind) {
-    const struct nai_sentence last = said->items[behind];
-    memmove(&said->items[first + 1], &said->items[first], (behind - first) * sizeof last);
-    said->items[first] = last;
-  }
-  nai_answer_say(asking, &asking->answer->limits, NULL,
-                 nai_arena_printf(asking->arena, "What is asked with %s: the facts leave that out.",
-                                  nai_buf_str(&words)));
-  asking->arena->oom |= words.oom;
-  return true;
-}
-
-/* Says which words no answer takes up; `matched`: some word says what the question is about. */
-static void say_left(const struct nai_asking *asking, bool matched) {
-  static const struct {
-    const char *begin;
-    bool (*is)(const struct nai_question_word *);
-  } kinds[] = {{"Not understood: ", is_unknown}, {"No answer accounts for ", nai_question_is_left}};
-  for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-    NAI_SCOPED(nai_buf) words = {0};
-    if (put_words(&words, asking, kinds[i].is))
-      nai_answer_say(asking, &asking->answer->said, NULL,
-                     nai_arena_printf(asking->arena, "%s%s.", kinds[i].begin, nai_buf_str(&words)));
-    asking->arena->oom |= words.oom;
-  }
-  if (matched && !asking->answer->said.count)
-    nai_answer_say(asking, &asking->answer->said, NULL,
-                   "Each word is known, but no answer is about all of them together.");
-}
-
-/* What can be asked, where nothing was understood. */
-static void say_examples(const struct nai_asking *asking) {
-  const struct nai_intents *intents = asking->intents;
-  NAI_SCOPED(nai_buf) list = {0};
-  for (size_t i = 0; i < intents->doc_count; i++) {
-    const struct nai_yaml *doc = intents->docs[i];
-    const struct nai_yaml_node *n = nai_intent_items(doc, nai_yaml_root(doc), "examples");
-    for (; n; n = nai_yaml_next(doc, n))
-      nai_buf_printf(&list, "%s%s", list.len ? "; " : "", n->text);
-  }
-  if (!asking->answer->said.count)
-    nai_answer_say(asking, &asking->answer->said, NULL, "Not understood: no word says what the question is about.");
-  nai_answer_say(asking, &asking->answer->said, NULL,
-                 nai_arena_printf(asking->arena, "What can be asked, for example: %s.", nai_buf_str(&list)));
-  asking->arena->oom |= list.oom;
 }
 
 /* Whether an intent is about what the question names. */
@@ -248,10 +88,8 @@ static int applies(bool *out, const struct nai_asking *asking, const struct nai_
 
 /* How many words of the question an intent does not take up; one that says why there is no answer need not. */
 static size_t words_left(const struct nai_asking *asking, struct nai_question *q, const struct nai_intent *intent) {
-  NAI_SCOPED(nai_buf) left = {0};
   nai_question_answered(q, asking->intents, intent);
-  size_t count = put_words(&left, asking, is_unknown) + put_words(&left, asking, nai_question_is_left);
-  return has_facts(intent) ? count : 0;
+  return has_facts(intent) ? nai_left_out_count(asking) : 0;
 }
 
 /* The intent that leaves fewest words, and how many those are. */
@@ -377,10 +215,10 @@ static bool is_worth(const struct nai_asking *asking, const struct nai_question 
   const bool strong = nai_question_score(&covered, q, asking->intents, c->best.intent) >= STRONG;
   for (size_t i = 0; i < q->count; i++) {
     const struct nai_question_word *w = &q->words[i];
-    const bool named = w->names || is_named(asking, w->text);
+    const bool named = w->names || nai_asking_names(asking, w->text);
     taken += named || (w->answered && !w->ignored);
-    left += named ? 0 : is_unknown(w) ? UNKNOWN : nai_question_is_left(w);
-    unknown += !named && is_unknown(w);
+    left += named ? 0 : nai_question_is_unknown(w) ? UNKNOWN : nai_question_is_left(w);
+    unknown += !named && nai_question_is_unknown(w);
   }
   if (strong && !unknown && !c->guessed && left <= MOST_LEFT)
     return true;
@@ -400,7 +238,7 @@ static int choose(const struct nai_intent **chosen, struct choice *c, struct nai
   if (is_whole(c) || asking->partly)
     *chosen = c->best.intent;
   if (!*chosen)
-    say_left(asking, c->matches > 0);
+    nai_left_out_say_all(asking, c->matches > 0);
   return NAI_OK;
 }
 
@@ -428,10 +266,10 @@ static int ask_one(struct asked *a, const char *question, struct nai_err *err) {
   NAI_TRY(choose(&a->intent, &a->choice, asking, q, err));
   const size_t first = asking->answer->said.count;
   struct nai_question_marks left; /* answering forgets the names */
-  find_left_out(&left, asking);
+  nai_left_out_find(&left, asking);
   if (a->intent)
     NAI_TRY(nai_intent_answer(&a->known, asking, a->intent, err));
-  asking->partly = asking->partly && say_left_out(asking, &left, first);
+  asking->partly = asking->partly && nai_left_out_say(asking, &left, first);
   return NAI_OK;
 }
 
@@ -486,26 +324,6 @@ static bool is_same(const struct nai_answer *answer, size_t second) {
   return one < other ? strcmp(b + other - one, a) == 0 : strcmp(a + one - other, b) == 0;
 }
 
-/* "when and how long": whether an answer shows all that a question of nothing but such words asks. */
-static bool shows_all(const struct nai_asking *asking, const char *answer, const char *asked) {
-  static const char fillers[] = "n and how is was it that did does take takes took one what whats which who spends "
-                                "spend cost costs uses start starts begin begins happen in here",
-                    between[] = " ,?'.!";
-  size_t shown = 0;
-  for (size_t len; *asked; asked += len + strspn(asked + len, between)) {
-    char word[NAI_QUESTION_WORD];
-    len = strcspn(asked, between);
-    snprintf(word, sizeof word, "%.*s", (int)len, asked);
-    for (char *c = word; *c; c++)
-      *c = (char)tolower((unsigned char)*c);
-    const bool is = is_shown(asking, answer, word);
-    if (!is && !nai_word_is_of(fillers, word))
-      return false;
-    shown += is;
-  }
-  return shown > 0;
-}
-
 /* Whether the answer to the first question has what the second asks of its subject: "when did it start", "which process
  * made it". */
 static bool is_told(const struct nai_asking *asking, const struct nai_clauses *clauses) {
@@ -514,7 +332,7 @@ static bool is_told(const struct nai_asking *asking, const struct nai_clauses *c
   const bool when = strncasecmp(clauses->asked, "when did it ", strlen("when did it ")) == 0 ||
                     strncasecmp(clauses->asked, "when does it ", strlen("when does it ")) == 0,
              whose = strncasecmp(clauses->asked, "which process ", strlen("which process ")) == 0;
-  return (when && strstr(said, "ends at ")) || shows_all(asking, said, clauses->asked) ||
+  return (when && strstr(said, "ends at ")) || nai_answer_shows_all(asking, said, clauses->asked) ||
          (!clauses->second && whose && strstr(said, "pid "));
 }
 
@@ -531,7 +349,7 @@ static int takes_second(bool *out, const struct asked *whole, const struct nai_c
   NAI_TRY(NAI_NEW(second, asking->arena, 1, err));
   nai_question_read(second, asking->intents, clauses->asked);
   for (size_t i = q->count - (second->count < q->count ? second->count : q->count); i < q->count; i++) {
-    if (nai_question_is_left(&q->words[i]) || is_unknown(&q->words[i]))
+    if (nai_question_is_left(&q->words[i]) || nai_question_is_unknown(&q->words[i]))
       return NAI_OK;
     taken += q->words[i].answered && !q->words[i].ignored;
     enough += nai_word_is_of("most least", q->words[i].text);
@@ -608,7 +426,7 @@ static int ask_all(bool *all, const struct asked *asks, const char *question, st
   if (out->intent)
     NAI_TRY(nai_caveats_add(&whole.asking, err));
   else if (!whole.choice.nothing)
-    say_examples(&whole.asking);
+    nai_left_out_say_examples(&whole.asking);
   *all = parts ? parts == 2 || !clauses.asked : is_answered(&whole);
   return nai_arena_check(fresh.asking.arena, err);
 }

@@ -8,11 +8,12 @@
 
 enum { MAX_TEXT = 8192 }; /* longer ones are cut */
 
+enum { SEQ, OP_ID, SIZES, NUMBERS };
 /* A column that is read. */
 struct cells {
   const struct nai_kept_column *kept;
-  struct nai_column cells, other; /* other: of a call its suffix, or whether it is open */
-  struct nai_column numbers[3];   /* of a range what PyTorch wrote behind its name: seq, op_id, sizes */
+  struct nai_column cells, other;     /* other: of a call its suffix, or whether it is open */
+  struct nai_column numbers[NUMBERS]; /* of a range what PyTorch wrote behind its name: seq, op_id, sizes */
   const struct nai_table *sizes;
   int64_t *rows, row_count; /* what a number stands for; NULL: itself */
   int place;                /* of the load */
@@ -33,7 +34,6 @@ struct known_text {
   int64_t suffix, number;
 };
 enum { NOT_KNOWN = -2, NO_SUFFIX = -1 };
-enum { SEQ, OP_ID, SIZES, NUMBERS };
 
 static int lacks(struct nai_err *err, const char *what, const char *of) {
   return nai_err_set(err, NAI_ESTALE, "the run does not keep %s of table \"%s\" as the export has it", what, of);
