@@ -93,6 +93,14 @@ static inline int64_t read_number(const char **text, const char *end) {
   return digits >= 1 && digits <= 18 ? value : NAI_NULL_I64;
 }
 
+/* The same; *lost: it is not what was written, as 07 is not. */
+static inline int64_t read_exactly(bool *lost, const char **text, const char *end) {
+  const char *begin = *text;
+  const int64_t number = read_number(text, end);
+  *lost |= number == NAI_NULL_I64 || (*begin == '0' && *text - begin > 1);
+  return number;
+}
+
 /* Length of the bracketed list at `text`, 0 when there is none. */
 static size_t list_length(const char *text, const char *end) {
   int depth = 0;
@@ -123,15 +131,11 @@ static inline void read_suffix(struct nai_suffix *suffix, struct nai_part *part,
     if (end - text > 6 && memcmp(text, "seq = ", 6) == 0) {
       key = SEQ;
       text += 6;
-      suffix->lost |= text[0] == '0' && end - text > 1 && text[1] != ','; /* 07 is kept as 7 */
-      suffix->seq = read_number(&text, end);
-      suffix->lost |= suffix->seq == NAI_NULL_I64;
+      suffix->seq = read_exactly(&suffix->lost, &text, end);
     } else if (end - text > 8 && memcmp(text, "op_id = ", 8) == 0) {
       key = OP_ID;
       text += 8;
-      suffix->lost |= text[0] == '0' && end - text > 1 && text[1] != ',';
-      suffix->op_id = read_number(&text, end);
-      suffix->lost |= suffix->op_id == NAI_NULL_I64;
+      suffix->op_id = read_exactly(&suffix->lost, &text, end);
     } else if (end - text > 8 && memcmp(text, "sizes = ", 8) == 0) {
       key = SIZES;
       size_t len = list_length(text + 8, end);
