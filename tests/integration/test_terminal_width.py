@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """What commands print on a terminal of 80 columns fits it, words whole."""
+import csv
 import fcntl
 import os
 import pty
@@ -102,7 +103,13 @@ class Width(unittest.TestCase):
 
     def test_a_table_is_text_for_people_and_csv_for_programs(self):
         run = artifacts(trace("training"))
-        self.assertRegex(on_terminal("table", run, "kernels"), r"kernel name +GPU +calls")
+        self.assertRegex(on_terminal("table", run, "kernels"), r"name +GPU +calls")
+        kernels = {row["kernel_name"]: row["short_name"] for row in csv.DictReader(support.run("table", run, "kernels").stdout.splitlines())}
+        shown = support.run("table", run, "kernels", "--format", "text").stdout
+        self.assertTrue(any(name != brief for name, brief in kernels.items()))
+        for name, brief in kernels.items():
+            self.assertIn(brief, shown)
+            self.assertTrue(name in brief or name not in shown, "one of both names is enough to read")
         self.assertFalse(on_terminal("table", run, "kernels").startswith("\n"), "room for headers of columns that are left out")
         self.assertTrue(on_terminal("table", run, "kernels", "--csv").startswith("kernel_name,"))
         self.assertTrue(support.run("table", run, "kernels").stdout.startswith("kernel_name,"))

@@ -72,29 +72,42 @@ static int format_of(const struct table_args *args) {
   return args->format != UNSAID ? args->format : read ? TEXT : CSV;
 }
 
+/* Which of the table's columns are printed to be read, and how many: kernels by their short name alone. */
+static uint32_t choose_columns(uint32_t *chosen, const struct nai_schema *schema) {
+  const int brief = nai_schema_column(schema, "short_name");
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < schema->column_count; i++)
+    if (brief < 0 || i != (uint32_t)brief)
+      chosen[count++] = brief >= 0 && schema->columns[i].role == NAI_ROLE_KERNEL_NAME ? (uint32_t)brief : i;
+  return count;
+}
+
 /* Columns as wide as the terminal lets them be, with numbers for people. */
 static int print_text(struct nai_buf *out, const struct nai_table *table, struct nai_err *err) {
   const struct nai_schema *schema = table->schema;
   NAI_SCOPED(nai_arena) arena = NAI_ARENA(NULL);
   struct nai_rows_column *columns;
   struct nai_value *cells;
+  uint32_t *chosen;
   NAI_TRY(NAI_NEW(columns, &arena, schema->column_count, err));
   NAI_TRY(NAI_NEW(cells, &arena, schema->column_count, err));
-  for (uint32_t i = 0; i < schema->column_count; i++)
-    columns[i] = (struct nai_rows_column){schema->columns[i].name, schema->columns[i].unit};
+  NAI_TRY(NAI_NEW(chosen, &arena, schema->column_count, err));
+  const uint32_t count = choose_columns(chosen, schema);
+  for (uint32_t i = 0; i < count; i++)
+    columns[i] = (struct nai_rows_column){schema->columns[chosen[i]].name, schema->columns[chosen[i]].unit};
   struct nai_rows rows = {.format = NAI_ROWS_TABLE,
                           .human = true,
                           .titles = true,
                           .none = "no rows",
                           .width = nai_cmd_terminal_width(),
                           .columns = columns,
-                          .count = schema->column_count};
+                          .count = count};
   nai_rows_begin(&rows, out);
   for (int64_t row = 0; row < table->rows; row++) {
-    for (uint32_t i = 0; i < schema->column_count; i++) {
-      cells[i] = nai_table_value(table, row, (int)i);
+    for (uint32_t i = 0; i < count; i++) {
+      cells[i] = nai_table_value(table, row, (int)chosen[i]);
       if (cells[i].type == NAI_STR && !cells[i].null)
-        cells[i].s = nai_column_label(&schema->columns[i], cells[i].s);
+        cells[i].s = nai_column_label(&schema->columns[chosen[i]], cells[i].s);
     }
     nai_rows_put(&rows, cells);
   }
@@ -204,8 +217,10 @@ static int print_run(const char *source, const char *name, const struct table_ar
   }
   if (!nai_run_has(run, name)) {
     const char *near = nai_text_suggest(name, names, count);
-    return nai_err_set(err, NAI_EUSAGE, "the run \"%s\" has no table \"%s\"%s%s%s", source, name,
-                       near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
+    if (near)
+      return nai_err_set(err, NAI_EUSAGE, "the run \"%s\" has no table \"%s\"; did you mean %s?", source, name, near);
+    return nai_err_set(err, NAI_EUSAGE, "the run \"%s\" has no table \"%s\"; without a name, nsys-ai table lists them",
+                       source, name);
   }
   bool labeled = format_of(args) == TEXT || format_of(args) == JSON; /* which files do not hold */
   NAI_TRY(nai_run_table(&table, run, name, labeled ? nai_book_find_named(name) : NULL, err));
