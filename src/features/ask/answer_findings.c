@@ -33,7 +33,8 @@ enum {
 static const char findings[] =
     "select findings.rowid, finding, id, title, severity, scope, saving_ns, pct_of_active, place, "
     "recommendation, coalesce((select min(f.title) from findings f where f.id = findings.part_of), part_of), "
-    "share_of, iif(simulated_state = 'ok', simulated_ns, null), case simulated_of "
+    "share_of || iif(share_of = 'capture' and exists (select 1 from capture_time where part = 'input'), "
+    "' without waiting for input', ''), iif(simulated_state = 'ok', simulated_ns, null), case simulated_of "
     "when 'step' then 'per step' when 'unit' then 'per repetition' else 'of the window' end, "
     "iif(saving_is = 'estimate', ': about ', ': at most ') from findings where (";
 static const char on_gpu[] =

@@ -58,6 +58,25 @@ static bool has_count(const char *answer, const char *digits) {
   return !count.oom && nai_word_stands_in(answer, nai_buf_str(&count), count.len);
 }
 
+/* "28ms": whether an answer has the quantity, "28.1 ms". */
+static bool has_quantity(const char *answer, const char *word) {
+  struct nai_number asked, said;
+  const char *at = word, *end = answer + strlen(answer);
+  if (!nai_number_next(&asked, word, &at, word + strlen(word)) || asked.kind == NAI_NUMBER_PLAIN || *at)
+    return false;
+  for (at = answer; nai_number_next(&said, answer, &at, end);)
+    if (nai_number_same(&asked, &said))
+      return true;
+  return false;
+}
+
+/* A word itself, or one that is the same without its plural. */
+static bool has_word(const char *answer, const char *word) {
+  const size_t len = strlen(word), stem = len > 4 && word[len - 1] == 's' ? len - (word[len - 2] == 'e' ? 2 : 1) : len;
+  return len > 2 && isalpha((unsigned char)*word) &&
+         (nai_word_stands_in(answer, word, len) || nai_word_stands_in(answer, word, stem));
+}
+
 /* Whether the first sentence of an answer shows what a word asks for, though nothing takes the word up. */
 static bool is_shown(const struct nai_asking *asking, const char *answer, const char *word) {
   static const struct {
@@ -71,9 +90,7 @@ static bool is_shown(const struct nai_asking *asking, const char *answer, const 
     return true;
   if (nai_word_is_of("more longer bigger slower faster much many than x", word) && strstr(answer, " times"))
     return true;
-  const size_t len = strlen(word), stem = len > 4 && word[len - 1] == 's' ? len - (word[len - 2] == 'e' ? 2 : 1) : len;
-  if (len > 2 && isalpha((unsigned char)*word) &&
-      (nai_word_stands_in(answer, word, len) || nai_word_stands_in(answer, word, stem)))
+  if (has_word(answer, word))
     return true;
   if (nai_word_is_of("percent percents percentage share fraction proportion", word))
     return begins_with_share(answer) || strstr(answer, " %)");
@@ -83,7 +100,7 @@ static bool is_shown(const struct nai_asking *asking, const char *answer, const 
   const char *at = strcmp(word, "when") == 0 ? strstr(answer, "at ") : NULL;
   while (at && !isdigit((unsigned char)at[strlen("at ")]))
     at = strstr(at + 1, "at ");
-  return at || has_count(answer, word);
+  return at || has_count(answer, word) || has_quantity(answer, word);
 }
 
 /* Marks words that nothing takes up. */
@@ -94,7 +111,8 @@ void nai_left_out_find(struct nai_question_marks *out, const struct nai_asking *
     out->at[i] = is_out(&q->words[i]) && !nai_asking_names(asking, q->words[i].text);
 }
 
-/* Puts in quotes those that an answer, which begins with sentence `first`, does not show either. */
+/* Puts in quotes those that an answer, which begins with sentence `first`, does not show either; later sentences may
+ * have the word itself. */
 static size_t put_left_out(struct nai_buf *words, const struct nai_asking *asking,
                            const struct nai_question_marks *left, size_t first) {
   const struct nai_sentences *said = &asking->answer->said;
@@ -102,7 +120,10 @@ static size_t put_left_out(struct nai_buf *words, const struct nai_asking *askin
   size_t count = 0;
   for (size_t i = 0; i < asking->question->count; i++) {
     const struct nai_question_word *word = &asking->question->words[i];
-    if (left->at[i] && !is_shown(asking, answer, word->text))
+    bool shown = is_shown(asking, answer, word->text);
+    for (size_t k = first; k < said->count; k++)
+      shown |= has_word(said->items[k].text, word->text);
+    if (left->at[i] && !shown)
       nai_buf_printf(words, "%s\"%s\"", count++ ? ", " : "", word->typed);
   }
   return count;

@@ -205,9 +205,10 @@ static int find_around(struct choice *c, struct nai_asking *asking, struct nai_q
 }
 
 /* Whether a part of the question can be answered: what it names, or more than is left. A word that nobody knows may
- * change more than one that only limits: few of those are left out where a phrase says what the question is about. */
+ * change more than one that only limits: few of those are left out where a phrase says what the question is about. What
+ * is called by its name is worth its numbers whatever else is asked of it. */
 static bool is_worth(const struct nai_asking *asking, const struct nai_question *q, const struct choice *c) {
-  enum { MOST_LEFT = 3, MOST_BESIDE_GUESS = 1, UNKNOWN = 2, STRONG = 2 };
+  enum { MOST_LEFT = 3, MOST_BESIDE_NAME = 6, MOST_BESIDE_GUESS = 1, UNKNOWN = 2, STRONG = 2 };
   size_t taken = 0, left = 0, unknown = 0;
   struct nai_question_marks covered = {0};
   if (!c->best.intent || !has_facts(c->best.intent))
@@ -222,7 +223,8 @@ static bool is_worth(const struct nai_asking *asking, const struct nai_question 
   }
   if (strong && !unknown && !c->guessed && left <= MOST_LEFT)
     return true;
-  return c->guessed ? c->best.left <= MOST_BESIDE_GUESS : taken >= left || (c->named && c->best.left <= MOST_LEFT);
+  return c->guessed ? c->best.left <= MOST_BESIDE_GUESS
+                    : taken >= left || (c->named && c->best.left <= MOST_BESIDE_NAME);
 }
 
 /* What the question is about, or most of it (`partly`); NULL: it was not understood. */
@@ -420,9 +422,7 @@ static int ask_all(bool *all, const struct asked *asks, const char *question, st
     NAI_TRY(takes_second(&taken, &whole, &clauses, err));
   if (clauses.asked && out->intent && parts < 2 && !taken && !is_told(&whole.asking, &clauses))
     nai_answer_say(&whole.asking, parts ? &out->said : &out->limits, NULL,
-                   nai_arena_printf(fresh.asking.arena,
-                                    parts ? "No answer to \"%s\"." : "\"%s\" may need a question of its own.",
-                                    clauses.asked));
+                   nai_arena_printf(fresh.asking.arena, "\"%s\" may need a question of its own.", clauses.asked));
   if (out->intent)
     NAI_TRY(nai_caveats_add(&whole.asking, err));
   else if (!whole.choice.nothing)

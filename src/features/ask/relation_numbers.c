@@ -121,6 +121,9 @@ void nai_put_count(struct nai_buf *out, const struct nai_thing *thing, int64_t c
   nai_buf_putc(out, ' ');
   put_which(out, thing);
   nai_fmt_noun(out, count == 1, plural[thing->kind], strlen(plural[thing->kind]));
+  /* Kernels of casts have the word in their names, too. */
+  if (thing->category && strcmp(thing->category, "elementwise") == 0)
+    nai_buf_puts(out, " (no casts or copies)");
   if (thing->names)
     nai_buf_printf(out,
                    thing->work   ? " inside \"%s\""

@@ -22,7 +22,7 @@ static const struct {
      NAI_THING_MIGRATIONS, NULL, NULL, NULL},
     {"host to device copies|h2d copies|htod copies|h2d copy|h2d transfers|uploads|upload|h2d|htod", NAI_THING_COPIES,
      NULL, NULL, "Host-to-Device"},
-    {"device to host copies|d2h copies|dtoh copies|d2h copy|d2h transfers|downloads|download|back to the host|d2h|dtoh",
+    {"device to host copies|d2h copies|dtoh copies|d2h copy|d2h transfers|downloads|download|back to the host|copy back|copies back|copying back|d2h|dtoh",
      NAI_THING_COPIES, NULL, NULL, "Device-to-Host"},
     {"device to device copies|d2d copies|d2d", NAI_THING_COPIES, NULL, NULL, "Device-to-Device"},
     {"elementwise kernels|elementwise kernel|elementwise|pointwise kernels|pointwise", NAI_THING_KERNELS, "elementwise",
@@ -121,7 +121,8 @@ static int read_names(struct names *out, const struct nai_query_rows *rows, stru
   return nai_arena_check(arena, err);
 }
 
-/* How words name something: they are the name, end it, or begin a word of it: "coarse level" of "Coarse Level 3". */
+/* How words name something: they are the name, end it, or begin a word of it: "coarse level" of "Coarse Level 3"; of
+ * kernels five letters or more may stand anywhere: "winograd" of "generateWinogradTiles". */
 enum how { WHOLE, END, PART };
 
 static bool ends_with(const char *name, const char *end) {
@@ -133,8 +134,10 @@ static bool ends_with(const char *name, const char *end) {
 static bool is_named(const struct names *names, int64_t row, const char *words, const char *parts, enum how how) {
   if (how == WHOLE)
     return strcmp(names->whole[row] + (*names->whole[row] == ' '), words) == 0;
-  return strlen(parts) > 3 &&
-         (how == END ? ends_with(names->parts[row], parts) : strstr(names->parts[row], parts) != NULL);
+  const size_t len = strlen(parts);
+  const bool anywhere = len > 5 && *parts == ' ' && nai_query_cell_int(names->rows, row, 0) == NAI_THING_KERNELS;
+  return len > 3 &&
+         (how == END ? ends_with(names->parts[row], parts) : strstr(names->parts[row], parts + anywhere) != NULL);
 }
 
 /* The kind of what ends with the words: "execute" of ExecutionContext::execute, whatever kernels have it in their name;

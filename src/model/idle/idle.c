@@ -24,7 +24,7 @@ static const struct {
                                  "the launching thread was inside the very call that launched what came next"},
     [NAI_IDLE_CUDA_CALL] = {"cuda_call",
                             "the launching thread was in another CUDA call, one that does not wait for the GPU"},
-    [NAI_IDLE_HOST_CODE] = {"host_code", "the launching thread ran code of its own, outside of CUDA calls"},
+    [NAI_IDLE_HOST_CODE] = {"host_code", "the launching thread was outside of CUDA calls"},
     [NAI_IDLE_LAUNCH_LATENCY] = {"launch_latency",
                                  "time from the end of a launch, or of the work before, to the start of what was "
                                  "launched, as long as launches usually take"},
