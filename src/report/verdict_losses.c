@@ -99,13 +99,13 @@ static void put_saving(struct nai_buf *out, const struct FINDINGS_row *finding, 
 /* The base of what was simulated: all changes of a report are of the same. */
 static const char SIMULATED[] = "simulated";
 
-/* "12 %", or "simulated 9 % per step" where it was. */
+/* "12 %", or "simulated saving 9 % per step" where it was. */
 static void put_part(struct nai_buf *out, const struct FINDINGS_row *finding, const struct said *said,
                      const char *before) {
   if (strcmp(finding->simulated_state, "ok") == 0) {
     bool window = strcmp(finding->simulated_of, "window") == 0, unit = strcmp(finding->simulated_of, "unit") == 0;
     bool first = strcmp(before, SIMULATED) != 0;
-    nai_buf_puts(out, first ? "simulated " : "");
+    nai_buf_puts(out, first ? "simulated saving " : "");
     nai_fmt_percent(out, finding->simulated_pct);
     if (first)
       nai_buf_puts(out, window ? " of the window" : unit ? " per repetition" : " per step");
@@ -201,6 +201,21 @@ void nai_report_verdict_loss(struct nai_buf *out, const struct nai_report *repor
   nai_buf_putc(out, '.');
 }
 
+/* " A camera's thread sets the pace: host-bound 56.3 %, likely no loss." of a note whose reason says why it is none. */
+static void put_no_loss(struct nai_buf *out, const struct FINDINGS_row *note, const struct said *said,
+                        const char *before, bool with_reason) {
+  NAI_SCOPED(nai_buf) title = {0};
+  nai_buf_put(&title, note->title, strcspn(note->title, ":"));
+  if (with_reason)
+    nai_buf_printf(out, " %c%s: ", toupper((unsigned char)*note->reason), note->reason + 1);
+  nai_buf_puts(out, with_reason ? "" : " Likely no loss: ");
+  nai_report_verdict_within(out, nai_buf_str(&title));
+  nai_buf_putc(out, ' ');
+  put_part(out, note, said, before);
+  nai_buf_puts(out, with_reason ? ", likely no loss." : ".");
+  out->oom |= title.oom;
+}
+
 void nai_report_verdict_larger(struct nai_buf *out, const struct nai_table *findings, const struct said *said,
                                bool second_named, bool with_reason) {
   enum { MAX_REASON_WORDS = 12 };
@@ -217,12 +232,16 @@ void nai_report_verdict_larger(struct nai_buf *out, const struct nai_table *find
   if (at < 0 || (second_named && at == said->second))
     return;
   const struct FINDINGS_row larger = FINDINGS_at(findings, at);
-  const bool no_loss = nai_report_severity(findings, at) == NAI_SEVERITY_INFO; /* its reason says why */
-  nai_buf_puts(out, no_loss ? " Perhaps no loss: " : loss < 0 ? " Less certain: " : " Larger but less certain: ");
+  const char *before = said->simulated ? SIMULATED : base_of(&larger, said);
+  before = loss < 0 ? said->partition ? "active time" : "" : before;
+  if (nai_report_severity(findings, at) == NAI_SEVERITY_INFO) {
+    put_no_loss(out, &larger, said, before, with_reason);
+    return;
+  }
+  nai_buf_puts(out, loss < 0 ? " Less certain: " : " Larger but less certain: ");
   put_title(out, &larger, true);
   nai_buf_puts(out, " (");
-  const char *before = said->simulated ? SIMULATED : base_of(&larger, said);
-  put_part(out, &larger, said, loss < 0 ? said->partition ? "active time" : "" : before);
+  put_part(out, &larger, said, before);
   nai_buf_puts(out, with_reason ? "; " : "");
   nai_report_verdict_words(out, with_reason ? larger.reason : "", MAX_REASON_WORDS);
   nai_buf_puts(out, ").");

@@ -35,8 +35,8 @@
   C(T, sched_unknown_ns, TIME, "rest: not told")                                                                   \
   C(T, preempted_ns, TIME, "of off_cpu_ns: it could have run but another thread did; empty where not recorded")    \
   C(T, woken_by, LABEL,                                                                                            \
-    "host_code: the thread that ran, or had just run, at 80 % or more of the moments at which its sleeps of "      \
-    "0.5 ms or more ended, four times as often as by chance; empty where there is none, or no scheduling")         \
+    "host_code: the thread that ran, or had just run, when half or more of its sleeps of 0.5 ms or more ended, "   \
+    "with two thirds of their time, twice as often as by chance; empty where there is none, or no scheduling")     \
   C(T, woken_count, COUNT, "sleeps that ended so")                                                                 \
   C(T, sleep_count, COUNT, "of so many")                                                                           \
   C(T, busy_threads, COUNT,                                                                                        \

@@ -315,9 +315,14 @@ TEST(each_rule_fires) {
         {"kernels", "device_id=3;kernel_name=tiled;category=reduction"}}},
       {"host-before-work/low",
        {{"capture_time", "phase=set_up;part=host;duration_ns=200000000"},
+        {"gap_activity", "scope=before_work;function=load;function_pct=90;total_ns=200000000"},
+        {"capture_time", "phase=gpu;part=compute;duration_ns=800000000"}}},
+      {"host-before-work/info", /* nothing tells what fills it */
+       {{"capture_time", "phase=set_up;part=host;duration_ns=200000000"},
         {"capture_time", "phase=gpu;part=compute;duration_ns=800000000"}}},
       {"host-before-work/info",
        {{"capture_time", "phase=set_up;part=host;duration_ns=199000000"},
+        {"gap_activity", "scope=before_work;function=load;function_pct=90;total_ns=199000000"},
         {"capture_time", "phase=gpu;part=compute;duration_ns=801000000"}}},
       {"cuda-initialization/low", /* most of it is paid once */
        {{"capture_time", "phase=set_up;part=host;duration_ns=49000000"},

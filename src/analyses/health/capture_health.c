@@ -90,7 +90,7 @@ static void check_work(const struct nai_health_checks *c) {
       {h->no_copy_back && c->m->apis.n, "nothing was copied back"},
       {h->no_release && c->m->apis.n, "no memory was released"},
       {h->copy_not_awaited, "the last copy was not waited for"},
-      {h->ended_at_once, "the profiler ended with the last CUDA call"},
+      {h->ended_at_once, "the recording ended with the last CUDA call"},
       {h->wrote_errors, "the error stream is not empty"},
       {h->failure_kinds > 0, telling},
   };

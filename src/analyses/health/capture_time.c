@@ -394,7 +394,12 @@ static bool program_has_exited(bool *sure, const struct nai_model *m, int64_t la
   return *sure || flushed;
 }
 
-/* The last sign of processes that call CUDA, and of what ran for them. */
+/* A program whose output tells of a failure before it launched anything; scheduling tells when it ran last. */
+static bool program_gave_up(const struct nai_health_checks *c) {
+  return c->h.failure_kinds && !c->h.launches && !c->h.operations && c->m->cpu->sched.thread_count;
+}
+
+/* The last sign of processes that call CUDA, of all where none does, and of what ran for them. */
 static int find_last_sign(int64_t *last, const struct nai_health_checks *c, struct nai_err *err) {
   const struct nai_model *m = c->m;
   bool *calls;
@@ -404,7 +409,7 @@ static int find_last_sign(int64_t *last, const struct nai_health_checks *c, stru
     if (m->thread_process[t] >= 0 && m->api_by_thread.first[t + 1] > m->api_by_thread.first[t])
       calls[m->thread_process[t]] = true;
   for (uint32_t t = 0; t < m->thread_count; t++) {
-    const bool of_program = m->thread_process[t] >= 0 && calls[m->thread_process[t]];
+    const bool of_program = m->thread_process[t] >= 0 && (calls[m->thread_process[t]] || !m->apis.n);
     const int64_t seen = of_program ? nai_thread_seen(m, (int32_t)t, true) : NAI_NULL_I64;
     *last = seen != NAI_NULL_I64 && seen > *last ? seen : *last;
   }
@@ -416,10 +421,10 @@ static int take_not_recorded(struct division *d, struct nai_err *err) {
   const struct nai_health *h = &d->c->h;
   struct nai_interval head = {0, h->first_event}, tail = {h->last_event, d->end};
   bool sure;
-  const bool exited = program_has_exited(&sure, d->c->m, h->last_call_end) && h->whole;
-  if (h->first_event == NAI_NULL_I64)
+  const bool exited = (program_has_exited(&sure, d->c->m, h->last_call_end) || program_gave_up(d->c)) && h->whole;
+  if (h->first_event == NAI_NULL_I64 && !exited)
     return NAI_OK;
-  if (!start_is_recorded(d->c) && head.start < head.end)
+  if (h->first_event != NAI_NULL_I64 && !start_is_recorded(d->c) && head.start < head.end)
     take(d, NAI_CAPTURE_NOT_RECORDED, "host", &(struct nai_intervals){.v = &head, .count = 1});
   if (exited && !sure)
     NAI_TRY(find_last_sign(&tail.start, d->c, err));
