@@ -1484,6 +1484,19 @@ class Graded(unittest.TestCase):
         self.assertEqual(place, "read")
         self.assertLess(saving, 50_000_000)
 
+    def test_a_context_is_created_once(self):
+        first = self.said(artifacts("pause"), "why is cudaMalloc slow")
+        self.assertIn("likely the creation of the context", first)
+        behind = support.artifacts(edited("pause", "update CUPTI_ACTIVITY_KIND_RUNTIME set (start, end) = (select min(start) - 60000000, min(start) - 20000000 from CUPTI_ACTIVITY_KIND_RUNTIME) where rowid = (select max(rowid) from CUPTI_ACTIVITY_KIND_RUNTIME)"))
+        self.assertIn("behind a call in which the context was created: likely loading of code", self.said(behind, "why is cudaMalloc slow"))
+
+    def test_algorithms_that_a_range_times(self):
+        """Nine kernels of nine names in a range: each behind a wait for an event, and as they were."""
+        timed = edited("layers", "insert into StringIds (id, value) values (900001, 'cudaEventSynchronize')",
+                       "update CUPTI_ACTIVITY_KIND_RUNTIME set nameId = 900001 where nameId in (select id from StringIds where value like 'cudaLaunchKernel%')")
+        self.assertRegex(self.said(support.artifacts(timed), "is cudnn autotuning"), r"^Likely, in 24 ranges: encoder\.block\.\d+ launches 9 kernels with 9 names in 1 instance, with 9 waits for events")
+        self.assertNotIn("Likely", self.said(artifacts("layers"), "is cudnn autotuning"))
+
     def test_where_copies_stand(self):
         (before, after, all_), = self.rows(artifacts("copy-bound"), "select sum(end_ns <= (select min(start_ns) from kernel_events)), sum(start_ns >= (select max(end_ns) from kernel_events)), count(*) from v_copies where direction <> 'memset'")
         self.assertIn(f"{before} before the first kernel, {all_ - before - after} from the first to the last kernel, {after} behind the last",
