@@ -52,9 +52,11 @@ static void put_order(struct nai_buf *out, const struct nai_answer *answer, bool
   nai_buf_puts(out, losses_first);
 }
 
-/* "Casts and layout conversions (medium, GPU 0; cast_kernel): at most 42.0 ms, 14.1 % of the active time". */
-static void describe(struct nai_buf *out, const struct nai_query_rows *found, int64_t row) {
+/* "Casts and layout conversions (medium, GPU 0; cast_kernel): at most 42.0 ms, 14.1 % of the active time". `of_one`:
+ * one GPU is asked about, and what is saved on several is that of another one, perhaps. */
+static void describe(struct nai_buf *out, const struct nai_query_rows *found, int64_t row, bool of_one) {
   const char *place = nai_query_cell_text(found, row, F_PLACE), *severity = nai_query_cell_text(found, row, F_SEVERITY);
+  const bool several = strncmp(nai_query_cell_text(found, row, F_SCOPE), "GPUs ", strlen("GPUs ")) == 0;
   nai_buf_printf(out, "%s (%s, %s%s%s)", nai_query_cell_text(found, row, F_TITLE),
                  strcmp(severity, "info") == 0 ? "a note" : severity, nai_query_cell_text(found, row, F_SCOPE),
                  *place ? "; " : "", place);
@@ -62,6 +64,7 @@ static void describe(struct nai_buf *out, const struct nai_query_rows *found, in
     return;
   nai_buf_puts(out, nai_query_cell_text(found, row, F_ABOUT));
   nai_value_print_human(out, NAI_NS, nai_query_cell(found, row, F_SAVING));
+  nai_buf_puts(out, of_one && several ? " on the worst of them" : "");
   if (!nai_query_cell(found, row, F_PCT)->null && strcmp(severity, "info") != 0) {
     nai_buf_puts(out, ", ");
     nai_value_print_human(out, NAI_PCT, nai_query_cell(found, row, F_PCT));
@@ -84,7 +87,7 @@ static void add_finding(const struct nai_asking *asking, const struct nai_query_
   struct nai_fact *fact;
   if (nai_fact_find(answer, "findings", finding, NULL) || !(fact = nai_fact_new(asking, "findings", finding)))
     return;
-  describe(&text, found, row);
+  describe(&text, found, row, asking->gpu != INT64_MIN);
   fact->text = nai_answer_text(asking, &text);
   nai_fact_add_value(asking, fact, "id", NAI_TEXT, nai_query_cell(found, row, F_ID));
   nai_fact_add_value(asking, fact, "severity", NAI_TEXT, nai_query_cell(found, row, F_SEVERITY));

@@ -13,7 +13,7 @@ static const char tells[] =
     "afaik imho i im ive we it its they that there theres looks look seems seem should supposed";
 const char nai_verdict_words[] =
     "bad ok okay fine sane normal enough hurt hurts matter matters problem worth worthwhile "
-    "odd weird starved reasonable acceptable healthy lol";
+    "odd weird starved reasonable acceptable healthy";
 static const char pronouns[] = "they it them those these that";
 
 /* Whether a text begins with a word of a list; *len: of that word. */
