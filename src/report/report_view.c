@@ -224,7 +224,7 @@ static void put_cpu_work(struct nai_view *tables, const struct nai_report *repor
   } scopes[] = {{"set_up", "before the first CUDA call", true},
                 {"before_work", "from there to the first GPU work", true},
                 {"after_work", "after the last GPU work", true},
-                {"host_code", "own code in idle gaps", true},
+                {"host_code", "outside of CUDA calls in idle gaps", true},
                 {"pattern", "repeated gaps", false},
                 {"gap", "one gap", true}};
   struct nai_view *view = nai_view_put_map(tables, "cpu_work"), *rows = nai_view_put_list(view, "rows");

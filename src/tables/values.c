@@ -82,7 +82,7 @@ const struct nai_value_label nai_site_labels[] = {{"python", "Python"},
 const struct nai_value_label nai_phase_labels[] = {NAI_CAPTURE_PHASES(LABEL){0}};
 #undef LABEL
 const struct nai_value_label nai_part_labels[] = {{"copy", "memory copies"},
-                                                  {"first_use", "first use"},
+                                                  {"first_use", "CUDA start-up"},
                                                   {"profiler", "profiler overhead"},
                                                   {"launch", "launches"},
                                                   {"wait", "waiting"},
@@ -91,7 +91,7 @@ const struct nai_value_label nai_part_labels[] = {{"copy", "memory copies"},
                                                   {"ranges", "NVTX ranges"},
                                                   {"os_wait", "OS waits"},
                                                   {"io", "input and output"},
-                                                  {"host", "own code"},
+                                                  {"host", "host code"},
                                                   {"input", "waiting for input"},
                                                   {0}};
 

@@ -165,8 +165,8 @@ TEST(test_verdict_says_what_larger_loss_was_rated_lower) {
   add_finding(table, "info", "Within the first", 700, "a part", "few-blocks");
   add_finding(table, "info", "Nothing was lowered here", 800, "", "");
   check_verdict(table, NAI_SEVERITY_LOW,
-                "Few blocks, potential saving 151.0 ms (15.1 % of active time) on GPU 0. Perhaps no "
-                "loss: idle in host code (49.3 %; an input sets the pace).",
+                "Few blocks, potential saving 151.0 ms (15.1 % of active time) on GPU 0. An input "
+                "sets the pace: idle in host code 49.3 %, likely no loss.",
                 NULL);
 }
 
