@@ -1115,7 +1115,14 @@ class Numbers(unittest.TestCase):
         cpus = truth.db.execute("select cpu, count(*) from SCHED_EVENTS where isSchedIn = 1 group by 1 order by 2 desc, 1").fetchall()
         said = ask(place, "how many context switches does the main thread have")["answer"][0]["text"]
         self.assertIn(f"stopped running {switches} times", said)
-        self.assertIn(", ".join(f"{cpu} ({count})" for cpu, count in cpus), ask(place, "which cpu cores did it run on")["answer"][0]["text"])
+        said, last, ran = ask(place, "which cpu cores did it run on")["answer"][0]["text"], None, {}
+        for start, cpu, on in truth.db.execute("select start, cpu, isSchedIn from SCHED_EVENTS order by start"):  # of one thread
+            if last:
+                ran[last[1]] = ran.get(last[1], 0) + start - last[0]
+            last = (start, cpu) if on else None
+        for cpu, count in cpus:
+            self.assertRegex(said, rf" {cpu} \([^()]*, {count}\)")
+        self.assertIn(f": {max(ran, key=ran.get)} ({max(ran.values()) / 1e9:.2f} s, ", said)
 
     def test_functions_of_samples(self):
         """Stacks of OS calls have the same numbers as those of samples."""

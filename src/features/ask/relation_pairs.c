@@ -318,7 +318,9 @@ int nai_say_per(struct nai_answering *a, struct nai_err *err) {
   for (uint32_t i = 1; i < each->names.count; i++)
     if (a->r->less ? by_name[i] < by_name[best] : by_name[i] > by_name[best])
       best = i;
-  a->none = a->r->leads && (!places || each->names.count < 2);
+  /* "per block" of ranges of which none is called so: all there are stand inside of each other. */
+  const bool any_range = of->kind == NAI_THING_RANGES && nai_thing_is_plain(of) && each->names.count > SHOWN;
+  a->none = any_range || (a->r->leads && (!places || each->names.count < 2));
   if (a->none)
     return NAI_OK;
   uint32_t alike = 0;
