@@ -1504,6 +1504,18 @@ class Graded(unittest.TestCase):
         self.assertRegex(self.said(support.artifacts(timed), "is cudnn autotuning"), r"^Likely, in 24 ranges: encoder\.block\.\d+ launches 9 kernels with 9 names in 1 instance, with 9 waits for events")
         self.assertNotIn("Likely", self.said(artifacts("layers"), "is cudnn autotuning"))
 
+    def test_no_average_over_all_kinds_of_ranges(self):
+        """25 names, most of them inside of another one: a kernel is in several, and no range is "the" stage."""
+        self.assertNotIn("on average", self.said(artifacts("layers"), "how many kernels per stage").split(" kernels, ")[0])
+        self.assertRegex(self.said(artifacts("inference"), "how many kernels per stage"), "^96.5 on average: ")
+
+    def test_launches_may_be_kernels(self):
+        (count, ns, whole), = self.rows(artifacts("long-calls"), "select sum(d >= 100000), sum(iif(d >= 100000, d, 0)), sum(d) from (select end_ns - start_ns as d from kernel_events)")
+        text = self.said(artifacts("long-calls"), "how many launches above 0.1 ms and what share of the time")
+        self.assertIn(f"What was launched: {count:,} kernels run longer than 100.0 µs", text)
+        self.assertIn(f"{100 * ns / whole:.1f} % of kernel time", text)
+        self.assertNotIn("What was launched", self.said(artifacts("long-calls"), "how many launch calls above 0.1 ms"))
+
     def test_where_copies_stand(self):
         (before, after, all_), = self.rows(artifacts("copy-bound"), "select sum(end_ns <= (select min(start_ns) from kernel_events)), sum(start_ns >= (select max(end_ns) from kernel_events)), count(*) from v_copies where direction <> 'memset'")
         self.assertIn(f"{before} before the first kernel, {all_ - before - after} from the first to the last kernel, {after} behind the last",
