@@ -1516,6 +1516,13 @@ class Graded(unittest.TestCase):
         self.assertIn(f"{100 * ns / whole:.1f} % of kernel time", text)
         self.assertNotIn("What was launched", self.said(artifacts("long-calls"), "how many launch calls above 0.1 ms"))
 
+    def test_steps_over_a_limit(self):
+        durations = [row[0] for row in self.rows(artifacts("steps-drift"), "select duration_ns from steps where state = 'steady'")]
+        limit = sorted(durations)[len(durations) * 2 // 3] // 1000
+        long = [ns for ns in durations if ns >= limit * 1000]
+        self.assertIn(f"{len(long)} of {len(durations)} steady steps take longer than", self.said(artifacts("steps-drift"), f"how many steps took over {limit} us"))
+        self.assertIn(f", {100 * sum(long) / sum(durations):.1f} % of their time", self.said(artifacts("steps-drift"), f"how many steps took over {limit} us"))
+
     def test_where_copies_stand(self):
         (before, after, all_), = self.rows(artifacts("copy-bound"), "select sum(end_ns <= (select min(start_ns) from kernel_events)), sum(start_ns >= (select max(end_ns) from kernel_events)), count(*) from v_copies where direction <> 'memset'")
         self.assertIn(f"{before} before the first kernel, {all_ - before - after} from the first to the last kernel, {after} behind the last",
