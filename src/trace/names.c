@@ -8,19 +8,27 @@
 /* Longer names keep this much and get a hash of the rest, so that distinct names stay distinct. */
 enum { NAME_MAX_BYTES = 8192 };
 
+/* What PyTorch's emit_nvtx puts behind a name, each with its number or list. */
+enum key { NO_KEY, SEQ, OP_ID, SIZES };
+
+/* The key at `text`, which ends behind *len bytes. */
+static inline enum key key_at(size_t *len, const char *text, const char *end) {
+  const size_t rest = (size_t)(end - text);
+  *len = 8;
+  if (rest >= 8 && memcmp(text, ", seq = ", 8) == 0)
+    return SEQ;
+  *len = 10;
+  if (rest < 10)
+    return NO_KEY;
+  return memcmp(text, ", op_id = ", 10) == 0 ? OP_ID : memcmp(text, ", sizes = ", 10) == 0 ? SIZES : NO_KEY;
+}
+
 size_t nai_nvtx_name_length(const char *text, size_t len) {
-  static const char *const marks[] = {"seq = ", "op_id = ", "sizes = "};
-  const char *end = text + len;
-  for (const char *comma = text; (comma = memchr(comma, ',', (size_t)(end - comma))); comma++) {
-    if (end - comma < 8 || comma[1] != ' ' || (comma[2] != 's' && comma[2] != 'o')) /* most commas are none of these */
-      continue;
-    for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
-      size_t n = strlen(marks[i]);
-      if ((size_t)(end - comma) >= n + 2 && memcmp(comma + 2, marks[i], n) == 0)
-        return (size_t)(comma - text);
-    }
-  }
-  return len;
+  const char *end = text + len, *comma = text;
+  size_t key_len;
+  while ((comma = memchr(comma, ',', (size_t)(end - comma))) && !key_at(&key_len, comma, end))
+    comma++;
+  return comma ? (size_t)(comma - text) : len;
 }
 
 /* cudaMemcpyAsync_ptsz_v7000 -> cudaMemcpyAsync; cudaStreamGetCaptureInfo_v2_v11030 -> cudaStreamGetCaptureInfo_v2. */
@@ -64,41 +72,17 @@ static uint32_t add_call(struct nai_part *part, const char *text, size_t len, ui
   return add_clean(part, text, name_len);
 }
 
-/* How many digits begin at `text`, up to a word's, and the number they are. A word of text at least is in front. */
-static inline size_t digits_at(uint64_t *number, const char *text, const char *end) {
-  const uint64_t each = UINT64_C(0x0101010101010101);
-  size_t rest = (size_t)(end - text), count;
-  uint64_t word;
-  memcpy(&word, rest < sizeof word ? end - sizeof word : text, sizeof word);
-  word = (rest < sizeof word ? word >> 8 * (sizeof word - rest) : word) ^ each * '0'; /* digits become 0 to 9 */
-  uint64_t others = (((word & each * 0x7f) + each * (0x7f - 9)) | word) & each * 0x80;
-  count = others ? (size_t)__builtin_ctzll(others) / 8 : sizeof word;
-  word = count ? word << 8 * (sizeof word - count) : 0;
-  word = word * 10 + (word >> 8); /* pairs of digits, then of pairs */
-  *number = ((word & UINT64_C(0xff000000ff)) * (100 + (UINT64_C(1000000) << 32)) +
-             (word >> 16 & UINT64_C(0xff000000ff)) * (1 + (UINT64_C(10000) << 32))) >>
-            32;
-  return count;
-}
-
-/* Numbers of up to 18 digits at *text, which is moved behind them; NAI_NULL_I64 when there are none or more. */
-static inline int64_t read_number(const char **text, const char *end) {
-  static const int64_t powers[] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000};
-  int64_t value = 0;
-  size_t digits = 0, more = sizeof(uint64_t);
-  for (uint64_t number; *text < end && more == sizeof number; *text += more, digits += more) {
-    more = digits_at(&number, *text, end);
-    value = digits + more <= 18 ? value * powers[more] + (int64_t)number : value;
-  }
-  return digits >= 1 && digits <= 18 ? value : NAI_NULL_I64;
-}
-
-/* The same; *lost: it is not what was written, as 07 is not. */
-static inline int64_t read_exactly(bool *lost, const char **text, const char *end) {
-  const char *begin = *text;
-  const int64_t number = read_number(text, end);
-  *lost |= number == NAI_NULL_I64 || (*begin == '0' && *text - begin > 1);
-  return number;
+/* The number of up to 18 digits at *text, which is moved behind it; NAI_NULL_I64 when there are none or more. *lost: it
+ * is not what was written, as 07 is not. */
+static inline int64_t read_number(bool *lost, const char **text, const char *end) {
+  const char *begin = *text, *at = begin;
+  uint64_t value = 0;
+  for (unsigned digit; at < end && (digit = (unsigned char)*at - (unsigned)'0') <= 9; at++)
+    value = value * 10 + digit;
+  *text = at;
+  const bool known = at > begin && at - begin <= 18;
+  *lost |= !known || (*begin == '0' && at - begin > 1);
+  return known ? (int64_t)value : NAI_NULL_I64;
 }
 
 /* Length of the bracketed list at `text`, 0 when there is none. */
@@ -124,31 +108,23 @@ static uint32_t add_sizes(struct nai_part *part, const char *text, size_t len) {
 /* Adds to a suffix what ", seq = 5, op_id = 7, sizes = [[2, 3]], ..." says: keys in any order, up to the first that is
  * not known. */
 static inline void read_suffix(struct nai_suffix *suffix, struct nai_part *part, const char *text, const char *end) {
-  enum { SEQ = 1, OP_ID, SIZES } last = 0, key;
-  suffix->lost = false;
-  while (end - text > 2 && text[0] == ',' && text[1] == ' ') {
-    text += 2;
-    if (end - text > 6 && memcmp(text, "seq = ", 6) == 0) {
-      key = SEQ;
-      text += 6;
-      suffix->seq = read_exactly(&suffix->lost, &text, end);
-    } else if (end - text > 8 && memcmp(text, "op_id = ", 8) == 0) {
-      key = OP_ID;
-      text += 8;
-      suffix->op_id = read_exactly(&suffix->lost, &text, end);
-    } else if (end - text > 8 && memcmp(text, "sizes = ", 8) == 0) {
-      key = SIZES;
-      size_t len = list_length(text + 8, end);
-      suffix->sizes = add_sizes(part, text + 8, len);
-      suffix->lost |= suffix->sizes == NAI_NO_STRING;
-      text += 8 + len;
+  enum key last = NO_KEY, key;
+  bool lost = false;
+  for (size_t len; (key = key_at(&len, text, end)) && text + len < end; last = key) {
+    text += len;
+    if (key == SEQ) {
+      suffix->seq = read_number(&lost, &text, end);
+    } else if (key == OP_ID) {
+      suffix->op_id = read_number(&lost, &text, end);
     } else {
-      break;
+      len = list_length(text, end);
+      suffix->sizes = add_sizes(part, text, len);
+      lost |= suffix->sizes == NAI_NO_STRING;
+      text += len;
     }
-    suffix->lost |= key <= last; /* in another order, or twice */
-    last = key;
+    lost |= key <= last; /* in another order, or twice */
   }
-  suffix->lost |= text < end;
+  suffix->lost = lost || text < end;
 }
 
 uint32_t nai_name_by_text(struct nai_part *part, const char *text, size_t len, enum nai_name_kind kind) {
