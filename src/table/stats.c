@@ -33,16 +33,23 @@ static inline uint32_t bucket_of(int64_t v) {
   return v > 0 ? (uint32_t)(bits >> (DOUBLE_DIGITS - DIGITS)) - (DOUBLE_BIAS << DIGITS) + 1 : 0;
 }
 
+static wide sum_of(const int64_t *values, uint32_t n) {
+  wide sum = 0;
+  for (uint32_t i = 0; i < n; i++)
+    sum += values[i];
+  return sum;
+}
+
 /* Everything but the quantiles. Where `b` is given, values are counted in it, and bucket[i] is that of values[i]. */
 static struct nai_stats sum_up(const int64_t *values, uint32_t n, struct buckets *b, uint32_t *bucket) {
   struct nai_stats s = {.count = n, .min = n ? values[0] : 0, .max = n ? values[0] : 0};
-  wide total = 0;
+  uint64_t sum = 0;  /* wraps where 64 bits do not hold it */
   uwide squares = 0; /* wraps where a value is beyond any duration */
   for (int q = 0; q < QUANTILES; q++)
     *quantile_of(&s, q) = NAN;
   for (uint32_t i = 0; i < n; i++) {
     int64_t value = values[i];
-    total += value;
+    sum += (uint64_t)value;
     squares += (uwide)((wide)value * value);
     s.min = value < s.min ? value : s.min;
     s.max = value > s.max ? value : s.max;
@@ -51,6 +58,7 @@ static struct nai_stats sum_up(const int64_t *values, uint32_t n, struct buckets
   }
   if (!n)
     return s;
+  wide total = s.min < INT64_MIN / n || s.max > INT64_MAX / n ? sum_of(values, n) : (int64_t)sum;
   s.total = total > INT64_MAX ? INT64_MAX : total < INT64_MIN ? INT64_MIN : (int64_t)total;
   s.mean = (double)total / n;
   if (s.min < 0 || s.total > INT64_MAX / 2) {
