@@ -12,20 +12,17 @@
 
 /* --- reading ---------------------------------------------------------------------------------- */
 
-static void find_fields(struct nai_part *p, const struct nai_cell *cells) {
-  p->cells = cells;
+/* The cells are the same for all rows of a part. */
+static void begin_rows(struct nai_part *p, int64_t rowid, const struct nai_cell *cells) {
+  p->first_rowid = rowid;
   for (int f = 0; f < p->intake->feed->field_count; f++)
     p->fields[f] = &cells[p->intake->slot[f]];
 }
 
 static int feed_part(struct nai_part *p, int64_t rowid, const struct nai_cell *cells, struct nai_err *err) {
-  if (p->rows == p->limit)
-    return nai_err_damaged(err, "row %" PRId64 ": more rows than the pages announced; the file is damaged", rowid);
   if (!p->read++)
-    p->first_rowid = rowid;
+    begin_rows(p, rowid, cells);
   p->last_rowid = rowid;
-  if (p->cells != cells)
-    find_fields(p, cells);
   int verdict = p->intake->feed->row(p);
   if (p->failed)
     return p->failed;

@@ -75,8 +75,8 @@ enum { NAI_LAST_RECORDS = 16 };
 struct nai_part {
   /* what to read */
   const struct nai_intake *intake;
-  const struct nai_source *source;                       /* of the intake */
-  const struct nai_cell *cells, *fields[NAI_MAX_FIELDS]; /* of the scan, which has one array for all rows; by field */
+  const struct nai_source *source;               /* of the intake */
+  const struct nai_cell *fields[NAI_MAX_FIELDS]; /* of the scan, which has one array of cells for all rows */
   struct nai_scan *scan;
   int scan_part;
   struct nai_part *shares; /* while parts are read: the next one that is fed from the same rows */
@@ -90,7 +90,7 @@ struct nai_part {
   int failed; /* to look a name up, which is no fault of its table's: the code of what `err` says */
   struct nai_err *err;
   int64_t read, first_rowid, last_rowid; /* rows of the export; rowids of the first and the last */
-  int64_t limit, rows;                   /* rows read, at most limit of them */
+  int64_t limit, rows;                   /* rows kept; the scan reads at most limit of them */
   int64_t first;                         /* the first one's number in the table; known once all is read */
   int64_t *open_cells;                   /* NAI_OPEN_STRIDE per column; NAI_NULL_I64 for NULL */
   int64_t *row;                          /* of these: where the row that is being read goes */
