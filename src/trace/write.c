@@ -157,9 +157,9 @@ static void close_ranges(struct nai_part *p, int64_t last_ns, int64_t *end, cons
   }
 }
 
-static void map_cells(int64_t *restrict cells, uint32_t rows, const int64_t *restrict map) {
+static void map_cells(int64_t *restrict cells, uint32_t rows, const int64_t *restrict map, bool filled) {
   for (uint32_t i = 0; i < rows; i++)
-    cells[i] = cells[i] == NAI_NULL_I64 ? cells[i] : map[cells[i]];
+    cells[i] = !filled && cells[i] == NAI_NULL_I64 ? cells[i] : map[cells[i]];
 }
 
 /* The cells of a column of the table for all rows of a chunk. */
@@ -167,11 +167,8 @@ static void make_cells(int64_t *cells, const struct extraction *x, struct nai_pa
                        int column) {
   struct origin from = origin_of(p, column);
   nai_unpack(cells, &chunk->columns[from.column], 0, chunk->rows);
-  bool left_out = is_left_out(x, p, column);
-  for (uint32_t i = 0; left_out && i < chunk->rows; i++)
-    cells[i] = NAI_NULL_I64;
   if (from.map)
-    map_cells(cells, chunk->rows, from.map);
+    map_cells(cells, chunk->rows, from.map, !p->extent[from.column].null);
   if (p->source->table != NAI_IN_NVTX)
     return;
   for (uint32_t i = 0; column == NVTX_EVENTS_export_row_offset && i < chunk->rows; i++)
