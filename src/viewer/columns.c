@@ -174,8 +174,9 @@ static void put_mix(struct nai_encoder *e, const struct nai_lane_items *items, c
 /* The page's numbers stay below 2^53, and that is what coded differences of these do; larger ids are no real ones. */
 #define MAX_CORRELATION ((int64_t)1 << 50)
 
-void nai_encoder_put_lane(struct nai_encoder *e, const struct nai_lane_items *items) {
-  enum nai_lane_kind kind = items->lane->kind;
+/* The items of a lane, whose kind the compiler has. */
+__attribute__((always_inline)) static inline void put_items(struct nai_encoder *e, const struct nai_lane_items *items,
+                                                            enum nai_lane_kind kind) {
   int64_t last_start = e->origin;
   struct block block;
   block.count = 0;
@@ -202,6 +203,22 @@ void nai_encoder_put_lane(struct nai_encoder *e, const struct nai_lane_items *it
       put_block(e, &block);
   }
   put_block(e, &block);
+}
+
+void nai_encoder_put_lane(struct nai_encoder *e, const struct nai_lane_items *items) {
+  switch (items->lane->kind) {
+  case NAI_LANE_KERNEL:
+    put_items(e, items, NAI_LANE_KERNEL);
+    break;
+  case NAI_LANE_NVTX:
+    put_items(e, items, NAI_LANE_NVTX);
+    break;
+  case NAI_LANE_API:
+    put_items(e, items, NAI_LANE_API);
+    break;
+  default:
+    put_items(e, items, items->lane->kind);
+  }
 }
 
 void nai_encoder_put_host(struct nai_encoder *e, const struct nai_host_lane *lane) {
