@@ -100,30 +100,27 @@ static inline void finish_row(struct nai_record_reader *reader, uint64_t reals, 
   }
 }
 
-/* Cells that stay as they are while rows have this shape. */
-static void begin_shape(struct nai_record_reader *reader, struct nai_shape *shape) {
+/* Cells that stay as they are while rows have these. */
+static void begin_slots(struct nai_record_reader *reader, const struct nai_shape_slots *slots) {
   struct nai_cell *cells = reader->cells;
-  for (uint64_t fresh = shape->nulls & ~reader->nulls; fresh; fresh &= fresh - 1)
+  for (uint64_t fresh = slots->nulls & ~reader->slots.nulls; fresh; fresh &= fresh - 1)
     cells[__builtin_ctzll(fresh)] = (struct nai_cell){.type = NAI_CELL_NULL};
-  for (uint64_t fresh = shape->integers & ~reader->integers; fresh; fresh &= fresh - 1)
+  for (uint64_t fresh = slots->integers & ~reader->slots.integers; fresh; fresh &= fresh - 1)
     cells[__builtin_ctzll(fresh)] = (struct nai_cell){.type = NAI_CELL_INT};
-  for (uint64_t fresh = shape->zeros & ~reader->zeros; fresh; fresh &= fresh - 1)
+  for (uint64_t fresh = slots->zeros & ~reader->slots.zeros; fresh; fresh &= fresh - 1)
     cells[__builtin_ctzll(fresh)].i = 0;
-  for (uint64_t fresh = shape->ones & ~reader->ones; fresh; fresh &= fresh - 1)
+  for (uint64_t fresh = slots->ones & ~reader->slots.ones; fresh; fresh &= fresh - 1)
     cells[__builtin_ctzll(fresh)].i = 1;
-  reader->nulls = shape->nulls;
-  reader->integers = shape->integers;
-  reader->zeros = shape->zeros;
-  reader->ones = shape->ones;
-  reader->last = shape;
+  reader->slots = *slots;
 }
 
 static inline void take_shape(struct nai_record_reader *reader, struct nai_shape *shape, const unsigned char *data) {
   struct nai_cell *restrict cells = reader->cells;
   const struct nai_shape_step *step = shape->steps, *others = step + shape->integer_count,
                               *end = step + shape->step_count;
-  if (shape != reader->last)
-    begin_shape(reader, shape);
+  if (shape != reader->last && memcmp(&shape->slots, &reader->slots, sizeof shape->slots) != 0)
+    begin_slots(reader, &shape->slots);
+  reader->last = shape;
   for (; step < others; step++)
     cells[step->slot].i = number_at(step, data + step->offset);
   for (; step < end; step++)
@@ -197,19 +194,20 @@ static void plan_steps(struct nai_shape *shape, const struct nai_record_reader *
   const struct nai_record_plan *plan = reader->plan;
   shape->has_real = false;
   shape->integer_count = shape->step_count = 0;
-  shape->nulls = shape->integers = shape->zeros = shape->ones = shape->whole_reals = 0;
+  shape->slots = (struct nai_shape_slots){0};
+  shape->whole_reals = 0;
   for (enum step_kind kind = 0; kind < STEP_KINDS; kind++)
     for (int i = 0; i < plan->wanted_count; i++) {
       const struct nai_wanted *wanted = &plan->wanted[i];
       uint64_t type = reader->types[wanted->column], bit = 1ull << wanted->slot;
       struct nai_shape_step step = {.offset = reader->offsets[wanted->column], .slot = (uint8_t)wanted->slot};
       plan_step(&step, type);
-      shape->nulls |= type == 0 ? bit : 0;
+      shape->slots.nulls |= type == 0 ? bit : 0;
       if (type == 0 || kind_of(&step, plan) != kind)
         continue;
-      shape->integers |= kind != OTHERS ? bit : 0;
+      shape->slots.integers |= kind != OTHERS ? bit : 0;
       if (kind == CONSTANTS) {
-        *(step.constant ? &shape->ones : &shape->zeros) |= bit;
+        *(step.constant ? &shape->slots.ones : &shape->slots.zeros) |= bit;
         continue;
       }
       shape->has_real |= step.type == NAI_CELL_REAL;
@@ -267,7 +265,7 @@ static int gather_values(const unsigned char **data, struct nai_record_reader *r
 static int read_long_row(struct nai_record_reader *reader, const struct nai_payload *payload, struct nai_err *err) {
   const unsigned char *values[NAI_SCAN_MAX_COLUMNS];
   reader->last = NULL;
-  reader->nulls = reader->integers = reader->zeros = reader->ones = 0;
+  reader->slots = (struct nai_shape_slots){0};
   NAI_TRY(gather_values(values, reader, payload, err));
   for (int i = 0; i < reader->plan->wanted_count; i++) {
     const struct nai_wanted *wanted = &reader->plan->wanted[i];

@@ -31,6 +31,12 @@ struct nai_shape_step {
   uint8_t constant;
 };
 
+/* Slots of values that are NULL, as most of a wide table's are, of those that are INTEGER and are read as such, and of
+ * those of them that are constants. */
+struct nai_shape_slots {
+  uint64_t nulls, integers, zeros, ones;
+};
+
 struct nai_shape {
   uint64_t key[NAI_SHAPE_WORDS];
   uint32_t end;       /* payload bytes that must be local */
@@ -39,10 +45,9 @@ struct nai_shape {
   /* The row met last had these bytes there, and so many in all; no row has UINT64_MAX. */
   uint64_t rest[NAI_SHAPE_REST_WORDS], rest_mask[NAI_SHAPE_REST_WORDS], payload_bytes;
   bool has_real;
-  /* Slots of values that are NULL, as most of a wide table's are: they take no step. Slots of those that are INTEGER
-   * and are read as such: their steps come first, and all that they change from row to row is the number. Those of
-   * them that are constants take none: nothing changes as long as rows have this shape. */
-  uint64_t nulls, integers, zeros, ones;
+  /* NULL takes no step. Steps of integers come first, and all that they change from row to row is the number. Those of
+   * them that are constants take none: nothing changes as long as rows are alike in this. */
+  struct nai_shape_slots slots;
   uint64_t whole_reals; /* slots of integers that are read as REAL */
   int integer_count, step_count;
   struct nai_shape_step steps[];
@@ -52,9 +57,9 @@ struct nai_shape {
 struct nai_record_reader {
   const struct nai_record_plan *plan;
   struct nai_cell cells[NAI_SCAN_CELLS];
-  struct nai_shape *last;                /* that of the row before, if it had one */
-  uint64_t nulls, integers, zeros, ones; /* slots whose cells the row before left so */
-  unsigned char *shapes; /* NAI_SHAPES of shape_bytes each; NULL when headers are too long to be told by a key */
+  struct nai_shape *last;       /* that of the row before, if it had one */
+  struct nai_shape_slots slots; /* whose cells the row before left so */
+  unsigned char *shapes;        /* NAI_SHAPES of shape_bytes each; NULL when headers are too long to be told by a key */
   size_t shape_bytes;
   uint32_t key_bytes; /* of a header that tell its shape */
   int key_words;
