@@ -48,11 +48,6 @@ struct work {
   uint32_t *all_of;   /* per name and style: 1 + number of its group of all, 0 for none yet */
 };
 
-static uint32_t name_and_style(const struct nai_model *m, uint32_t range) {
-  bool start_end = nai_val_i32(&m->nvtx.kind, range) != NAI_NVTX_PUSH_POP;
-  return 2 * nai_val_text(&m->nvtx.name, range) + start_end;
-}
-
 static int add_group(uint32_t *out, struct work *w, uint32_t name_style, uint32_t gpu, struct nai_err *err) {
   bool added;
   *out = nai_keyset_add(&w->known, nai_key_pair(name_style, gpu), &added);
@@ -122,9 +117,8 @@ static void cover_in(struct work *w, struct group *group, const struct span *spa
   group->start = span->start;
 }
 
-static void cover(struct work *w, const struct span *span) {
+static void cover(struct work *w, const struct span *span, int32_t process) {
   struct group *group = &w->groups[span->part / 2];
-  int32_t process = process_of(w, span);
   if (group->gpu != NAI_NO_ROW)
     cover_in(w, group, span, process);
   if (span->part % 2 == 0)
@@ -138,7 +132,7 @@ static int add(void *ctx, const struct nai_projection *p, struct nai_err *err) {
   int64_t node = p->gpu == NAI_NO_ROW ? NAI_NULL_I64 : nai_projection_node(w->m, p);
   if (node != NAI_NULL_I64)
     w->node_ns[node] += p->end - p->start;
-  NAI_TRY(find_group(&number, w, name_and_style(w->m, p->range), p->gpu, err));
+  NAI_TRY(find_group(&number, w, 2 * p->name + p->start_end, p->gpu, err));
   struct group *group = &w->groups[number];
   struct sums *sums = p->whole ? &group->whole : &group->part;
   if (p->inside) {
@@ -151,7 +145,7 @@ static int add(void *ctx, const struct nai_projection *p, struct nai_err *err) {
                            p->ops,     p->launches, p->streams, p->kernel_ns,
                            p->comm_ns, p->graph_ns, p->copy_ns, ++w->span_count};
   add_sums(sums, &own, w->spans);
-  cover(w, &w->spans[at]);
+  cover(w, &w->spans[at], w->m->thread_process[p->thread]);
   return NAI_OK;
 }
 
@@ -187,7 +181,7 @@ static int cover_in_order(struct work *w, struct nai_err *err) {
       w->groups[g].union_ns = 0;
     }
   for (uint32_t i = 0; i < count; i++)
-    cover(w, &w->spans[keys[i].value]);
+    cover(w, &w->spans[keys[i].value], process_of(w, &w->spans[keys[i].value]));
   return NAI_OK;
 }
 

@@ -24,6 +24,7 @@ struct work {
   uint32_t *first_op; /* per call: its first in `ops`; one more entry than calls */
   struct nai_launched_op *ops;
 
+  uint32_t thread;
   struct nai_launches launches; /* of the thread */
   uint32_t next;
   struct last_end {
@@ -32,6 +33,8 @@ struct work {
   } * ends; /* per name and kind: where its outermost instances end that have begun */
 
   /* the range at hand, or the one before it */
+  uint32_t name;
+  bool start_end;
   uint32_t turn, first, behind; /* its number, and its stretch of launches */
   uint32_t call;                /* the first one in it that lies in the range */
   int64_t latest_end;           /* of the calls in that stretch */
@@ -88,6 +91,7 @@ static int collect_ops(struct work *w, struct nai_err *err) {
 static int collect_launches(struct work *w, uint32_t thread, struct nai_err *err) {
   const struct nai_model *m = w->m;
   const struct nai_groups *calls = &m->api_by_thread;
+  w->thread = thread;
   w->launches.count = w->next = 0;
   w->first = w->behind = NAI_NO_ROW;
   w->visits = 0;
@@ -259,18 +263,19 @@ static int sum_up(struct work *w, int64_t end, struct nai_err *err) {
   return w->used_count > 1 ? finish_several(w, end, err) : NAI_OK;
 }
 
-static bool is_inside(struct work *w, uint32_t thread, uint32_t range, int64_t end) {
-  const struct NVTX_EVENTS_columns *ranges = &w->m->nvtx;
-  bool start_end = nai_val_i32(&ranges->kind, range) != NAI_NVTX_PUSH_POP;
-  struct last_end *last = &w->ends[2 * (size_t)nai_val_text(&ranges->name, range) + start_end];
-  if (last->thread == thread + 1 && end <= last->end)
+static bool is_inside(struct work *w, int64_t end) {
+  struct last_end *last = &w->ends[2 * (size_t)w->name + w->start_end];
+  if (last->thread == w->thread + 1 && end <= last->end)
     return true;
-  *last = (struct last_end){thread + 1, end};
+  *last = (struct last_end){w->thread + 1, end};
   return false;
 }
 
 static int put_part(struct work *w, struct nai_projection *part, uint32_t range, bool inside, struct nai_err *err) {
   part->range = range;
+  part->name = w->name;
+  part->thread = (int32_t)w->thread;
+  part->start_end = w->start_end;
   part->call = w->call;
   part->inside = inside;
   return w->put(w->ctx, part, err);
@@ -377,15 +382,17 @@ static int put_made(struct work *w, uint32_t range, bool inside, struct nai_err 
 }
 
 /* Range number i of the thread's, whose last one is in front of `last`. */
-static int project(struct work *w, uint32_t thread, uint32_t i, uint32_t last, struct nai_err *err) {
+static int project(struct work *w, uint32_t i, uint32_t last, struct nai_err *err) {
   const struct nai_groups *ranges = &w->m->nvtx_by_thread;
   const uint32_t range = ranges->order[i];
   uint32_t behind;
   if (!enter(&behind, w, range) || behind == w->next) /* what lies in one without calls has none either */
     return NAI_OK;
+  w->name = nai_val_text(&w->m->nvtx.name, range);
+  w->start_end = nai_val_i32(&w->m->nvtx.kind, range) != NAI_NVTX_PUSH_POP;
   int64_t end = nai_val(&w->m->nvtx.end_ns, range);
-  bool inside = is_inside(w, thread, range, end);
-  if (!w->swept && w->visits / MAX_VISITS > w->launches.count + (uint64_t)(last - ranges->first[thread]))
+  bool inside = is_inside(w, end);
+  if (!w->swept && w->visits / MAX_VISITS > w->launches.count + (uint64_t)(last - ranges->first[w->thread]))
     NAI_TRY(sweep_rest(w, i, last, err));
   if (w->swept && behind - w->next >= MANY_CALLS)
     return put_made(w, range, inside, err);
@@ -437,7 +444,7 @@ int nai_project_ranges(const struct nai_model *m, const bool *wanted, nai_projec
       continue;
     NAI_TRY(collect_launches(&w, thread, err));
     for (uint32_t i = ranges->first[thread], last = ranges->first[thread + 1]; i < last; i++)
-      NAI_TRY(project(&w, thread, i, last, err));
+      NAI_TRY(project(&w, i, last, err));
   }
   return NAI_OK;
 }
@@ -446,10 +453,10 @@ int64_t nai_projection_node(const struct nai_model *m, const struct nai_projecti
   enum { TOO_DEEP = 255 };
   const struct nai_nvtx_node *node = nai_model_call_node(m, p->call);
   uint32_t wanted = m->nvtx_depth[p->range];
-  if (!node || wanted == TOO_DEEP || nai_val_i32(&m->nvtx.kind, p->range) != NAI_NVTX_PUSH_POP)
+  if (!node || wanted == TOO_DEEP || p->start_end)
     return NAI_NULL_I64;
   while (node->depth > wanted)
     node = &m->nodes[node->parent];
-  bool is_it = node->depth == wanted && node->name == nai_val_text(&m->nvtx.name, p->range);
+  bool is_it = node->depth == wanted && node->name == p->name;
   return is_it ? node - m->nodes : NAI_NULL_I64; /* ranges that cross have other nodes around them */
 }

@@ -6,12 +6,14 @@
 
 /* What a range launched, on one GPU or on all that it used. */
 struct nai_projection {
-  uint32_t range;     /* row of nvtx_events */
+  uint32_t range, name; /* row of nvtx_events, and what that says of it */
+  int32_t thread;
+  bool start_end;     /* its kind: not push/pop */
+  bool whole;         /* all that the range launched; false: its part on one of several GPUs */
+  bool inside;        /* the range lies in another one of the same name, kind and thread */
   uint32_t call;      /* row of api_events: the first of its calls that launched something */
   uint32_t gpu;       /* index of the GPU; NAI_NO_ROW: on several together */
   uint32_t gpu_count; /* GPUs that this speaks of */
-  bool whole;         /* all that the range launched; false: its part on one of several GPUs */
-  bool inside;        /* the range lies in another one of the same name, kind and thread */
   int64_t start, end; /* first start to last end, ns */
   int64_t own_ns;     /* union of its operations */
   int64_t busy_ns;    /* between start and end: union of all operations on these GPUs, whoever launched them */
