@@ -68,19 +68,14 @@ static bool grow_bytes(struct nai_strings *s, size_t extra) {
   return true;
 }
 
+static inline bool is_text(const struct nai_strings *s, uint32_t id, const char *text, size_t len) {
+  return s->offsets[id + 1] - s->offsets[id] - 1 == len && nai_same_text(s->bytes + s->offsets[id], text, len);
+}
+
 static inline uint64_t load_word(const char *text) {
   uint64_t word;
   memcpy(&word, text, sizeof word);
   return word;
-}
-
-static inline bool is_text(const struct nai_strings *s, uint32_t id, const char *text, size_t len) {
-  const char *known = s->bytes + s->offsets[id];
-  if (s->offsets[id + 1] - s->offsets[id] - 1 != len)
-    return false;
-  if (len < WORD || len > 2 * WORD)
-    return memcmp(known, text, len) == 0;
-  return load_word(known) == load_word(text) && load_word(known + len - WORD) == load_word(text + len - WORD);
 }
 
 static inline uint64_t load_half(const char *text) {

@@ -31,6 +31,17 @@ NAI_MUST_CHECK int nai_strings_take(uint32_t *ids, struct nai_strings *strings, 
                                     struct nai_err *err);
 /* Id of the text or NAI_NO_STRING. */
 uint32_t nai_strings_find(const struct nai_strings *strings, const char *text, size_t len);
+/* Whether `len` bytes are the same: short texts as two words, since memcmp takes longer to begin. */
+static inline bool nai_same_text(const char *a, const char *b, size_t len) {
+  uint64_t words[4];
+  if (len < sizeof *words || len > 2 * sizeof *words)
+    return memcmp(a, b, len) == 0;
+  memcpy(&words[0], a, sizeof *words);
+  memcpy(&words[1], b, sizeof *words);
+  memcpy(&words[2], a + len - sizeof *words, sizeof *words);
+  memcpy(&words[3], b + len - sizeof *words, sizeof *words);
+  return words[0] == words[1] && words[2] == words[3];
+}
 /* Text of an id (NUL-terminated, borrowed until the next add); "" for ids out of range. */
 const char *nai_strings_get(const struct nai_strings *strings, uint32_t id);
 size_t nai_strings_len(const struct nai_strings *strings, uint32_t id);

@@ -127,25 +127,56 @@ static inline void read_suffix(struct nai_suffix *suffix, struct nai_part *part,
   suffix->lost = lost || text < end;
 }
 
-uint32_t nai_name_by_text(struct nai_part *part, const char *text, size_t len, enum nai_name_kind kind) {
+/* The number of a raw text, whose name is known then; NAI_NO_STRING once something failed. */
+static uint32_t add_raw(struct nai_part *part, const char *text, size_t len, enum nai_name_kind kind) {
   if (part->oom) /* an array may be shorter than what it belongs to */
     return NAI_NO_STRING;
   uint32_t before = part->raw.count;
   uint32_t raw = add(part, &part->raw, text, len);
-  if (raw < before)
-    return part->raw_names[raw];
-  if (raw == NAI_NO_STRING || !HAS_ROOM(part, part->raw_names, part->raw_capacity, raw))
+  if (raw < before || raw == NAI_NO_STRING)
+    return raw;
+  if (!HAS_ROOM(part, part->raw_names, part->raw_capacity, raw))
     return NAI_NO_STRING;
-  return part->raw_names[raw] = add_clean(part, text, kind == NAI_NAME_API ? api_length(text, len) : len);
+  part->raw_names[raw] = add_clean(part, text, kind == NAI_NAME_API ? api_length(text, len) : len);
+  return raw;
+}
+
+uint32_t nai_name_by_text(struct nai_part *part, const char *text, size_t len, enum nai_name_kind kind) {
+  uint32_t raw = add_raw(part, text, len, kind);
+  return raw == NAI_NO_STRING ? raw : part->raw_names[raw];
+}
+
+/* Where the name of a range of that text, or of one much like it, is kept that was read lately. */
+static inline uint32_t *lately_of(struct nai_part *part, const char *text, size_t len) {
+  uint64_t words[2];
+  if (len < sizeof words)
+    return &part->lately[0];
+  memcpy(words, text, sizeof words);
+  return &part->lately[((words[0] + words[1] * 31 + len) * 0x9e3779b97f4a7c15u >> 32) % NAI_LATELY];
+}
+
+/* Whether a range of that text has that raw name, of *length bytes: it holds no key, so that the first one follows it.
+ */
+static inline bool is_named(size_t *length, const struct nai_part *part, uint32_t raw, const char *text, size_t len) {
+  const uint64_t *offsets = &part->raw.offsets[raw];
+  size_t key_len;
+  *length = (size_t)(offsets[1] - offsets[0] - 1);
+  return *length <= len && nai_same_text(part->raw.bytes + offsets[0], text, *length) &&
+         (*length == len || key_at(&key_len, text + *length, text + len));
 }
 
 uint32_t nai_range_by_text(struct nai_suffix *suffix, struct nai_part *part, const char *text, size_t len) {
-  size_t length = nai_nvtx_name_length(text, len);
+  uint32_t *lately = lately_of(part, text, len);
+  size_t length;
   *suffix = NAI_NO_SUFFIX;
+  if (!*lately || !is_named(&length, part, *lately - 1, text, len)) {
+    /* Texts that differ only behind the canonical name must not fill the dictionary of raw texts. */
+    length = nai_nvtx_name_length(text, len);
+    *lately = add_raw(part, text, length, NAI_NAME_PLAIN) + 1;
+  }
   if (length < len)
     read_suffix(suffix, part, text + length, text + len);
-  /* Texts that differ only behind the canonical name must not fill the dictionary of raw texts. */
-  return nai_name_by_text(part, text, length, NAI_NAME_PLAIN);
+  return *lately ? part->raw_names[*lately - 1] : NAI_NO_STRING;
 }
 
 uint32_t nai_name_missing(struct nai_part *part, int64_t id) {

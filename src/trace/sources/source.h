@@ -70,7 +70,7 @@ struct nai_intake {
   int8_t slot[NAI_MAX_FIELDS]; /* field -> cell of the scan, NAI_NO_CELL when the export lacks the column */
 };
 
-enum { NAI_LAST_RECORDS = 16 };
+enum { NAI_LAST_RECORDS = 16, NAI_LATELY = 1024 };
 /* One part of one intake while it is read; the only object a row function touches. */
 struct nai_part {
   /* what to read */
@@ -106,7 +106,8 @@ struct nai_part {
   struct nai_strings names; /* clean, canonical names */
   struct nai_strings raw;   /* raw texts seen, raw_names[i] = name of raw text i */
   uint32_t *raw_names, raw_capacity;
-  struct nai_keyset name_ids; /* StringIds ids seen, id_names[i] = name of id i or NAI_NO_STRING when missing */
+  uint32_t lately[NAI_LATELY]; /* raw names of ranges + 1, by what their texts begin with and how long they are */
+  struct nai_keyset name_ids;  /* StringIds ids seen, id_names[i] = name of id i or NAI_NO_STRING when missing */
   uint32_t *id_names, id_capacity;
   struct nai_suffix *id_suffixes; /* of NVTX texts */
   uint32_t suffix_capacity;
