@@ -77,6 +77,8 @@ static inline uint32_t domain_of(struct nai_part *p, int thread, int domain) {
 /* Start and end, which need not be there. */
 static int put_range_times(struct nai_part *p) {
   const struct nai_cell *start = field(p, START), *end = field(p, END);
+  if (start->type == NAI_CELL_INT && end->type == NAI_CELL_INT && end->i) /* most */
+    return put_interval(p, start->i, end->i);
   bool no_end = start->type == NAI_CELL_INT && has_no_end(start, end);
   bool open = no_end && nvtx_kind(p) != NAI_NVTX_MARK;
   int verdict = no_end ? put_interval(p, start->i, start->i) : put_times(p);
