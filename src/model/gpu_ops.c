@@ -29,12 +29,7 @@ static int collect(struct nai_groups *rows, const struct nai_model *m, uint32_t 
   int32_t *gpu;
   NAI_TRY(NAI_NEW(gpu, &arena, n, err));
   for (uint32_t i = 0; i < n; i++) {
-    int32_t id = nai_at_i32(device, i);
-    if (i && id == nai_at_i32(device, i - 1)) {
-      gpu[i] = gpu[i - 1];
-      continue;
-    }
-    uint32_t index = nai_model_gpu_index(m, id);
+    uint32_t index = nai_model_gpu_index(m, nai_at_i32(device, i));
     gpu[i] = index < m->gpu_count ? (int32_t)index : -1;
   }
   const struct nai_column group = nai_column_of_i32(gpu);

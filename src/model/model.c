@@ -50,9 +50,7 @@ void nai_model_open(struct nai_model *m, struct nai_table *const tables[NAI_IN_C
 
 /* --- questions -------------------------------------------------------------------------------- */
 
-uint32_t nai_model_gpu_index(const struct nai_model *m, int32_t device_id) {
-  if (device_id >= 0 && (uint32_t)device_id < m->gpu_count && m->gpu_device[device_id] == device_id)
-    return (uint32_t)device_id; /* mostly none is left out */
+uint32_t nai_model_gpu_search(const struct nai_model *m, int32_t device_id) {
   const struct nai_column devices = nai_column_of_i32(m->gpu_device);
   uint32_t index = nai_rows_from(NULL, 0, m->gpu_count, &devices, device_id);
   return index < m->gpu_count && m->gpu_device[index] == device_id ? index : m->gpu_count;

@@ -292,7 +292,12 @@ const char *nai_model_gpu_label(const struct nai_model *model, int32_t device_id
 /* device_id of the GPU with that index. */
 int32_t nai_model_device(const struct nai_model *model, uint32_t gpu);
 /* Index of the GPU in `gpus`, gpu_count when the trace has no such GPU. */
-uint32_t nai_model_gpu_index(const struct nai_model *model, int32_t device_id);
+uint32_t nai_model_gpu_search(const struct nai_model *model, int32_t device_id);
+static inline uint32_t nai_model_gpu_index(const struct nai_model *m, int32_t device_id) {
+  bool plain =
+      (uint32_t)device_id < m->gpu_count && m->gpu_device[device_id] == device_id; /* mostly none is left out */
+  return plain ? (uint32_t)device_id : nai_model_gpu_search(m, device_id);
+}
 /* What operations of a type have in the column of that name. */
 #define NAI_OP_COLUMN(m, op, column)                   \
   ((op)->type == NAI_OP_KERNEL  ? &(m)->kernels.column \

@@ -28,14 +28,10 @@ static int add_to_group(struct nai_model *m, struct nai_keyset *keys, uint32_t *
 
 static int group_kernels(struct nai_model *m, struct nai_err *err) {
   struct nai_keyset keys = {.arena = &m->work->arenas[NAI_PART_KERNEL_GROUPS]}; /* index of the GPU << 32 | name */
-  int32_t device = 0;
-  uint32_t gpu = 0, capacity = 0;
+  uint32_t capacity = 0;
   NAI_TRY(NAI_NEW(m->kernel_group, &m->arena, m->kernels.n, err));
   for (uint32_t i = 0; i < m->kernels.n; i++) {
-    if (i == 0 || nai_val_i32(&m->kernels.device_id, i) != device) {
-      device = nai_val_i32(&m->kernels.device_id, i);
-      gpu = nai_model_gpu_index(m, device);
-    }
+    const uint32_t gpu = nai_model_gpu_index(m, nai_val_i32(&m->kernels.device_id, i));
     NAI_TRY(add_to_group(m, &keys, &capacity, gpu, i, err));
   }
   return NAI_OK;
