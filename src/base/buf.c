@@ -36,8 +36,9 @@ void nai_buf_flush(struct nai_buf *buf) {
     hand_on(buf, 0);
 }
 
-/* Makes room where there is none yet. */
-static bool make_room(struct nai_buf *buf, size_t extra) {
+bool nai_buf_make_room(struct nai_buf *buf, size_t extra) {
+  if (nai_buf_failed(buf))
+    return false;
   if (buf->sink && (extra > buf->sink->block || buf->len + extra > buf->sink->block))
     hand_on(buf, NAI_BUF_TAIL);
   if (nai_buf_failed(buf))
@@ -55,12 +56,6 @@ static bool make_room(struct nai_buf *buf, size_t extra) {
   buf->data = grown;
   buf->capacity = capacity;
   return true;
-}
-
-char *nai_buf_reserve(struct nai_buf *buf, size_t extra) {
-  if (nai_buf_failed(buf) || (extra >= buf->capacity - buf->len && !make_room(buf, extra)))
-    return NULL;
-  return buf->data + buf->len;
 }
 
 void nai_buf_put_more(struct nai_buf *buf, const void *bytes, size_t len) {

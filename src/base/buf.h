@@ -44,8 +44,6 @@ void nai_buf_fill(struct nai_buf *buf, char c, size_t count); /* c, count times 
 void nai_buf_put_varint(struct nai_buf *buf, uint64_t value);
 void nai_buf_put_varints(struct nai_buf *buf, const uint64_t *values, size_t count);
 void nai_buf_printf(struct nai_buf *buf, const char *fmt, ...) NAI_PRINTF(2, 3);
-/* Makes room for `extra` more bytes and returns where they go (NULL when that failed); set len yourself. */
-char *nai_buf_reserve(struct nai_buf *buf, size_t extra);
 /* Hands everything to the sink, the tail included. */
 void nai_buf_flush(struct nai_buf *buf);
 /* The text as a C string, "" when empty. */
@@ -54,6 +52,12 @@ const char *nai_buf_str(const struct nai_buf *buf);
 static inline size_t nai_buf_position(const struct nai_buf *buf) { return buf->written + buf->len; }
 /* Whether text is being dropped: loops over many rows end early. */
 static inline bool nai_buf_failed(const struct nai_buf *buf) { return buf->oom || buf->sink_error; }
+/* Makes room for `extra` more bytes and returns where they go (NULL when that failed); set len yourself. */
+bool nai_buf_make_room(struct nai_buf *buf, size_t extra); /* where there is none yet */
+static inline char *nai_buf_reserve(struct nai_buf *buf, size_t extra) {
+  bool fits = extra < buf->capacity - buf->len && !nai_buf_failed(buf);
+  return fits || nai_buf_make_room(buf, extra) ? buf->data + buf->len : NULL;
+}
 static inline void nai_buf_putc(struct nai_buf *buf, char c) {
   if (nai_buf_failed(buf) || buf->capacity - buf->len < 2) {
     nai_buf_put(buf, &c, 1);
