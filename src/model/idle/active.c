@@ -79,20 +79,6 @@ int nai_spans_find(struct nai_span **spans, uint32_t *count, const struct nai_gp
 
 enum { MIN_KERNEL_PCT = 5 };
 
-bool nai_gpu_is_active(const struct nai_gpu_active *active, uint32_t *at, int64_t time) {
-  uint32_t i = *at;
-  while (i < active->count && active->spans[i].at.end <= time)
-    i++;
-  if (i == active->count)
-    return true;
-  *at = i;
-  return active->spans[i].kind == NAI_SPAN_IS_ACTIVE;
-}
-
-bool nai_idle_gap_active(uint32_t *at, const struct nai_model *m, uint32_t gpu, uint32_t number) {
-  return !m->active || nai_gpu_is_active(&m->active[gpu], at, nai_idle_span(&m->gpus[gpu], number).start);
-}
-
 /* Operations by the span in which they start; those of zero length at the very end of the window are the last one's. */
 static void fill_spans(struct nai_gpu_active *a, const struct nai_gpu *gpu) {
   uint32_t at = 0;

@@ -1,7 +1,7 @@
 /* Active time: the part of a GPU's window that findings judge, without pauses, set-up and checks. Part ACTIVE. */
 #pragma once
 
-#include "model/model.h"
+#include "model/idle/idle.h"
 
 /* A stretch of the window: work, or a pause. */
 struct nai_span {
@@ -34,6 +34,16 @@ struct nai_gpu_active {
 
 /* Whether `time` lies in active time, or outside of the window. *at: its span, where to go on from for later times; 0
  * first. */
-bool nai_gpu_is_active(const struct nai_gpu_active *active, uint32_t *at, int64_t time);
+static inline bool nai_gpu_is_active(const struct nai_gpu_active *active, uint32_t *at, int64_t time) {
+  uint32_t i = *at;
+  while (i < active->count && active->spans[i].at.end <= time)
+    i++;
+  if (i == active->count)
+    return true;
+  *at = i;
+  return active->spans[i].kind == NAI_SPAN_IS_ACTIVE;
+}
 /* Does a gap of a GPU lie in active time? Of a model without that part, all do. *at as above, for later gaps. */
-bool nai_idle_gap_active(uint32_t *at, const struct nai_model *model, uint32_t gpu, uint32_t number);
+static inline bool nai_idle_gap_active(uint32_t *at, const struct nai_model *m, uint32_t gpu, uint32_t number) {
+  return !m->active || nai_gpu_is_active(&m->active[gpu], at, nai_idle_span(&m->gpus[gpu], number).start);
+}

@@ -22,12 +22,6 @@ int nai_shapes_new(struct nai_shapes *shapes, const struct nai_model *m, struct 
   return NAI_OK;
 }
 
-bool nai_step_inside(size_t *next, const struct nai_intervals *set, int64_t t) {
-  while (*next < set->count && set->v[*next].end <= t)
-    (*next)++;
-  return *next < set->count && set->v[*next].start <= t;
-}
-
 /* What makes two kernels the same; graphs have a mark that no name reaches. */
 static int64_t signature(const struct nai_model *m, const struct nai_op *op, const struct nai_shapes *shapes) {
   enum { GRAPHS_MARK = 62, NAME_SHIFT = 31 };

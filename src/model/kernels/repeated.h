@@ -23,4 +23,8 @@ NAI_MUST_CHECK int nai_repetition_of(struct nai_repetition *out, const struct na
                                      const struct nai_intervals *inside, struct nai_err *err);
 
 /* Steps through operations in order of their starts: whether `t`, which never falls, lies in the set. */
-bool nai_step_inside(size_t *next, const struct nai_intervals *set, int64_t t);
+static inline bool nai_step_inside(size_t *next, const struct nai_intervals *set, int64_t t) {
+  while (*next < set->count && set->v[*next].end <= t)
+    (*next)++;
+  return *next < set->count && set->v[*next].start <= t;
+}
