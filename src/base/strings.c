@@ -189,10 +189,6 @@ uint32_t nai_strings_find(const struct nai_strings *s, const char *text, size_t 
   return NAI_NO_STRING;
 }
 
-const char *nai_strings_get(const struct nai_strings *s, uint32_t id) {
-  return id < s->count ? s->bytes + s->offsets[id] : "";
-}
-
 size_t nai_strings_len(const struct nai_strings *s, uint32_t id) {
   return id < s->count ? (size_t)(s->offsets[id + 1] - s->offsets[id] - 1) : 0;
 }

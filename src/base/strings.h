@@ -43,5 +43,7 @@ static inline bool nai_same_text(const char *a, const char *b, size_t len) {
   return words[0] == words[1] && words[2] == words[3];
 }
 /* Text of an id (NUL-terminated, borrowed until the next add); "" for ids out of range. */
-const char *nai_strings_get(const struct nai_strings *strings, uint32_t id);
+static inline const char *nai_strings_get(const struct nai_strings *strings, uint32_t id) {
+  return id < strings->count ? strings->bytes + strings->offsets[id] : "";
+}
 size_t nai_strings_len(const struct nai_strings *strings, uint32_t id);

@@ -195,7 +195,7 @@ static int join(int64_t *name, struct naming *n, int64_t domain, int64_t text, b
   *name = text;
   if (!joined && (colon || !(n->source->canonical && own)))
     return NAI_OK;
-  own += own ? colon : 0;
+  own += own && *own ? colon : 0;
   n->whole.len = 0;
   if (joined) {
     nai_buf_puts(&n->whole, domain_name ? domain_name : "");
