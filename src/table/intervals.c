@@ -24,22 +24,10 @@ void nai_intervals_reserve(struct nai_intervals *set, size_t count) {
   }
 }
 
-bool nai_intervals_add(struct nai_intervals *set, int64_t start, int64_t end) {
-  if (start >= end || set->oom)
-    return false;
-  if (set->count && start <= set->v[set->count - 1].end) {
-    if (end > set->v[set->count - 1].end)
-      set->v[set->count - 1].end = end;
-    return false;
-  }
-  if (set->count == set->capacity) {
-    nai_intervals_reserve(set, set->capacity ? set->capacity * 2 : 64);
-    set->oom = set->count == set->capacity;
-    if (set->oom)
-      return false;
-  }
-  set->v[set->count++] = (struct nai_interval){start, end};
-  return true;
+bool nai_intervals_grow(struct nai_intervals *set) {
+  nai_intervals_reserve(set, set->capacity ? set->capacity * 2 : 64);
+  set->oom = set->count == set->capacity;
+  return !set->oom;
 }
 
 /* --- of two sets ------------------------------------------------------------------------------ */

@@ -18,7 +18,20 @@ struct nai_intervals {
 void nai_intervals_free(struct nai_intervals *set);
 /* Adds [start, end) where start is not before the start of any interval added earlier: touching and overlapping ones
  * merge, empty ones are ignored. Returns true when a new interval began. */
-bool nai_intervals_add(struct nai_intervals *set, int64_t start, int64_t end);
+bool nai_intervals_grow(struct nai_intervals *set); /* for one more; false where that cannot be */
+static inline bool nai_intervals_add(struct nai_intervals *set, int64_t start, int64_t end) {
+  if (start >= end || set->oom)
+    return false;
+  if (set->count && start <= set->v[set->count - 1].end) {
+    if (end > set->v[set->count - 1].end)
+      set->v[set->count - 1].end = end;
+    return false;
+  }
+  if (set->count == set->capacity && !nai_intervals_grow(set))
+    return false;
+  set->v[set->count++] = (struct nai_interval){start, end};
+  return true;
+}
 /* Makes room for so many intervals if it can: what stays unused is never touched, and growing step by step is not
  * needed. */
 void nai_intervals_reserve(struct nai_intervals *set, size_t count);
