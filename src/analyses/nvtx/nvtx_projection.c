@@ -117,7 +117,7 @@ static void cover_in(struct work *w, struct group *group, const struct span *spa
   group->start = span->start;
 }
 
-static void cover(struct work *w, const struct span *span, int32_t process) {
+static inline void cover(struct work *w, const struct span *span, int32_t process) {
   struct group *group = &w->groups[span->part / 2];
   if (group->gpu != NAI_NO_ROW)
     cover_in(w, group, span, process);

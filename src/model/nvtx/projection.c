@@ -448,15 +448,3 @@ int nai_project_ranges(const struct nai_model *m, const bool *wanted, nai_projec
   }
   return NAI_OK;
 }
-
-int64_t nai_projection_node(const struct nai_model *m, const struct nai_projection *p) {
-  enum { TOO_DEEP = 255 };
-  const struct nai_nvtx_node *node = nai_model_call_node(m, p->call);
-  uint32_t wanted = m->nvtx_depth[p->range];
-  if (!node || wanted == TOO_DEEP || p->start_end)
-    return NAI_NULL_I64;
-  while (node->depth > wanted)
-    node = &m->nodes[node->parent];
-  bool is_it = node->depth == wanted && node->name == p->name;
-  return is_it ? node - m->nodes : NAI_NULL_I64; /* ranges that cross have other nodes around them */
-}
