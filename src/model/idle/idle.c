@@ -169,9 +169,8 @@ struct nai_idle_gap nai_idle_gap_at(const struct nai_model *m, uint32_t g, uint3
 
 bool nai_idle_next(struct nai_idle_gap *gap, const struct nai_model *m) {
   const struct nai_gpu *gpu = &m->gpus[gap->gpu];
-  for (uint32_t i = gap->number + 1; i <= gpu->all.count && gap->number != gpu->all.count; i++) {
-    struct nai_interval span = nai_idle_span(gpu, i);
-    uint32_t op = gap->op;
+  for (uint32_t i = gap->number, op = gap->op; i != gpu->all.count;) {
+    struct nai_interval span = nai_idle_span(gpu, ++i);
     if (span.start == span.end)
       continue;
     while (i < gpu->all.count && gpu->ops[op].start < span.end)
