@@ -152,7 +152,7 @@ static void sum_up(struct nai_coverage *c) {
 
 int nai_coverage_in(struct nai_coverage *c, const struct nai_intervals *set, struct nai_arena *arena,
                     struct nai_err *err) {
-  *c = (struct nai_coverage){.set = set};
+  *c = (struct nai_coverage){.set = set, .from.next = set->v, .to.next = set->v};
   NAI_TRY(nai_memory_check(!set->oom, err));
   NAI_TRY(NAI_NEW(c->sums, arena, set->count / SUM_EVERY + 1, err));
   sum_up(c);
@@ -160,27 +160,26 @@ int nai_coverage_in(struct nai_coverage *c, const struct nai_intervals *set, str
 }
 
 static void jump(const struct nai_coverage *c, struct nai_coverage_cursor *at, int64_t t) {
-  at->next = nai_intervals_after(c->set, t);
-  at->before = c->sums[at->next / SUM_EVERY];
-  for (size_t i = at->next / SUM_EVERY * SUM_EVERY; i < at->next; i++)
+  const size_t next = nai_intervals_after(c->set, t);
+  at->next = c->set->v + next;
+  at->before = c->sums[next / SUM_EVERY];
+  for (size_t i = next / SUM_EVERY * SUM_EVERY; i < next; i++)
     at->before += c->set->v[i].end - c->set->v[i].start;
 }
 
 /* Covered time before t. */
 static int64_t covered_until(const struct nai_coverage *c, struct nai_coverage_cursor *at, int64_t t) {
-  const struct nai_interval *v = c->set->v;
-  size_t count = c->set->count;
-  if (at->next && v[at->next - 1].end > t)
+  const struct nai_interval *end = end_of(c->set);
+  if (at->next > c->set->v && at->next[-1].end > t)
     jump(c, at, t);
-  for (int steps = 0; at->next < count && v[at->next].end <= t; steps++) {
+  for (int steps = 0; at->next < end && at->next->end <= t; at->next++, steps++) {
     if (steps == SUM_EVERY) {
       jump(c, at, t);
       break;
     }
-    at->before += v[at->next].end - v[at->next].start;
-    at->next++;
+    at->before += at->next->end - at->next->start;
   }
-  return at->before + (at->next < count && v[at->next].start < t ? t - v[at->next].start : 0);
+  return at->before + (at->next < end && at->next->start < t ? t - at->next->start : 0);
 }
 
 int64_t nai_coverage_overlap_ns(struct nai_coverage *c, int64_t a, int64_t b) {

@@ -52,8 +52,8 @@ size_t nai_intervals_after(const struct nai_intervals *set, int64_t t);
 
 /* Covered time before moments that mostly ascend. */
 struct nai_coverage_cursor {
-  size_t next;    /* the first interval that ends after the moment */
-  int64_t before; /* summed length of those in front of it */
+  const struct nai_interval *next; /* the first one that ends after the moment */
+  int64_t before;                  /* summed length of those in front of it */
 };
 
 /* Answers "how much of [a, b) does the set cover", amortised O(1) where both ascend, else O(log n). */
