@@ -86,8 +86,11 @@ int nai_cmd_place_stretch(struct nai_cli_stretch *given, const char *option, str
   if (!given->given)
     return NAI_OK;
   for (int i = NAI_IN_FIRST_EVENTS; i < NAI_IN_COUNT; i++) {
-    NAI_TRY(stretch(&first, &last, run, nai_event_tables[i], err));
-    begin = i == NAI_IN_OSRT ? first : begin; /* as nsys-ai probe has it: without what is sampled */
+    int64_t from = INT64_MAX;
+    NAI_TRY(stretch(&from, &last, run, nai_event_tables[i], err));
+    first = from < first ? from : first;
+    if (i <= NAI_IN_OSRT && i != NAI_IN_OVERHEAD && from < begin) /* neither sampled nor the profiler's */
+      begin = from;
   }
   if (given->from_first && begin != INT64_MAX)
     *given = (struct nai_cli_stretch){true, false, given->start_ns + begin, given->end_ns + begin};

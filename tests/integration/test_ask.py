@@ -46,6 +46,13 @@ def raw(path, statement):
     return sqlite3.connect(f"file:{path}?mode=ro", uri=True).execute(statement).fetchall()
 
 
+def first_event(path):
+    """Of the program: the profiler's own work is none."""
+    tables = ("v_ops", "api_events", "sync_events", "nvtx_events", "osrt_events")
+    rows = run("sql", artifacts(path), " union all ".join(f"select min(start_ns) from {table}" for table in tables), "--json").stdout
+    return min(start for start, in json.loads(rows)["rows"] if start is not None)
+
+
 class Skills(unittest.TestCase):
     def test_own_tests(self):
         """Each built-in skill has tests with answers that are known; all hold."""
@@ -198,7 +205,7 @@ class Pages(unittest.TestCase):
         """+START +LENGTH is the same stretch as in the session's time, for every command that takes one."""
         for path in (trace("training"), trace("host-bound"), trace("cpu-work")):
             directory = artifacts(path)
-            begin = json.loads(run("probe", path, "--json").stdout)["time_range"]["start_ns"]
+            begin = first_event(path)
             for words in (("search", directory, "a", "--window"), ("page", "window", directory, "--window"),
                           ("skill", "run", "ranges_in_window", directory, "--window"), ("export", "csv", directory, "--trim"),
                           ("view", directory, "--once", "--trim")):
@@ -208,6 +215,14 @@ class Pages(unittest.TestCase):
             self.assertNotEqual(run("export", "csv", directory, "--trim", "+0", "+5ms").stdout, run("export", "csv", directory).stdout)
             session = support.analyze(path, "--trim", f"{(begin + 2_000_000) / 1e9:.9f}", f"{(begin + 7_000_000) / 1e9:.9f}")
             self.assertEqual(support.tree(support.analyze(path, "--trim", "+2ms", "+5ms")), support.tree(session))
+
+    def test_the_profilers_work_is_no_first_event(self):
+        path = support.edited("profiler-flush", "update PROFILER_OVERHEAD set start = 1000, end = 2000 where rowid = 1")
+        begin = first_event(path)
+        session = support.analyze(path, "--trim", f"{begin / 1e9:.9f}", f"{(begin + 5_000_000) / 1e9:.9f}")
+        self.assertEqual(support.tree(support.analyze(path, "--trim", "+0", "+5ms")), support.tree(session))
+        self.assertEqual(run("search", artifacts(path), "a", "--window", "+0", "+5ms").stdout,
+                         run("search", artifacts(path), "a", "--window", f"{begin / 1e9:.9f}", f"{(begin + 5_000_000) / 1e9:.9f}").stdout)
 
     def test_window_outside_of_the_capture(self):
         directory = artifacts(trace("training"))

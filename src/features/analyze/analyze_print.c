@@ -199,10 +199,10 @@ static int read_overview(struct nai_overview *out, const struct nai_options *o, 
 int nai_cmd_analyze_place_trim(struct nai_options *o, struct nai_err *err) {
   NAI_SCOPED(nai_overview) overview = {0};
   NAI_TRY(read_overview(&overview, o, err));
-  if (overview.start_ns > overview.end_ns)
+  if (overview.from_ns > overview.until_ns)
     return nai_err_set(err, NAI_EUSAGE, "--trim +: the trace has no events to count from");
-  o->trim_start_ns += overview.start_ns;
-  o->trim_end_ns += overview.start_ns;
+  o->trim_start_ns += overview.from_ns;
+  o->trim_end_ns += overview.from_ns;
   return NAI_OK;
 }
 
@@ -210,11 +210,11 @@ int nai_cmd_analyze_explain_trim(const struct nai_options *o, struct nai_err *er
   NAI_SCOPED(nai_overview) overview = {0};
   NAI_SCOPED(nai_buf) text = {0};
   struct nai_err ignored = {0};
-  if (read_overview(&overview, o, &ignored) || overview.start_ns > overview.end_ns)
+  if (read_overview(&overview, o, &ignored) || overview.from_ns > overview.until_ns)
     return err->code;
-  nai_fmt_scaled(&text, overview.start_ns, 9);
+  nai_fmt_scaled(&text, overview.from_ns, 9);
   nai_buf_puts(&text, " s to ");
-  nai_fmt_scaled(&text, overview.end_ns, 9);
+  nai_fmt_scaled(&text, overview.until_ns, 9);
   return nai_err_set(err, NAI_EUSAGE,
                      "--trim: no GPU work, CUDA call or range lies in that time; the events of the trace go from %s s",
                      nai_buf_str(&text));

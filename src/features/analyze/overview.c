@@ -17,10 +17,14 @@ static void widen(int64_t *start, int64_t *end, int64_t from, int64_t to) {
   *end = to > *end ? to : *end;
 }
 
-static void add_times(struct nai_overview *out, const struct nai_table *table) {
+static void add_times(struct nai_overview *out, const struct nai_table *table, bool of_profiler) {
   struct nai_column start = nai_table_column(table, START), end = nai_table_column(table, END);
+  int64_t from = INT64_MAX, until = INT64_MIN;
   for (int64_t i = 0; i < table->rows; i++)
-    widen(&out->start_ns, &out->end_ns, nai_at(&start, (uint64_t)i), nai_at(&end, (uint64_t)i));
+    widen(&from, &until, nai_at(&start, (uint64_t)i), nai_at(&end, (uint64_t)i));
+  widen(&out->start_ns, &out->end_ns, from, until);
+  if (!of_profiler)
+    widen(&out->from_ns, &out->until_ns, from, until);
 }
 
 static int64_t count_kind(const struct nai_table *table, int column, int kind) {
@@ -56,14 +60,14 @@ static void add_work(struct nai_overview *out, const struct nai_table *gpus, con
 static int make_overview(struct nai_overview *out, const struct nai_ingest *in, struct nai_err *err) {
   struct nai_table *const *t = in->tables;
   const struct nai_table *gpus = t[NAI_IN_GPUS], *memops = t[NAI_IN_MEMOPS], *nvtx = t[NAI_IN_NVTX];
-  *out = (struct nai_overview){.start_ns = INT64_MAX, .end_ns = INT64_MIN};
+  *out = (struct nai_overview){.start_ns = INT64_MAX, .end_ns = INT64_MIN, .from_ns = INT64_MAX, .until_ns = INT64_MIN};
   out->gpus = calloc((size_t)gpus->rows + 1, sizeof *out->gpus);
   NAI_TRY(nai_memory_check(out->gpus, err));
   for (int64_t g = 0; g < gpus->rows; g++)
     out->gpus[g] = (struct nai_gpu_overview){.start_ns = INT64_MAX, .end_ns = INT64_MIN};
   for (int i = NAI_IN_FIRST_EVENTS; i <= NAI_IN_OSRT; i++)
     if (t[i])
-      add_times(out, t[i]);
+      add_times(out, t[i], i == NAI_IN_OVERHEAD);
   out->counts[NAI_EVENT_KERNELS] = t[NAI_IN_KERNELS]->rows;
   out->counts[NAI_EVENT_SETS] = count_kind(memops, MEMOP_EVENTS_kind, NAI_MEMOP_SET);
   out->counts[NAI_EVENT_COPIES] = memops->rows - out->counts[NAI_EVENT_SETS];
