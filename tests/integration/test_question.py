@@ -1523,6 +1523,14 @@ class Graded(unittest.TestCase):
         self.assertIn(f"{len(long)} of {len(durations)} steady steps take longer than", self.said(artifacts("steps-drift"), f"how many steps took over {limit} us"))
         self.assertIn(f", {100 * sum(long) / sum(durations):.1f} % of their time", self.said(artifacts("steps-drift"), f"how many steps took over {limit} us"))
 
+    def test_a_kind_of_kernels_may_be_a_range(self):
+        """conv2d ends the name of one kind of ranges: its kernels are meant, and not those of convolutions."""
+        place = support.artifacts(edited("pytorch-like", "update NVTX_EVENTS set text = replace(text, 'aten::addmm', 'aten::conv2d')",
+                                         "update StringIds set value = replace(value, 'aten::addmm', 'aten::conv2d')"))
+        (count,), = self.rows(place, "select count(*) from v_kernels where path like '%aten::conv2d%'")
+        self.assertTrue(count)
+        self.assertRegex(self.said(place, "how many kernels does conv2d launch"), rf"^{count} kernels in aten::conv2d, ")
+
     def test_where_copies_stand(self):
         (before, after, all_), = self.rows(artifacts("copy-bound"), "select sum(end_ns <= (select min(start_ns) from kernel_events)), sum(start_ns >= (select max(end_ns) from kernel_events)), count(*) from v_copies where direction <> 'memset'")
         self.assertIn(f"{before} before the first kernel, {all_ - before - after} from the first to the last kernel, {after} behind the last",

@@ -321,6 +321,28 @@ static int join_parts(struct nai_asking *asking, struct nai_question *q, const c
   return NAI_OK;
 }
 
+/* "conv2d" where one kind of ranges ends so, aten::conv2d: it is no kind of kernels then. *name: that, NULL none. */
+static int find_mixed(const char **name, const struct nai_asking *asking, struct nai_question *q, struct nai_err *err) {
+  enum { RANGES = 1 };
+  *name = NULL;
+  for (size_t i = 0; i < q->count && !*name; i++) {
+    const struct nai_question_word *w = &q->words[i];
+    NAI_SCOPED(nai_buf) sql = {0};
+    NAI_SCOPED(nai_query_rows) found = {0};
+    if (!nai_question_is_mixed(w->text) || !w->known || w->names || w->ignored || !is_plain(w->text))
+      continue;
+    nai_buf_printf(&sql, "select distinct name from (%s) where name regexp '(^|[^a-z0-9])%s$' limit 2",
+                   named[RANGES].names, w->text);
+    NAI_TRY(nai_buf_check(&sql, err));
+    NAI_TRY(nai_facts_ask(&found, asking, nai_buf_str(&sql), "names", err));
+    if (found.rows != 1)
+      continue;
+    *name = nai_answer_copy(asking, nai_query_cell_text(&found, 0, 0));
+    take_name(q, w->text);
+  }
+  return NAI_OK;
+}
+
 int nai_names_choose(const struct nai_intent **about, struct nai_asking *asking, struct nai_question *q,
                      struct nai_err *err) {
   const struct nai_intent *matched[NAI_QUESTION_MAX_MATCHES];
@@ -334,6 +356,9 @@ int nai_names_choose(const struct nai_intent **about, struct nai_asking *asking,
   NAI_TRY(find_name(&word, &kind, asking, words, names, how, err));
   if (word)
     take_name(q, word);
+  else if (!q->within)
+    NAI_TRY(find_mixed(&word, asking, q, err));
+  kind = word && !*kind ? "range" : kind;
   if (!word || (strcmp(kind, "thread") == 0 && !says_thread(q))) {
     const char *program = word;
     names = names_of(words, q, false);
