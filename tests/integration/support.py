@@ -450,9 +450,28 @@ def exports(series=None):
     return found + (sorted((traces / "series").glob("*/*.sqlite")) if (in_tier("soak") if series is None else series) else [])
 
 
+@functools.lru_cache(maxsize=None)
+def more_words(module):
+    """What a later tier, or reference traces, make more of, and the names of what a module makes of that."""
+    words, before = {"by_tier", "in_tier", "exports", "SHARED"}, 0
+    pieces = [(name, inspect.getsource(value)) for name, value in vars(module).items()
+              if inspect.getmodule(value) is module and (inspect.isfunction(value) or (inspect.isclass(value) and not issubclass(value, unittest.TestCase)))]
+    pieces += re.findall(r"(?m)^(\w+) = (.*(?:\n[ )\]}].*)*)", inspect.getsource(module))
+    while len(words) > before:
+        before = len(words)
+        pattern = re.compile(r"\b(?:" + "|".join(words) + r")\b")
+        words |= {name for name, source in pieces if pattern.search(source)}
+    return pattern
+
+
 def has_more(test):
-    """Whether a later tier, or reference traces, make more of a test: its module asks for them."""
-    return re.search(r"\b(?:by_tier|in_tier|exports|SHARED)\b", inspect.getsource(inspect.getmodule(type(test)))) is not None
+    """Whether a later tier, or reference traces, make more of a test: it asks for them, or its class does outside of other tests."""
+    kind = type(test)
+    source = inspect.getsource(kind)
+    for name, value in vars(kind).items():
+        if name.startswith("test") and name != test._testMethodName:
+            source = source.replace(inspect.getsource(value), "")
+    return more_words(inspect.getmodule(kind)).search(source) is not None
 
 
 def chosen(suite):

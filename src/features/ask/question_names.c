@@ -322,7 +322,8 @@ static int join_parts(struct nai_asking *asking, struct nai_question *q, const c
 }
 
 /* "conv2d" where one kind of ranges ends so, aten::conv2d: it is no kind of kernels then. *name: that, NULL none. */
-static int find_mixed(const char **name, const struct nai_asking *asking, struct nai_question *q, struct nai_err *err) {
+static int find_mixed(const char **name, const char **kind, const struct nai_asking *asking, struct nai_question *q,
+                      struct nai_err *err) {
   enum { RANGES = 1 };
   *name = NULL;
   for (size_t i = 0; i < q->count && !*name; i++) {
@@ -338,6 +339,7 @@ static int find_mixed(const char **name, const struct nai_asking *asking, struct
     if (found.rows != 1)
       continue;
     *name = nai_answer_copy(asking, nai_query_cell_text(&found, 0, 0));
+    *kind = named[RANGES].kind;
     take_name(q, w->text);
   }
   return NAI_OK;
@@ -357,8 +359,7 @@ int nai_names_choose(const struct nai_intent **about, struct nai_asking *asking,
   if (word)
     take_name(q, word);
   else if (!q->within)
-    NAI_TRY(find_mixed(&word, asking, q, err));
-  kind = word && !*kind ? "range" : kind;
+    NAI_TRY(find_mixed(&word, &kind, asking, q, err));
   if (!word || (strcmp(kind, "thread") == 0 && !says_thread(q))) {
     const char *program = word;
     names = names_of(words, q, false);
