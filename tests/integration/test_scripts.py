@@ -162,11 +162,16 @@ support.main()
         self.assertEqual(text.count("test_some.py"), 1)
 
     def test_the_first_tier_is_not_run_twice(self):
-        """Of it CI's second part runs what a later tier or reference traces make more of."""
+        """Of it CI's second part runs what a later tier or reference traces make more of: a test that asks for them, by a helper, in
+        its class; and none that only stands beside such a one."""
         place = fresh_dir()
-        for name, more, ran in (("plain", "", 0), ("more", "support.by_tier(1, 2)\n", 1)):
+        bad, good = "    def test_bad(self):\n", "    def test_good(self): pass\n"
+        cases = {"plain": (bad, bad, 0), "beside": (good, "    def test_good(self): support.by_tier(1, 2)\n", 0), "more": (bad, bad + "        support.by_tier(1, 2)\n", 1),
+                 "decorated": (bad, "    @few\n" + bad, 1), "constant": (bad, bad + "        MANY\n", 1), "class": (good, "    MANY = support.exports()\n" + good, 1)}
+        for name, (line, instead, ran) in cases.items():
             script = place / f"{name}.py"
-            script.write_text(self.PYTHON.format(path=str(pathlib.Path(support.__file__).parent)).replace("support.main()", more + "support.main()"))
+            text = self.PYTHON.format(path=str(pathlib.Path(support.__file__).parent)).replace(line, instead)
+            script.write_text(text.replace("class Some", "def few(test):\n    support.by_tier(1, 2)\n    return test\nMANY = few(support.exports)\nclass Some"))
             done = subprocess.run([sys.executable, script], capture_output=True, text=True, check=False,
                                   env={**os.environ, "NAI_FIRST_TIER_DONE": "1", "NAI_TEST_TIER": "ci", "NAI_SANITIZED": "0"})
             self.assertEqual(done.returncode, ran, done.stderr)
