@@ -450,11 +450,19 @@ def exports(series=None):
     return found + (sorted((traces / "series").glob("*/*.sqlite")) if (in_tier("soak") if series is None else series) else [])
 
 
+def source_of(value):
+    """"" of what no file has: a named tuple."""
+    try:
+        return inspect.getsource(value)
+    except OSError:
+        return ""
+
+
 @functools.lru_cache(maxsize=None)
 def more_words(module):
     """What a later tier, or reference traces, make more of, and the names of what a module makes of that."""
     words, before = {"by_tier", "in_tier", "exports", "SHARED"}, 0
-    pieces = [(name, inspect.getsource(value)) for name, value in vars(module).items()
+    pieces = [(name, source_of(value)) for name, value in vars(module).items()
               if inspect.getmodule(value) is module and (inspect.isfunction(value) or (inspect.isclass(value) and not issubclass(value, unittest.TestCase)))]
     pieces += re.findall(r"(?m)^(\w+) = (.*(?:\n[ )\]}].*)*)", inspect.getsource(module))
     while len(words) > before:
