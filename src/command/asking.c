@@ -89,7 +89,7 @@ int nai_cmd_place_stretch(struct nai_cli_stretch *given, const char *option, str
     int64_t from = INT64_MAX;
     NAI_TRY(stretch(&from, &last, run, nai_event_tables[i], err));
     first = from < first ? from : first;
-    if (i <= NAI_IN_OSRT && i != NAI_IN_OVERHEAD && from < begin) /* neither sampled nor the profiler's */
+    if (nai_input_begins(i) && from < begin)
       begin = from;
   }
   if (given->from_first && begin != INT64_MAX)

@@ -201,14 +201,19 @@ void nai_report_verdict_loss(struct nai_buf *out, const struct nai_report *repor
   nai_buf_putc(out, '.');
 }
 
+enum { MAX_REASON_WORDS = 12 };
+
 /* " A camera's thread sets the pace: host-bound 56.3 %, likely no loss." of a note whose reason says why it is none. */
 static void put_no_loss(struct nai_buf *out, const struct FINDINGS_row *note, const struct said *said,
                         const char *before, bool with_reason) {
   NAI_SCOPED(nai_buf) title = {0};
   nai_buf_put(&title, note->title, strcspn(note->title, ":"));
-  if (with_reason)
-    nai_buf_printf(out, " %c%s: ", toupper((unsigned char)*note->reason), note->reason + 1);
-  nai_buf_puts(out, with_reason ? "" : " Likely no loss: ");
+  nai_buf_puts(out, with_reason ? " " : " Likely no loss: ");
+  if (with_reason) {
+    nai_buf_putc(out, (char)toupper((unsigned char)*note->reason));
+    nai_report_verdict_words(out, note->reason + 1, MAX_REASON_WORDS);
+    nai_buf_puts(out, ": ");
+  }
   nai_report_verdict_within(out, nai_buf_str(&title));
   nai_buf_putc(out, ' ');
   put_part(out, note, said, before);
@@ -218,7 +223,6 @@ static void put_no_loss(struct nai_buf *out, const struct FINDINGS_row *note, co
 
 void nai_report_verdict_larger(struct nai_buf *out, const struct nai_table *findings, const struct said *said,
                                bool second_named, bool with_reason) {
-  enum { MAX_REASON_WORDS = 12 };
   const struct FINDINGS_row first = said->first < 0 ? (struct FINDINGS_row){0} : FINDINGS_at(findings, said->first);
   int64_t loss = said->first, at = -1;
   for (int64_t i = 0, most = 0; i < findings->rows; i++) {

@@ -143,6 +143,12 @@ enum nai_input_table {
 /* Their schemas, in that order. */
 extern const struct nai_schema *const nai_event_tables[NAI_IN_COUNT + 1]; /* then NULL */
 
+/* Whether stretches may begin with the first of its events: of these that are neither sampled nor the profiler's own.
+ */
+static inline bool nai_input_begins(int input) {
+  return input >= NAI_IN_FIRST_EVENTS && input <= NAI_IN_OSRT && input != NAI_IN_OVERHEAD;
+}
+
 /* Sets of them. */
 #define NAI_IN_BIT(table) (UINT64_C(1) << (table))
 #define NAI_IN(table) NAI_IN_BIT(NAI_IN_##table) /* NAI_IN(KERNELS) */

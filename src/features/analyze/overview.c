@@ -17,13 +17,13 @@ static void widen(int64_t *start, int64_t *end, int64_t from, int64_t to) {
   *end = to > *end ? to : *end;
 }
 
-static void add_times(struct nai_overview *out, const struct nai_table *table, bool of_profiler) {
+static void add_times(struct nai_overview *out, const struct nai_table *table, bool begins) {
   struct nai_column start = nai_table_column(table, START), end = nai_table_column(table, END);
   int64_t from = INT64_MAX, until = INT64_MIN;
   for (int64_t i = 0; i < table->rows; i++)
     widen(&from, &until, nai_at(&start, (uint64_t)i), nai_at(&end, (uint64_t)i));
   widen(&out->start_ns, &out->end_ns, from, until);
-  if (!of_profiler)
+  if (begins)
     widen(&out->from_ns, &out->until_ns, from, until);
 }
 
@@ -67,7 +67,7 @@ static int make_overview(struct nai_overview *out, const struct nai_ingest *in, 
     out->gpus[g] = (struct nai_gpu_overview){.start_ns = INT64_MAX, .end_ns = INT64_MIN};
   for (int i = NAI_IN_FIRST_EVENTS; i <= NAI_IN_OSRT; i++)
     if (t[i])
-      add_times(out, t[i], i == NAI_IN_OVERHEAD);
+      add_times(out, t[i], nai_input_begins(i));
   out->counts[NAI_EVENT_KERNELS] = t[NAI_IN_KERNELS]->rows;
   out->counts[NAI_EVENT_SETS] = count_kind(memops, MEMOP_EVENTS_kind, NAI_MEMOP_SET);
   out->counts[NAI_EVENT_COPIES] = memops->rows - out->counts[NAI_EVENT_SETS];

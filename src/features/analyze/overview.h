@@ -24,7 +24,7 @@ struct nai_gpu_overview {
 struct nai_overview {
   int64_t counts[NAI_EVENT_KINDS];
   int64_t start_ns, end_ns;      /* of all events, since session start; start > end: none */
-  int64_t from_ns, until_ns;     /* without the profiler's own */
+  int64_t from_ns, until_ns;     /* of those without the profiler's own */
   struct nai_gpu_overview *gpus; /* by row of table gpus */
 };
 

@@ -72,13 +72,15 @@ static int format_of(const struct table_args *args) {
   return args->format != UNSAID ? args->format : read ? TEXT : CSV;
 }
 
-/* Which of the table's columns are printed to be read, and how many: kernels by their short name alone. */
+/* Which of the table's columns are printed to be read, and how many: of two names of a kernel the short one, in front.
+ */
 static uint32_t choose_columns(uint32_t *chosen, const struct nai_schema *schema) {
-  const int brief = nai_schema_column(schema, "short_name");
+  const int whole = nai_schema_role(schema, NAI_ROLE_KERNEL_NAME), brief = nai_schema_column(schema, "short_name");
+  const bool both = whole >= 0 && brief >= 0;
   uint32_t count = 0;
-  for (uint32_t i = 0; i < schema->column_count; i++)
-    if (brief < 0 || i != (uint32_t)brief)
-      chosen[count++] = brief >= 0 && schema->columns[i].role == NAI_ROLE_KERNEL_NAME ? (uint32_t)brief : i;
+  for (int i = 0; i < (int)schema->column_count; i++)
+    if (!both || i != brief)
+      chosen[count++] = (uint32_t)(both && i == whole ? brief : i);
   return count;
 }
 
