@@ -885,6 +885,59 @@ class Commands(unittest.TestCase):
         self.assertEqual((done.returncode, done.stdout.splitlines()[1:]), (0, ["No finding names a change that can be simulated here."]))
         self.assertEqual(run("whatif", "--quiet", trace("minimal")).returncode, 7)
 
+    def test_a_wait_that_began_before_the_step(self):
+        """A host that runs ahead called it before: one step saves about what one does if all are changed."""
+        for name in ("tiny-copies", "openacc-waits", "loop"):
+            whole, one = (json.loads(run("whatif", "--quiet", trace(name), "--kernel", ".=0.5", *step, "--format", "json").stdout) for step in ((), ("--step", "3")))
+            shares = [said["together"]["saving_ns"] / said["now_ns"] for said in (whole, one)]
+            self.assertGreater(shares[0], 0.1)
+            self.assertLess(abs(shares[0] - shares[1]), 0.02, name)
+
+    def test_what_lies_before_the_window(self):
+        """What a process does before its first operation is none of the window's time; changed, it would only move one process against another."""
+        done = run("whatif", "--quiet", trace("cold"), "--call", "cudaMalloc=0")
+        self.assertEqual((done.returncode, "matches no CUDA call in the time that is simulated" in done.stderr), (2, True))
+        said = json.loads(run("whatif", "--quiet", trace("cold"), "--host", "0.5", "--format", "json").stdout)
+        with contextlib.closing(sqlite3.connect(trace("cold"))) as db:
+            early = db.execute("select max(r.end - r.start) from CUPTI_ACTIVITY_KIND_RUNTIME r where r.start < (select min(start) from CUPTI_ACTIVITY_KIND_KERNEL)").fetchone()[0]
+        self.assertLess(said["together"]["saving_ns"], said["now_ns"])
+        self.assertGreater(early, 10 * said["now_ns"])
+
+    def test_a_unit_that_is_little_of_the_time(self):
+        """It says nothing of the rest: then the longest active span is replayed, or a window without pauses."""
+        for name, scope in (("pause", "active"), ("launch-storm", "window"), ("layers", "unit"), ("loop", "step")):
+            said = json.loads(run("whatif", "--quiet", trace(name), "--kernel", ".=0.5", "--format", "json").stdout)
+            self.assertEqual(said["scope"], scope)
+            self.assertEqual(scope in ("step", "unit"), said["repetition_count"] > 1)
+            self.assertGreaterEqual(2 * said["covered_ns"], said["active_ns"], name)
+        spans = sql_row(trace("pause"), "select max(end_ns - start_ns), sum(end_ns - start_ns) from active_spans where kind = 'active'")
+        said = json.loads(run("whatif", "--quiet", trace("pause"), "--kernel", ".=0.5", "--format", "json").stdout)
+        self.assertEqual([said["now_ns"], said["active_ns"]], spans)
+
+    def test_a_change_that_loses(self):
+        """It says so, alone and in numbers; twice as long is no speed-up."""
+        done = run("whatif", "--quiet", trace("loop"), "--kernel", ".=2").stdout.splitlines()
+        self.assertRegex(done[1], r"^-  kernels \. in 200 % of the time: no gain; alone loses [0-9.]+ (ms|µs)$")
+        self.assertIn("loses", done[2])
+
+    def test_words_of_directions(self):
+        saved = [json.loads(run("whatif", "--quiet", trace("copy-bound"), "--copy", f"{word}=0.5", "--format", "json").stdout)["together"]["saving_ns"]
+                 for word in ("Host-to-Device", "HtoD", "H2D")]
+        self.assertEqual(len(set(saved)), 1)
+        self.assertGreater(saved[0], 0)
+
+    def test_no_plan_saves_far_more_than_the_findings_hold(self):
+        for path in [*map(trace, ("loop-waits", "pause", "alloc-churn")), *exports()]:
+            directory = artifacts(path)
+            said = json.loads(run("whatif", "--quiet", directory, "--format", "json").stdout)
+            most = {}
+            for change, ns in json.loads(run("sql", "--quiet", directory, "select change, iif(saving_is = 'bound', saving_ns, null) from findings where change is not null",
+                                             "--format", "json").stdout)["rows"]:
+                most[change] = None if ns is None or most.get(change, 0) is None else max(ns, most.get(change, 0))
+            for change in said["changes"]:
+                if most[change["change"]] is not None:
+                    self.assertLessEqual(change["alone_saving_ns"] * said["covered_ns"] / said["now_ns"], 2.2 * most[change["change"]] + 1, (path.stem, change["change"]))
+
     def test_a_part_of_the_plan(self):
         """So many changes, or not those of some findings; together they are what the plan then says."""
         def plan(*words):

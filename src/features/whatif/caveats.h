@@ -4,7 +4,7 @@
 
 #include "model/critical/whatif.h"
 
-enum { NAI_WHATIF_MAX_CAVEATS = 8 };
+enum { NAI_WHATIF_MAX_CAVEATS = 9 };
 /* To begin with: what is known of several traces. */
 struct nai_whatif_caveats {
   int64_t doubt_ns;   /* of their clocks, 0 for one */

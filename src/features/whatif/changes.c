@@ -2,6 +2,10 @@
 
 #include "query/query_rows.h"
 
+/* A change that removes one cause of idle time may remove as much of others, and a model may err by a tenth. Reports
+ * hold what they simulate against the same (rules/saving.c). */
+#define MOST_OF_BOUND 2.2
+
 void nai_changes_free(struct nai_changes *c) {
   for (uint32_t i = 0; i < c->count; i++)
     nai_change_free(&c->v[i]);
@@ -9,13 +13,17 @@ void nai_changes_free(struct nai_changes *c) {
 }
 
 int nai_changes_add(struct nai_changes *c, enum nai_change_kind kind, const char *words, struct nai_err *err) {
+  c->most[c->count] = -1;
   return nai_change_read(&c->v[c->count++], kind, words, &c->arena, err);
 }
 
-static bool is_known(const struct nai_changes *c, const char *text) {
+/* Whether a finding names the change already, perhaps of another rank, where it may save more. */
+static bool is_known(struct nai_changes *c, const char *text, int64_t most) {
   for (uint32_t i = 0; i < c->count; i++)
-    if (strcmp(c->v[i].text, text) == 0)
+    if (strcmp(c->v[i].text, text) == 0) {
+      c->most[i] = most < 0 || c->most[i] < 0 ? -1 : most > c->most[i] ? most : c->most[i];
       return true;
+    }
   return false;
 }
 
@@ -33,13 +41,16 @@ static bool is_left_out(const int64_t *without, size_t without_count, uint32_t *
  * as in table what_if. */
 int nai_changes_of_findings(struct nai_changes *c, const int64_t *without, size_t without_count, struct nai_run *run,
                             struct nai_err *err) {
-  static const char named[] = "select change, title, finding from findings where change is not null order by finding";
+  static const char named[] =
+      "select change, title, finding, iif(saving_is = 'bound', coalesce(saving_ns, -1), -1) from findings where change is not null "
+      "order by finding";
   uint32_t found = 0;
   NAI_SCOPED(nai_query_rows) rows = {0};
   NAI_TRY(nai_query_ask(&rows, run, named, NULL, 0, err));
   for (int64_t i = 0; i < rows.rows && c->count < NAI_MOST_CHANGES; i++) {
+    int64_t most = nai_query_cell_int(&rows, i, 3);
     if (is_left_out(without, without_count, &found, nai_query_cell_int(&rows, i, 2)) ||
-        is_known(c, nai_query_cell_text(&rows, i, 0)))
+        is_known(c, nai_query_cell_text(&rows, i, 0), most))
       continue;
     int rc = nai_change_parse(&c->v[c->count], nai_query_cell_text(&rows, i, 0), &c->arena, err);
     if (rc && rc != NAI_EUSAGE)
@@ -48,6 +59,7 @@ int nai_changes_of_findings(struct nai_changes *c, const int64_t *without, size_
       nai_change_free(&c->v[c->count]);
       continue;
     }
+    c->most[c->count] = most;
     c->titles[c->count++] = nai_arena_printf(&c->arena, "%s", nai_query_cell_text(&rows, i, 1));
   }
   for (size_t i = 0; i < without_count; i++)
@@ -74,7 +86,8 @@ int nai_changes_count(struct nai_changes *c, const struct nai_whatif *whatif, st
       [NAI_CHANGE_MORE_IN_FLIGHT] = "no thread of that name or number is seen to take turns with another",
       [NAI_CHANGE_FUSE] = "no two kernels follow each other that match and only move data",
       [NAI_CHANGE_GRAPHS] = "no four launches follow each other within 50 \u00b5s",
-      [NAI_CHANGE_CALL] = "matches no CUDA call, by function or NVTX range; table api_calls lists them",
+      [NAI_CHANGE_CALL] =
+          "matches no CUDA call in the time that is simulated, by function or NVTX range; table api_calls lists all",
       [NAI_CHANGE_HOST] = "there is no CUDA call",
       [NAI_CHANGE_NO_PROFILER] = "no flush of the profiler's buffers meets a CUDA call",
       [NAI_CHANGE_BALANCE] = "no GPU comes late to a collective that is matched with other GPUs"};
@@ -87,10 +100,31 @@ int nai_changes_count(struct nai_changes *c, const struct nai_whatif *whatif, st
   return NAI_OK;
 }
 
+int nai_changes_leave_out(bool *out, struct nai_changes *c, uint32_t i, const struct nai_whatif *w,
+                          struct nai_err *err) {
+  const struct nai_change *change = &c->v[i];
+  double ns, repetitions = (double)w->covered_ns / w->now_ns;
+  *out = false;
+  if (c->most[i] < 0)
+    return NAI_OK;
+  NAI_TRY(nai_whatif_likely(&ns, w, &change, 1, err));
+  *out = repetitions * (w->now_ns - ns) > MOST_OF_BOUND * (double)c->most[i];
+  if (!*out)
+    return NAI_OK;
+  c->left_out = c->left_out ? nai_arena_printf(&c->arena, "%s, %s", c->left_out, c->titles[i])
+                            : nai_arena_printf(&c->arena,
+                                               "Left out: in the model they save more than twice the time "
+                                               "that the finding is about: %s",
+                                               c->titles[i]);
+  nai_changes_drop(c, i);
+  return nai_arena_check(&c->arena, err);
+}
+
 void nai_changes_drop(struct nai_changes *c, uint32_t i) {
   nai_change_free(&c->v[i]);
   for (c->count--; i < c->count; i++) {
     c->v[i] = c->v[i + 1];
     c->titles[i] = c->titles[i + 1];
+    c->most[i] = c->most[i + 1];
   }
 }

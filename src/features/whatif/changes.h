@@ -13,6 +13,8 @@ struct nai_changes {
   const char *titles[NAI_MOST_CHANGES]; /* of the finding that names it; NULL: asked for */
   int64_t edited[NAI_MOST_CHANGES];
   uint32_t count;
+  int64_t most[NAI_MOST_CHANGES]; /* ns that the finding can save; -1: no bound */
+  const char *left_out;           /* findings whose change is none of them, as a sentence; NULL: there is none */
 };
 void nai_changes_free(struct nai_changes *changes);
 NAI_MUST_CHECK int nai_changes_add(struct nai_changes *changes, enum nai_change_kind kind, const char *words,
@@ -22,4 +24,7 @@ NAI_MUST_CHECK int nai_changes_of_findings(struct nai_changes *changes, const in
                                            struct nai_run *run, struct nai_err *err);
 /* How much each is about. NAI_EUSAGE: one is about nothing. */
 NAI_MUST_CHECK int nai_changes_count(struct nai_changes *changes, const struct nai_whatif *whatif, struct nai_err *err);
+/* Drops change i and notes it in left_out (*out: true) where its finding can save much less than the model would. */
+NAI_MUST_CHECK int nai_changes_leave_out(bool *out, struct nai_changes *changes, uint32_t i,
+                                         const struct nai_whatif *whatif, struct nai_err *err);
 void nai_changes_drop(struct nai_changes *changes, uint32_t which);

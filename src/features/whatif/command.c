@@ -11,6 +11,7 @@
 #include "model/critical/whatif.h"
 #include "query/query_rows.h"
 #include "table/json.h"
+#include "table/stats.h"
 
 enum { MAX_WITHOUT = 32 };
 
@@ -45,8 +46,9 @@ static const struct nai_cli_option options[] = {
     NAI_CLI_LIST(
         texts, of[NAI_CHANGE_KERNEL].v, of[NAI_CHANGE_KERNEL].count, "kernel", "RE=F",
         "kernels whose name matches take F of their time: 0.55, 1.8x (so much faster) or 0.5..0.7; repeatable"),
-    NAI_CLI_LIST(texts, of[NAI_CHANGE_COPY].v, of[NAI_CHANGE_COPY].count, "copy", "RE=F",
-                 "copies of that direction do, as in Host-to-Device or HtoD; 0 keeps the data where it is; repeatable"),
+    NAI_CLI_LIST(
+        texts, of[NAI_CHANGE_COPY].v, of[NAI_CHANGE_COPY].count, "copy", "RE=F",
+        "copies of that direction do, as in Host-to-Device, HtoD or H2D; 0 keeps the data where it is; repeatable"),
     NAI_CLI_LIST(texts, of[NAI_CHANGE_COPY_AT].v, of[NAI_CHANGE_COPY_AT].count, "copy-at", "PLACE=F",
                  "those of one place do: FUNCTION in RANGE > RANGE; repeatable"),
     NAI_CLI_SWITCH(on, of[NAI_CHANGE_PINNED].alone, "pinned",
@@ -162,10 +164,13 @@ static void put_step(const struct answer *a, uint32_t i) {
     put_saving(a->out, s->before_ns, s->after_ns, a->whatif.now_ns,
                nai_whatif_bound(&a->whatif, &a->changes->v[s->change]));
   } else {
-    nai_buf_puts(a->out, a->chosen == a->args->most ? "left out" : a->chosen ? "nothing after these" : "less than 1 %");
+    nai_buf_puts(a->out, a->chosen == a->args->most       ? "left out"
+                         : s->alone_ns > a->whatif.now_ns ? "no gain"
+                         : a->chosen                      ? "nothing after these"
+                                                          : "less than 1 %");
   }
-  nai_buf_puts(a->out, "; alone ");
-  nai_fmt_duration(a->out, fmax(0, a->whatif.now_ns - s->alone_ns));
+  nai_buf_puts(a->out, s->alone_ns > a->whatif.now_ns ? "; alone loses " : "; alone ");
+  nai_fmt_duration(a->out, fabs(a->whatif.now_ns - s->alone_ns));
   nai_buf_putc(a->out, '\n');
   for (int which = 0; which < NAI_CASES; which++)
     if (choice_of(a, i, (enum nai_case)which))
@@ -193,19 +198,37 @@ static void put_plan(const struct answer *a) {
     nai_buf_printf(a->out, "At most: %s.\n", find_bound(a));
 }
 
-static void print_text(const struct answer *a) {
-  const char *scope = nai_path_scope_name(a->whatif.kind);
-  nai_buf_printf(a->out, "%c%s now ", scope[0] - 'a' + 'A', scope + 1);
-  nai_fmt_duration(a->out, a->whatif.now_ns);
+/* "Unit of 12 operations now 805.2 us, mean of 40, 97 % of the active time" */
+static void put_now(const struct answer *a) {
+  static const char *const titles[] = {"Window", "Step", "Unit", "Longest active span"};
+  const struct nai_whatif *w = &a->whatif;
+  const struct nai_dependencies *d = w->model->dependencies;
+  const struct nai_path_scope *of = &w->scopes[w->slowest];
+  nai_buf_puts(a->out, titles[w->kind]);
+  if (w->kind == NAI_SCOPE_UNIT)
+    nai_buf_printf(a->out, " of %u operations",
+                   (nai_node_op(d, of->nodes[of->count]) - nai_node_op(d, of->nodes[0])) / of->count);
+  nai_buf_puts(a->out, " now ");
+  nai_fmt_duration(a->out, w->now_ns);
+  if (w->repetitions > 1)
+    nai_buf_printf(a->out, ", mean of %u", w->repetitions);
+  if (w->kind != NAI_SCOPE_WINDOW && !a->asked)
+    nai_buf_printf(a->out, ", %.0f %% of the active time",
+                   fmin(100, nai_percent((double)w->covered_ns, (double)w->active_ns)));
   nai_buf_putc(a->out, '\n');
+}
+
+static void print_text(const struct answer *a) {
+  put_now(a);
   if (a->args->sensitivity)
     nai_sensitivity_put_text(a->out, &a->sensitivity);
   else if (a->changes->count)
     put_plan(a);
   else
     nai_buf_puts(a->out, "No finding names a change that can be simulated here.\n");
-  for (int i = 0; i < a->caveats.count && !a->args->quiet && (a->changes->count || a->args->sensitivity); i++)
-    nai_buf_printf(a->out, "%s\n", a->caveats.v[i]);
+  for (int i = 0; i < a->caveats.count && !a->args->quiet; i++)
+    if (a->changes->count || a->args->sensitivity || a->changes->left_out)
+      nai_buf_printf(a->out, "%s\n", a->caveats.v[i]);
 }
 
 static int64_t whole(double ns) { return llround(ns); }
@@ -224,6 +247,9 @@ static void print_json(const struct answer *a) {
   nai_json_open(&json, a->out, NAI_JSON_INLINE);
   nai_json_put_text(&json, "scope", nai_path_scope_name(a->whatif.kind));
   nai_json_put_int(&json, "now_ns", whole(a->whatif.now_ns));
+  nai_json_put_int(&json, "repetition_count", a->whatif.repetitions);
+  nai_json_put_int(&json, "covered_ns", a->whatif.covered_ns);
+  nai_json_put_int(&json, "active_ns", a->whatif.active_ns);
   nai_json_put_text(&json, "state", a->refused ? "refused" : nai_path_state_name(a->whatif.state));
   nai_json_put_text(&json, "reason", a->refused ? a->refused : a->whatif.reason);
   nai_json_put_array(&json, "changes", NAI_JSON_INLINE);
@@ -282,10 +308,13 @@ static int keep_possible(const struct answer *a, struct nai_err *err) {
       rc = nai_change_count(&c->edited[i], &a->whatif, &c->v[i], err);
     if (rc && rc != NAI_EUSAGE)
       return rc;
-    if (!rc && c->edited[i])
-      i++;
-    else
+    if (rc || !c->edited[i]) {
       nai_changes_drop(c, i);
+      continue;
+    }
+    bool left_out;
+    NAI_TRY(nai_changes_leave_out(&left_out, c, i, &a->whatif, err));
+    i += !left_out;
   }
   return NAI_OK;
 }
@@ -308,12 +337,15 @@ static int simulate(const struct nai_model *m, void *ctx, struct nai_err *err) {
     NAI_TRY(NAI_NEW(a->plan, &c->arena, c->count, err));
     NAI_TRY(nai_whatif_plan(a->plan, &a->chosen, &a->whatif, c->v, NULL, c->count,
                             a->args->most < 0 ? c->count : (uint32_t)a->args->most, err));
-    if (a->chosen == c->count || a->chosen == a->args->most)
+    if (a->chosen == c->count || a->chosen == a->args->most || (a->of_findings && a->chosen))
       a->together = a->plan[a->chosen - 1].after;
     else
       NAI_TRY(nai_whatif_try(&a->together, &a->whatif, all, c->count, err));
   }
-  return nai_whatif_find_caveats(&a->caveats, m, c->v, c->count, &a->together, &c->arena, err);
+  NAI_TRY(nai_whatif_find_caveats(&a->caveats, m, c->v, c->count, &a->together, &c->arena, err));
+  if (c->left_out)
+    a->caveats.v[a->caveats.count++] = nai_arena_printf(&c->arena, "%s.", c->left_out);
+  return nai_arena_check(&c->arena, err);
 }
 
 static int print(const struct answer *a, struct nai_err *err) {
@@ -374,10 +406,11 @@ NAI_CLI_COMMAND(
     nai_cmd_whatif, .name = "whatif", .synopsis = "SRC...", .summary = "simulate what changes would save",
     .description =
         "Replays the trace with changed durations: every recorded call and operation keeps what it depends on, and "
-        "happens as early as that allows. Prints what a step (a repeating unit, or the window) would take, change by "
-        "change in the order of what each adds, and with all of them. In parentheses stands the interval from favorable to cautious, at "
-        "least 4 % to either side. Without a change: those that the findings of the report name. Several SRC are the "
-        "ranks of a job: their collectives are matched, and their clocks compared, as by nsys-ai ranks. "
+        "happens as early as that allows. Prints what a step (a repeating unit that has half of the active time, or the "
+        "window, without its pauses where one span of work has half) would take, change by change in the order of what "
+        "each adds, and with all of them. In parentheses stands the interval from favorable to cautious, at least 4 % "
+        "to either side. Without a change: those that the findings of the report name. Several SRC are the ranks of a "
+        "job: their collectives are matched, and their clocks compared, as by nsys-ai ranks. "
         "Status 7: the traces do not hold what a simulation needs. " NAI_CMD_ABOUT_SOURCE,
     .examples = "nsys-ai whatif artifacts/run1\n"
                 "nsys-ai whatif artifacts/run1 --kernel 'flash.*=0.55' --remove-wait 'aten::to'\n"

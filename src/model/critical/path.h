@@ -67,8 +67,9 @@ const char *nai_path_subject(char room[NAI_KIND_NAME_MAX], const struct nai_mode
 /* The call that a segment is, is before or launched; row of api_events, NAI_NO_ROW for none. */
 uint32_t nai_path_call(const struct nai_model *model, const struct nai_path_segment *segment);
 
-enum nai_path_scope_kind { NAI_SCOPE_WINDOW, NAI_SCOPE_STEP, NAI_SCOPE_UNIT };
-const char *nai_path_scope_name(enum nai_path_scope_kind kind); /* "window", "step", "unit" */
+/* NAI_SCOPE_ACTIVE: what a simulation makes of a window in which the GPU mostly pauses. */
+enum nai_path_scope_kind { NAI_SCOPE_WINDOW, NAI_SCOPE_STEP, NAI_SCOPE_UNIT, NAI_SCOPE_ACTIVE };
+const char *nai_path_scope_name(enum nai_path_scope_kind kind); /* "window", "step", "unit", "active" */
 
 /* Repetitions on one GPU: from each boundary to the next; the boundary is the start of an operation. The window has
  * one, from the first start to the last end of any GPU. */

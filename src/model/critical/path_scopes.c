@@ -4,7 +4,7 @@
 #include "model/steps/step_stats.h"
 
 const char *nai_path_scope_name(enum nai_path_scope_kind kind) {
-  static const char *const names[] = {"window", "step", "unit"};
+  static const char *const names[] = {"window", "step", "unit", "active"};
   return names[kind];
 }
 

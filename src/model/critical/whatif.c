@@ -1,10 +1,14 @@
 #include "model/critical/whatif_edit.h"
 
+#include "model/idle/active.h"
 #include "model/idle/evidence.h"
 #include "model/idle/gap_names.h"
 #include "table/stats.h"
 #include "tables/critical_path_summary.h"
 #include "tables/threads.h"
+
+/* Above that, a window is as good as its active time. */
+#define MOSTLY_ACTIVE 0.9
 
 /* --- what a change is about ------------------------------------------------------------------- */
 
@@ -65,15 +69,19 @@ static bool is_about_call(const struct about *a, uint32_t call) {
   return a->names[nai_val_text(&a->m->apis.name, api)] || (node && a->ranges[node - a->m->nodes]);
 }
 
-/* "HtoD" is the word of many other tools. */
+/* "HtoD" and "H2D" are the words of many other tools. */
 static bool direction_matches(const struct nai_change *change, const struct nai_model *m, uint32_t row) {
-  static const char *const words[] = {"", "HtoD", "DtoH", "", "", "", "", "", "DtoD", "HtoH", "PtoP"};
+  static const char *const words[][2] = {[1] = {"HtoD", "H2D"},
+                                         [2] = {"DtoH", "D2H"},
+                                         [8] = {"DtoD", "D2D"},
+                                         [9] = {"HtoH", "H2H"},
+                                         [10] = {"PtoP", "P2P"}};
   char room[NAI_KIND_NAME_MAX];
   int32_t kind = nai_at_i32(&m->memops.copy_kind, row);
   if (nai_change_matches(change, nai_model_direction(room, m, row)))
     return true;
-  return kind > 0 && kind < (int32_t)(sizeof words / sizeof *words) && *words[kind] &&
-         nai_change_matches(change, words[kind]);
+  return kind > 0 && kind < (int32_t)(sizeof words / sizeof *words) && words[kind][0] &&
+         (nai_change_matches(change, words[kind][0]) || nai_change_matches(change, words[kind][1]));
 }
 
 static bool is_about_op(const struct about *a, uint32_t op, const struct nai_op *o) {
@@ -436,10 +444,48 @@ static int find_state(struct nai_whatif *w, const struct nai_path_scope *window,
   return NAI_OK;
 }
 
+/* Active time of the scope's GPU; of the window, the most of any GPU. */
+static int64_t active_ns(const struct nai_path_scope *scope, const struct nai_model *m) {
+  int64_t most = 0;
+  for (uint32_t g = 0; g < m->gpu_count; g++) {
+    int64_t ns = nai_intervals_total_ns(&m->active[g].active);
+    most = (scope->gpu == g || scope->gpu == m->gpu_count) && ns > most ? ns : most;
+  }
+  return most;
+}
+
+static int64_t covered_ns(const struct nai_path_scope *scope, const struct nai_model *m) {
+  return llround(nai_path_scope_ns(scope, m, m->dependencies->time) * scope->judged);
+}
+
+/* A unit that takes less than half of the time says nothing of the rest. */
+static bool is_unit(const struct nai_path_scope *scope, const struct nai_model *m, bool typical) {
+  return scope->kind == NAI_SCOPE_UNIT && (!typical || 2 * covered_ns(scope, m) >= active_ns(scope, m));
+}
+
+/* The longest active span of the GPU that is active longest, where it has half of that and the window much more. */
+static bool find_active_span(struct nai_path_asked *out, const struct nai_model *m,
+                             const struct nai_path_scope *window) {
+  const struct nai_gpu_active *gpu = NULL;
+  int64_t active = active_ns(window, m), longest = 0;
+  for (uint32_t g = 0; g < m->gpu_count && !gpu; g++)
+    if (nai_intervals_total_ns(&m->active[g].active) == active)
+      gpu = &m->active[g];
+  for (uint32_t i = 0; gpu && i < gpu->count; i++) {
+    const struct nai_span *span = &gpu->spans[i].at;
+    if (gpu->spans[i].kind != NAI_SPAN_IS_ACTIVE || span->end - span->start <= longest)
+      continue;
+    longest = span->end - span->start;
+    *out = (struct nai_path_asked){.from = span->start, .to = span->end};
+  }
+  return longest && 2 * longest >= active &&
+         (double)longest < MOSTLY_ACTIVE * nai_path_scope_ns(window, m, m->dependencies->time);
+}
+
 int nai_whatif_begin(struct nai_whatif *w, const struct nai_model *m, const struct nai_path_asked *asked, uint32_t most,
                      const struct nai_table *summary, struct nai_arena *arena, struct nai_err *err) {
   struct nai_path_scope *all;
-  uint32_t count, which = 0;
+  uint32_t count;
   *w = (struct nai_whatif){.model = m, .arena = arena, .state = NAI_PATH_REFUSED, .reason = "no GPU work is recorded"};
   NAI_TRY(nai_path_scopes(&all, &count, m, asked, arena, err));
   NAI_TRY(NAI_NEW(w->times, arena, m->dependencies->node_count, err));
@@ -450,19 +496,26 @@ int nai_whatif_begin(struct nai_whatif *w, const struct nai_model *m, const stru
   if (!read_state(w, summary))
     NAI_TRY(find_state(w, &all[0], err));
   w->waits_unknown = nai_path_waits_unknown(m);
+  const bool stands_for_all = !asked && most == NAI_WHATIF_ALL;
   for (uint32_t i = 0; i < count; i++) /* a unit is none where there are steps */
-    if (all[i].kind == NAI_SCOPE_STEP || (all[i].kind == NAI_SCOPE_UNIT && w->kind != NAI_SCOPE_STEP))
+    if (all[i].kind == NAI_SCOPE_STEP || (w->kind != NAI_SCOPE_STEP && is_unit(&all[i], m, stands_for_all)))
       w->kind = all[i].kind;
+  struct nai_path_asked span;
+  bool mostly_pauses = stands_for_all && w->kind == NAI_SCOPE_WINDOW && find_active_span(&span, m, &all[0]);
+  if (mostly_pauses)
+    NAI_TRY(nai_path_scopes(&all, &count, m, &span, arena, err));
   for (uint32_t i = 0; i < count; i++)
-    if (all[i].kind == w->kind)
+    if (all[i].kind == w->kind && (w->kind != NAI_SCOPE_UNIT || is_unit(&all[i], m, stands_for_all)))
       w->scopes[w->count++] = all[i];
   memcpy(w->times, m->dependencies->time, (size_t)m->dependencies->node_count * sizeof *w->times);
-  w->now_ns = slowest(w, NULL, &which);
-  w->covered_ns = llround(w->now_ns * w->scopes[which].judged);
-  NAI_TRY(nai_whatif_choose(w, which, asked != NULL, most, err));
+  w->kind = mostly_pauses ? NAI_SCOPE_ACTIVE : w->kind;
+  w->now_ns = slowest(w, NULL, &w->slowest);
+  w->covered_ns = covered_ns(&w->scopes[w->slowest], m);
+  w->active_ns = active_ns(&w->scopes[w->slowest], m);
+  NAI_TRY(nai_whatif_choose(w, w->slowest, asked != NULL, most, err));
   NAI_TRY(nai_whatif_pass_copies(w, err));
-  which = 0;
-  w->now_ns = slowest(w, NULL, &which);
-  w->repetitions = w->scopes[which].judged;
+  w->slowest = 0;
+  w->now_ns = slowest(w, NULL, &w->slowest);
+  w->repetitions = w->scopes[w->slowest].judged;
   return NAI_OK;
 }

@@ -27,14 +27,18 @@ struct nai_stretch {
 struct nai_whatif {
   const struct nai_model *model;
   struct nai_arena *arena;
-  enum nai_path_scope_kind kind; /* step, unit or window: the first that there is */
+  /* Steps; else units; else the window; or what is asked for. Where all is to be replayed, units only if one takes at
+   * least half of its GPU's active time, and instead of a window with long pauses the longest active span if that does.
+   */
+  enum nai_path_scope_kind kind;
   struct nai_path_scope *scopes; /* of that kind */
   /* The same with boundaries at the first operations that are no copies to the GPU: where those are on a stream of
    * their own they run ahead, and what begins a step says nothing about it. */
   struct nai_path_scope *behind_copies;
-  uint32_t count;
+  uint32_t count, slowest;
   double now_ns;
   int64_t covered_ns; /* all repetitions of the slowest scope together */
+  int64_t active_ns;  /* of its GPU; of the window, the most of any GPU */
   enum nai_path_state state;
   const char *reason, *waits_unknown; /* why not ok; why waits cannot be removed, or NULL */
   int64_t *times;                     /* room for a replay; what is not replayed stays as recorded */

@@ -93,16 +93,21 @@ static int find_calls(struct nai_whatif *w, const struct stretch *s, struct nai_
   return NAI_OK;
 }
 
-/* The nodes of calls and operations that start inside. */
+/* A wait that began before may return earlier, too. */
+static bool is_replayed(const struct nai_dependencies *d, uint32_t node, const struct stretch *s) {
+  return is_in(s, d->time[node & ~1u]) || is_in(s, d->time[node]);
+}
+
+/* The nodes of calls and operations that start or end inside. */
 static int find_nodes(struct nai_whatif *w, const struct stretch *s, struct nai_err *err) {
   const struct nai_dependencies *d = w->model->dependencies;
   uint32_t count = 0, *nodes;
-  for (uint32_t node = 0; node < d->node_count; node += 2)
-    count += 2 * (uint32_t)is_in(s, d->time[node]);
+  for (uint32_t node = 0; node < d->node_count; node++)
+    count += is_replayed(d, node, s);
   NAI_TRY(NAI_NEW(nodes, w->arena, count, err));
   w->nodes = nodes;
   for (uint32_t i = 0; i < d->node_count; i++)
-    if (is_in(s, d->time[d->order[i] & ~1u]))
+    if (is_replayed(d, d->order[i], s))
       nodes[w->node_count++] = d->order[i];
   return NAI_OK;
 }
@@ -113,7 +118,8 @@ static int refuse(struct nai_whatif *w, const char *reason) {
   return NAI_OK;
 }
 
-/* From the first beginning to the last end of all scopes: nothing is changed before or behind what is asked for. */
+/* From the first beginning to the last end of all scopes: nothing is changed before or behind them. What processes do
+ * before their first operation would only move them against each other. */
 static struct stretch span(const struct nai_whatif *w) {
   const int64_t *times = w->model->dependencies->time;
   struct stretch s = {INT64_MAX, INT64_MIN};
@@ -127,19 +133,20 @@ static struct stretch span(const struct nai_whatif *w) {
 int nai_whatif_choose(struct nai_whatif *w, uint32_t slowest, bool asked, uint32_t most, struct nai_err *err) {
   const struct nai_dependencies *d = w->model->dependencies;
   struct stretch s = {INT64_MIN, INT64_MAX};
-  bool large = (uint64_t)d->call_count + d->op_count > most;
-  if (asked) {
-    s = span(w);
-    NAI_TRY(find_nodes(w, &s, err));
-  } else if (large) {
-    if (w->kind == NAI_SCOPE_WINDOW)
-      return refuse(w, "nothing repeats, and of so many calls and operations only nsys-ai whatif simulates all");
+  bool large = !asked && (uint64_t)d->call_count + d->op_count > most;
+  bool repeats = w->kind == NAI_SCOPE_STEP || w->kind == NAI_SCOPE_UNIT;
+  if (large && !repeats)
+    return refuse(w, "nothing repeats, and of so many calls and operations only nsys-ai whatif simulates all");
+  if (large) {
     uint32_t count = repetitions_of(w, &w->scopes[slowest], most);
     if (count < LEAST_REPETITIONS)
       return refuse(w, "three repetitions hold more calls and operations than a report simulates; nsys-ai whatif does");
     s = find_typical(w, &w->scopes[slowest], count);
     cut_scopes(w, &s);
     s.to += (int64_t)w->now_ns; /* one more: what the last boundary is read from may lie behind it */
+    NAI_TRY(find_nodes(w, &s, err));
+  } else if (asked || !repeats) {
+    s = span(w);
     NAI_TRY(find_nodes(w, &s, err));
   } else {
     w->nodes = d->order;
