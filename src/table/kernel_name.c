@@ -187,6 +187,18 @@ void nai_kernel_name_short(struct nai_buf *out, const char *name, size_t max_cha
   out->oom |= tree.oom || tree.words.oom;
 }
 
+void nai_kernel_base_name(struct nai_buf *out, const char *name) {
+  NAI_SCOPED(tree) tree = {.arena = NAI_ARENA(NULL)};
+  size_t len = strlen(name);
+  struct nai_slice base = {0};
+  if (len < MAX_NAME_BYTES && strpbrk(name, "<(") && nai_parsed_name_init(&tree.name, name, (uint32_t)len))
+    base = nai_parsed_name_function(&tree.name);
+  if (base.e > base.b)
+    nai_buf_put(out, name + base.b, base.e - base.b);
+  else
+    nai_buf_puts(out, name);
+}
+
 void nai_function_name_short(struct nai_buf *out, const char *signature, size_t max_chars) {
   size_t start = 0, end = strlen(signature), depth = 0;
   for (size_t i = 0; i < end && !strstr(signature, "operator"); i++) {

@@ -12,7 +12,11 @@
 /* Appends the short form of `name`, at most `max_chars` (>= 16) code points. Time and memory are linear in the name.
  * Different names can have the same short form. */
 void nai_kernel_name_short(struct nai_buf *out, const char *name, size_t max_chars);
-/* The same of a C++ function, which may begin with its return type: `int* load<int>(std::string, int)` is load<int>. */
+/* The name that ncu has for the function, without return type, namespaces, template arguments and parameters:
+ * "Kernel" of `void cutlass::Kernel<cutlass::gemm::kernel::Gemm<...>>(T1::Params)`. All of a name without these. */
+void nai_kernel_base_name(struct nai_buf *out, const char *name);
+/* The short form of a C++ function, which may begin with its return type: `int* load<int>(std::string, int)` is
+ * load<int>. */
 void nai_function_name_short(struct nai_buf *out, const char *signature, size_t max_chars);
 
 /* Short forms of a set of names, different for different names: those that would be the same get what tells them apart

@@ -303,6 +303,10 @@ static struct reading read_unwrapped(const struct nai_parsed_name *n, struct nai
   return r;
 }
 
+struct nai_slice nai_parsed_name_function(const struct nai_parsed_name *n) {
+  return read_argument(n, (struct nai_slice){0, n->len}).chain.name;
+}
+
 /* The name, and for a function's lambda its parameters: they tell the instances of one source apart. */
 static void put_head(struct nai_buf *words, const struct nai_parsed_name *n, const struct chain *chain) {
   struct nai_slice name = chain->name, lambda = chain->lambda;

@@ -32,6 +32,8 @@ bool nai_parsed_name_init(struct nai_parsed_name *name, const char *text, uint32
  * C++ structure to work on. */
 bool nai_parsed_name_argument(struct nai_argument *argument, struct nai_buf *words, const struct nai_parsed_name *name,
                               struct nai_slice at, bool root);
+/* Where the name of the function itself stands, whatever it wraps; empty where it has none. */
+struct nai_slice nai_parsed_name_function(const struct nai_parsed_name *name);
 /* The end of the template argument that starts at b: a comma, or `end`. */
 uint32_t nai_parsed_name_argument_end(const struct nai_parsed_name *name, uint32_t b, uint32_t end);
 /* Appends text without qualifiers (a::b:: of a::b::c) and without casts in front of numbers. */

@@ -123,6 +123,26 @@ TEST(test_functions) {
   }
 }
 
+/* As exports have it in shortName. */
+TEST(test_base_names) {
+  static const char *const names[][2] = {
+      {"void cutlass::Kernel<cutlass::gemm::kernel::Gemm<cutlass::Foo<(int)1>, (bool)0>>(T1::Params)", "Kernel"},
+      {"void at::native::<unnamed>::vectorized_layer_norm_kernel<float, (bool)0>(int, T2)",
+       "vectorized_layer_norm_kernel"},
+      {"void thrust::cuda_cub::core::_kernel_agent<thrust::__reduce::ReduceAgent<int *, int>>(int *)", "_kernel_agent"},
+      {"tiled_gemm(float *, float *, float *, int)", "tiled_gemm"},
+      {"nvjet_tst_192x192_64x4_2x1_v_bz_coopB_bias_TNN", "nvjet_tst_192x192_64x4_2x1_v_bz_coopB_bias_TNN"},
+      {"_ZN7cutlass6KernelIiEEvT_", "_ZN7cutlass6KernelIiEEvT_"},
+      {"f<(>)", "f<(>)"},
+      {"", ""}};
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    struct nai_buf out = {0};
+    nai_kernel_base_name(&out, names[i][0]);
+    assert_string_equal(nai_buf_str(&out), names[i][1]);
+    nai_buf_free(&out);
+  }
+}
+
 TEST(test_too_long) {
   expect("abcdefghijklmnopqrstuvwxyz", 17, "abcdefgh\xe2\x80\xa6stuvwxyz");
   expect("void ns::abcdefghijklmnopqrstuvwxyz<int>(int)", 17, "abcdefgh\xe2\x80\xa6stuvwxyz");

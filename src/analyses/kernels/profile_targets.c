@@ -49,9 +49,8 @@ static int find_functions(struct work *w, struct nai_err *err) {
   NAI_TRY(NAI_NEW(w->function_of, w->arena, names->count, err));
   for (uint32_t i = 0; i < names->count; i++) {
     nai_buf_clear(&name);
-    nai_kernel_name_short(&name, nai_strings_get(names, i), 4096);
-    size_t len = strcspn(nai_buf_str(&name), "<");
-    w->function_of[i] = nai_strings_add(&w->functions, nai_buf_str(&name), len ? len : name.len);
+    nai_kernel_base_name(&name, nai_strings_get(names, i));
+    w->function_of[i] = nai_strings_add(&w->functions, nai_buf_str(&name), name.len);
     if (name.oom || w->function_of[i] == NAI_NO_STRING)
       return nai_err_nomem(err);
   }
