@@ -205,9 +205,10 @@ static void put_now(const struct answer *a) {
   const struct nai_dependencies *d = w->model->dependencies;
   const struct nai_path_scope *of = &w->scopes[w->slowest];
   nai_buf_puts(a->out, titles[w->kind]);
-  if (w->kind == NAI_SCOPE_UNIT)
-    nai_buf_printf(a->out, " of %u operations",
-                   (nai_node_op(d, of->nodes[of->count]) - nai_node_op(d, of->nodes[0])) / of->count);
+  if (w->kind == NAI_SCOPE_UNIT) {
+    uint32_t ops = (nai_node_op(d, of->nodes[of->count]) - nai_node_op(d, of->nodes[0])) / of->count;
+    nai_buf_printf(a->out, " of %u operation%s", ops, ops == 1 ? "" : "s");
+  }
   nai_buf_puts(a->out, " now ");
   nai_fmt_duration(a->out, w->now_ns);
   if (w->repetitions > 1)
@@ -224,7 +225,7 @@ static void print_text(const struct answer *a) {
     nai_sensitivity_put_text(a->out, &a->sensitivity);
   else if (a->changes->count)
     put_plan(a);
-  else
+  else if (!a->changes->left_out)
     nai_buf_puts(a->out, "No finding names a change that can be simulated here.\n");
   for (int i = 0; i < a->caveats.count && !a->args->quiet; i++)
     if (a->changes->count || a->args->sensitivity || a->changes->left_out)
