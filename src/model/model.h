@@ -29,7 +29,6 @@ struct nai_nvtx_node {
   int64_t count;
   int64_t total_ns; /* summed durations; start/end instances inside one of the same name left out */
   int64_t self_ns;  /* minus children */
-  int64_t wall_ns;  /* time of this thread in which this is the innermost range: a partition of the thread's time */
   int64_t kernel_ns, kernel_count;                     /* of kernels launched from these ranges, innermost */
   int64_t inclusive_kernel_ns, inclusive_kernel_count; /* and from those inside them */
   int64_t graph_ns, copy_ns;                           /* the same of graphs traced as a whole, of copies and memsets */

@@ -20,7 +20,6 @@ struct sweep {
       nested; /* push/pop ranges as a stack: the parent of a range is the one that was on top when it began */
   struct nai_open_ranges
       async; /* start/end ranges in start order, which do not nest; one that has ended is taken off once it is on top */
-  int64_t now;             /* the thread's time is shared out up to here */
   struct nai_keyset names; /* of this thread's nodes */
   uint32_t *open_of_name;  /* per name in `names`: push/pop ranges of that name on the stack */
   struct nai_nvtx_node *nodes;
@@ -130,21 +129,10 @@ static void count_instance(struct sweep *x, uint32_t index, uint32_t range, int6
 
 static void pop(struct sweep *x) { x->open_of_name[x->progress[x->nested.v[--x->nested.depth].node].name]--; }
 
-/* Shares out the thread's time up to t among the ranges that were innermost, and takes ended ones off the stack.
- * Returns the innermost push/pop range at t, NULL when there is none. */
-static inline const struct nai_open_range *advance(struct sweep *x, int64_t t) {
-  while (x->nested.depth) {
-    const struct nai_open_range *top = nai_open_top(&x->nested);
-    int64_t until = top->end < t ? top->end : t;
-    if (until > x->now) {
-      x->nodes[top->node].wall_ns += until - x->now;
-      x->now = until;
-    }
-    if (top->end > t)
-      break;
+/* Takes ended ranges off the stack. Returns the innermost push/pop range at t, NULL when there is none. */
+static inline const struct nai_open_range *innermost(struct sweep *x, int64_t t) {
+  while (x->nested.depth && nai_open_top(&x->nested)->end <= t)
     pop(x);
-  }
-  x->now = t > x->now ? t : x->now;
   return nai_open_top(&x->nested);
 }
 
@@ -159,7 +147,7 @@ static uint32_t innermost_async(struct sweep *x, int64_t t) {
  * neither contain a later range that this one does not, nor be innermost again, so it leaves the stack for good
  * (nai_open_begin, too). */
 static const struct nai_open_range *find_parent(struct sweep *x, int64_t start, int64_t end) {
-  const struct nai_open_range *parent = advance(x, start);
+  const struct nai_open_range *parent = innermost(x, start);
   if (!parent || parent->end >= end)
     return parent;
   x->m->crossing[x->thread]++;
@@ -208,13 +196,10 @@ static int sweep(struct sweep *x, struct nai_err *err) {
     }
     if (c == c_end)
       continue;
-    const struct nai_open_range *inner = nai_open_top(&x->nested); /* whose time runs on while it is open */
-    if (!inner || inner->end <= call_start)
-      inner = advance(x, call_start);
+    const struct nai_open_range *inner = innermost(x, call_start);
     /* Start/end ranges speak for a call only where no push/pop range does. */
     m->api_node[calls->order[c++]] = inner ? inner->node : innermost_async(x, call_start);
   }
-  advance(x, INT64_MAX);
   return NAI_OK;
 }
 
@@ -232,7 +217,6 @@ int nai_nvtx_nest(struct nai_thread_nodes *nodes, struct nai_model *m, uint32_t 
                     .thread = thread,
                     .nested.arena = &arena,
                     .async.arena = &arena,
-                    .now = INT64_MIN,
                     .names.arena = &arena};
   NAI_TRY(sweep(&x, err));
   NAI_TRY(NAI_NEW(nodes->v, &m->work->arenas[NAI_PART_NVTX_TREE], x.node_count, err));
