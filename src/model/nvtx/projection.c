@@ -25,7 +25,7 @@ struct work {
   struct nai_launched_op *ops;
 
   uint32_t thread;
-  struct nai_launches launches; /* of the thread */
+  struct nai_launches launches; /* of the thread, and one more that begins never */
   uint32_t next;
   struct last_end {
     uint32_t thread; /* + 1 */
@@ -37,13 +37,14 @@ struct work {
   bool start_end;
   uint32_t turn, first, behind; /* its number, and its stretch of launches */
   uint32_t call;                /* the first one in it that lies in the range */
-  int64_t latest_end;           /* of the calls in that stretch */
-  bool complete;                /* all of them lie in the range */
+  bool complete;                /* all calls of the stretch lie in the range */
+  int64_t latest_end;           /* of those that do */
   struct side *sides;           /* per GPU */
   uint32_t *used, used_count;   /* GPUs with something */
   struct nai_interval *merged;
   uint32_t merged_capacity;
-  struct nai_projection *parts, whole; /* parts: by `used` */
+  struct nai_projection *parts, several_sum; /* parts: by `used`; what several of them add up to */
+  struct nai_projection *whole;
   struct several {
     uint32_t *gpus, gpu_count;
     struct nai_intervals all;
@@ -104,6 +105,8 @@ static int collect_launches(struct work *w, uint32_t thread, struct nai_err *err
     w->launches.at[w->launches.count++] =
         (struct nai_launch){nai_val(&m->apis.start_ns, api), nai_val(&m->apis.end_ns, api), api};
   }
+  NAI_TRY(NAI_ROOM(w->launches.at, w->launches.capacity, w->launches.count, w->arena, err));
+  w->launches.at[w->launches.count] = (struct nai_launch){INT64_MAX, INT64_MAX, NAI_NO_ROW};
   return NAI_OK;
 }
 
@@ -153,9 +156,13 @@ static int64_t union_ns(const struct nai_interval *v, uint32_t count) {
 
 static int finish_side(struct side *side, struct nai_err *err) {
   struct nai_projection *sum = &side->sum;
-  sum->busy_ns = nai_coverage_overlap_ns(&side->all, sum->start, sum->end);
-  sum->own_ns = side->ascends ? union_ns(side->v, side->count) : 0;
-  return side->ascends ? NAI_OK : nai_intervals_union_ns(&sum->own_ns, side->v, side->count, err);
+  if (side->ascends)
+    sum->own_ns = union_ns(side->v, side->count);
+  else
+    NAI_TRY(nai_intervals_union_ns(&sum->own_ns, side->v, side->count, err));
+  bool whole = sum->own_ns == sum->end - sum->start; /* nobody else's work can add to that */
+  sum->busy_ns = whole ? sum->own_ns : nai_coverage_overlap_ns(&side->all, sum->start, sum->end);
+  return NAI_OK;
 }
 
 static int merge(struct work *w, uint32_t *count, struct nai_interval interval, struct nai_err *err) {
@@ -195,7 +202,7 @@ static int find_busy(struct nai_coverage **out, struct work *w, struct nai_err *
 }
 
 static int find_busy_ns(struct work *w, struct nai_err *err) {
-  struct nai_projection *whole = &w->whole;
+  struct nai_projection *whole = w->whole;
   struct nai_coverage *known;
   uint32_t busy = 0;
   NAI_TRY(find_busy(&known, w, err));
@@ -213,12 +220,13 @@ static int find_busy_ns(struct work *w, struct nai_err *err) {
 
 /* The whole of several parts; what is counted apart is that of all together. */
 static int add_up(struct work *w, uint32_t launches, int64_t own_ns, struct nai_err *err) {
-  w->whole = NAI_NO_PROJECTION;
+  w->whole = &w->several_sum;
+  *w->whole = NAI_NO_PROJECTION;
   for (uint32_t i = 0; i < w->used_count; i++)
-    nai_projection_add(&w->whole, &w->parts[i]);
-  w->whole.gpu_count = w->used_count;
-  w->whole.launches = launches;
-  w->whole.own_ns = own_ns;
+    nai_projection_add(w->whole, &w->parts[i]);
+  w->whole->gpu_count = w->used_count;
+  w->whole->launches = launches;
+  w->whole->own_ns = own_ns;
   return find_busy_ns(w, err);
 }
 
@@ -250,16 +258,20 @@ static int sum_up(struct work *w, int64_t end, struct nai_err *err) {
   w->call = NAI_NO_ROW;
   for (uint32_t i = w->first; i < w->behind; i++) {
     const struct nai_launch *launch = &w->launches.at[i];
+    if (launch->end > end) {
+      w->complete = false;
+      continue;
+    }
     w->latest_end = launch->end > w->latest_end ? launch->end : w->latest_end;
-    w->complete &= launch->end <= end;
-    w->call = w->call == NAI_NO_ROW && launch->end <= end ? launch->api : w->call;
-    for (uint32_t k = w->first_op[launch->api]; k < w->first_op[launch->api + 1] && launch->end <= end; k++)
-      NAI_TRY(add_op(w, i, &w->ops[k], err));
+    w->call = w->call == NAI_NO_ROW ? launch->api : w->call;
+    const struct nai_launched_op *ops_end = w->ops + w->first_op[launch->api + 1];
+    for (const struct nai_launched_op *op = w->ops + w->first_op[launch->api]; op < ops_end; op++)
+      NAI_TRY(add_op(w, i, op, err));
   }
   for (uint32_t i = 0; i < w->used_count; i++)
     NAI_TRY(finish_side(&w->sides[w->used[i]], err));
   if (w->used_count == 1)
-    w->whole = w->sides[w->used[0]].sum;
+    w->whole = &w->sides[w->used[0]].sum;
   return w->used_count > 1 ? finish_several(w, end, err) : NAI_OK;
 }
 
@@ -284,16 +296,16 @@ static int put_part(struct work *w, struct nai_projection *part, uint32_t range,
 static int put_range(struct work *w, uint32_t range, bool inside, struct nai_err *err) {
   for (uint32_t i = 0; i < w->used_count && w->used_count > 1; i++)
     NAI_TRY(put_part(w, &w->parts[i], range, inside, err));
-  w->whole.whole = true;
-  return w->used_count ? put_part(w, &w->whole, range, inside, err) : NAI_OK;
+  if (!w->used_count)
+    return NAI_OK;
+  w->whole->whole = true;
+  return put_part(w, w->whole, range, inside, err);
 }
 
-/* The first launch behind `next` that begins after `end`. Most ranges hold few or none: steps that double come first.
+/* The first launch that begins after `end`, where `next` does not. Most ranges hold few: steps that double come first.
  */
 static uint32_t behind_end(const struct work *w, int64_t end) {
   uint32_t from = w->next, step = 1;
-  if (from == w->launches.count || w->launches.at[from].start > end)
-    return from;
   while (step < w->launches.count - from && w->launches.at[from + step].start <= end) {
     from += step;
     step *= 2;
@@ -303,16 +315,27 @@ static uint32_t behind_end(const struct work *w, int64_t end) {
                                      offsetof(struct nai_launch, start), end + 1);
 }
 
-/* Moves on to the calls that begin in a range; returns the one behind them. False for a range of which nothing is
- * asked. */
-static bool enter(uint32_t *behind, struct work *w, uint32_t range) {
-  const struct NVTX_EVENTS_columns *ranges = &w->m->nvtx;
-  int64_t start = nai_val(&ranges->start_ns, range);
-  if (nai_at_i32(&ranges->end_thread, range) != NAI_NULL_I32 || (w->wanted && !w->wanted[range]))
+/* Goes through a thread's ranges: most of them hold no calls. */
+struct ranges {
+  struct nai_column start_ns, end_ns;
+  const struct nai_launch *next, *end;
+};
+static struct ranges ranges_from(const struct work *w) {
+  const struct nai_launches *launches = &w->launches;
+  return (struct ranges){w->m->nvtx.start_ns, w->m->nvtx.end_ns, launches->at + w->next,
+                         launches->at + launches->count};
+}
+
+/* Whether a range holds calls, from w->next on to the one in front of *behind. Not where nothing is asked of it. */
+static inline bool enter(uint32_t *behind, struct ranges *r, struct work *w, uint32_t range) {
+  const int64_t start = nai_val(&r->start_ns, range), end = nai_val(&r->end_ns, range);
+  while (r->next->start < start)
+    r->next++;
+  if (r->next->start > end || r->next == r->end || (w->wanted && !w->wanted[range]) ||
+      nai_at_i32(&w->m->nvtx.end_thread, range) != NAI_NULL_I32)
     return false;
-  while (w->next < w->launches.count && w->launches.at[w->next].start < start)
-    w->next++;
-  *behind = behind_end(w, nai_val(&ranges->end_ns, range));
+  w->next = (uint32_t)(r->next - w->launches.at);
+  *behind = r->next[1].start > end ? w->next + 1 : behind_end(w, end);
   return true;
 }
 
@@ -334,11 +357,11 @@ static int make(struct work *w, struct nai_projection_sweep *sweep, const struct
     w->used[i] = part->gpu;
     part->busy_ns = nai_coverage_overlap_ns(&w->sides[part->gpu].all, part->start, part->end);
   }
-  w->whole = w->parts[0];
+  w->whole = &w->parts[0];
   if (w->used_count > 1)
     NAI_TRY(add_up(w, w->parts[w->used_count].launches, w->parts[w->used_count].own_ns, err));
-  w->whole.whole = true;
-  NAI_TRY(make_part(w, w->whole, asked->range, err));
+  w->whole->whole = true;
+  NAI_TRY(make_part(w, *w->whole, asked->range, err));
   for (uint32_t i = w->used_count; i-- > 0 && w->used_count > 1;)
     NAI_TRY(make_part(w, w->parts[i], asked->range, err));
   return NAI_OK;
@@ -353,8 +376,9 @@ static int sweep_rest(struct work *w, uint32_t i, uint32_t end, struct nai_err *
   w->swept = true;
   forget(w);
   w->asked_count = w->made_count = 0;
+  struct ranges ranges = ranges_from(w);
   for (; i < end; i++) {
-    if (!enter(&behind, w, order[i]) || behind - w->next < MANY_CALLS)
+    if (!enter(&behind, &ranges, w, order[i]) || behind - w->next < MANY_CALLS)
       continue;
     NAI_TRY(NAI_ROOM(w->asked, w->asked_capacity, w->asked_count, w->arena, err));
     w->asked[w->asked_count++] = (struct asked){order[i], w->next};
@@ -381,29 +405,37 @@ static int put_made(struct work *w, uint32_t range, bool inside, struct nai_err 
   return NAI_OK;
 }
 
-/* Range number i of the thread's, whose last one is in front of `last`. */
-static int project(struct work *w, uint32_t i, uint32_t last, struct nai_err *err) {
+/* Range number i of the thread's, whose last one is in front of `last`; it holds calls w->next .. behind - 1. */
+static int project(struct work *w, uint32_t i, uint32_t last, uint32_t behind, struct nai_err *err) {
   const struct nai_groups *ranges = &w->m->nvtx_by_thread;
   const uint32_t range = ranges->order[i];
-  uint32_t behind;
-  if (!enter(&behind, w, range) || behind == w->next) /* what lies in one without calls has none either */
-    return NAI_OK;
   w->name = nai_val_text(&w->m->nvtx.name, range);
   w->start_end = nai_val_i32(&w->m->nvtx.kind, range) != NAI_NVTX_PUSH_POP;
   int64_t end = nai_val(&w->m->nvtx.end_ns, range);
   bool inside = is_inside(w, end);
-  if (!w->swept && w->visits / MAX_VISITS > w->launches.count + (uint64_t)(last - ranges->first[w->thread]))
+  /* Ranges around the same calls follow each other. */
+  bool same = w->next == w->first && behind == w->behind && w->complete && end >= w->latest_end;
+  if (!same && !w->swept && w->visits / MAX_VISITS > w->launches.count + (uint64_t)(last - ranges->first[w->thread]))
     NAI_TRY(sweep_rest(w, i, last, err));
   if (w->swept && behind - w->next >= MANY_CALLS)
     return put_made(w, range, inside, err);
-  /* Ranges around the same calls follow each other. */
-  if (w->next != w->first || behind != w->behind || !w->complete || end < w->latest_end) {
+  if (!same) {
     w->first = w->next;
     w->behind = behind;
     w->visits += behind - w->next;
     NAI_TRY(sum_up(w, end, err));
   }
   return put_range(w, range, inside, err);
+}
+
+static int project_thread(struct work *w, uint32_t thread, struct nai_err *err) {
+  const struct nai_groups *order = &w->m->nvtx_by_thread;
+  struct ranges ranges = ranges_from(w);
+  uint32_t behind;
+  for (uint32_t i = order->first[thread], last = order->first[thread + 1]; i < last; i++)
+    if (enter(&behind, &ranges, w, order->order[i]))
+      NAI_TRY(project(w, i, last, behind, err));
+  return NAI_OK;
 }
 
 /* --- all of them ------------------------------------------------------------------------------------- */
@@ -435,7 +467,6 @@ int nai_project_ranges(const struct nai_model *m, const bool *wanted, nai_projec
                        struct nai_err *err) {
   NAI_SCOPED(nai_arena) arena = NAI_ARENA(m->scratch_dir);
   struct work w = {.m = m, .arena = &arena, .launches.m = m, .wanted = wanted, .put = put, .ctx = ctx};
-  const struct nai_groups *ranges = &m->nvtx_by_thread;
   if (!m->nvtx.n || !nai_model_gpu_work(m))
     return NAI_OK;
   NAI_TRY(prepare(&w, err));
@@ -443,8 +474,7 @@ int nai_project_ranges(const struct nai_model *m, const bool *wanted, nai_projec
     if (!is_needed(&w, thread))
       continue;
     NAI_TRY(collect_launches(&w, thread, err));
-    for (uint32_t i = ranges->first[thread], last = ranges->first[thread + 1]; i < last; i++)
-      NAI_TRY(project(&w, i, last, err));
+    NAI_TRY(project_thread(&w, thread, err));
   }
   return NAI_OK;
 }
