@@ -1,6 +1,5 @@
 #include "table/stats.h"
 
-#include "base/arena.h"
 #include "base/sort.h"
 
 __extension__ typedef __int128 wide;
@@ -23,6 +22,12 @@ enum { MANY = 512, DIGITS = 6, DOUBLE_DIGITS = 52, DOUBLE_BIAS = 1023, BUCKETS =
 struct buckets {
   uint32_t count[BUCKETS];
   int64_t behind[BUCKETS]; /* of a wanted one: where the next of its values goes, in the end where they end */
+};
+
+struct nai_stats_room {
+  struct buckets *b;  /* NULL: no more than MANY values at a time */
+  int64_t *collected; /* values of wanted buckets */
+  uint32_t *bucket;   /* per value */
 };
 
 /* Ascends with the value: the exponent and the first digits of a floating-point number. */
@@ -142,19 +147,34 @@ static void quantiles_of_many(double at[QUANTILES], const int64_t *values, uint3
   }
 }
 
-static struct nai_stats stats_of_group(int64_t *values, uint32_t count, struct buckets *b, int64_t *collected,
-                                       uint32_t *bucket) {
+/* Makes what is not there yet. */
+static int give_room(struct nai_stats_room *room, uint32_t most, struct nai_arena *arena, struct nai_err *err) {
+  if (most <= MANY)
+    return NAI_OK;
+  NAI_TRY(NAI_NEW(room->b, arena, 1, err));
+  if (!room->bucket)
+    NAI_TRY(NAI_NEW_UNSET(room->bucket, arena, most, err));
+  return room->collected ? NAI_OK : NAI_NEW_UNSET(room->collected, arena, most, err);
+}
+
+int nai_stats_room_in(struct nai_stats_room **room, uint32_t most, struct nai_arena *arena, struct nai_err *err) {
+  NAI_TRY(NAI_NEW(*room, arena, 1, err));
+  return give_room(*room, most, arena, err);
+}
+
+struct nai_stats nai_stats_in(struct nai_stats_room *room, int64_t *values, uint32_t count) {
+  struct buckets *b = count > MANY ? room->b : NULL;
   double at[QUANTILES];
-  if (count > MANY)
+  if (b)
     memset(b->count, 0, sizeof b->count);
-  struct nai_stats s = sum_up(values, count, count > MANY ? b : NULL, bucket);
+  struct nai_stats s = sum_up(values, count, b, room->bucket);
   if (s.min == s.max)
     for (int q = 0; q < QUANTILES; q++)
       at[q] = count ? (double)s.min : NAN;
-  else if (count <= MANY)
-    nai_quantiles_i64(at, values, count, quantiles, QUANTILES);
+  else if (b)
+    quantiles_of_many(at, values, count, b, room->collected, room->bucket);
   else
-    quantiles_of_many(at, values, count, b, collected, bucket);
+    nai_quantiles_i64(at, values, count, quantiles, QUANTILES);
   set_quantiles(&s, at);
   return s;
 }
@@ -163,17 +183,16 @@ int nai_group_stats(struct nai_stats *stats, uint32_t groups, const struct nai_v
   NAI_SCOPED(nai_arena) arena = NAI_ARENA(values->directory);
   const uint32_t *group = values->groups, rows = values->rows;
   const int64_t *value = values->values;
-  uint32_t *told_group = NULL, *bucket = NULL, *behind,
-           most = 0; /* behind: of each group's values, those of none before */
-  int64_t *told_value = NULL, *collected = NULL, *by_group;
-  struct buckets *b = NULL; /* of a large group */
+  uint32_t *told_group = NULL, *behind, most = 0; /* behind: of each group's values, those of none before */
+  int64_t *told_value = NULL, *by_group;
+  struct nai_stats_room room = {0};
   NAI_TRY(NAI_NEW_UNSET(by_group, &arena, rows, err));
   NAI_TRY(NAI_NEW(behind, &arena, (size_t)groups + 2, err));
   if (!group) {
     NAI_TRY(NAI_NEW_UNSET(told_group, &arena, rows, err));
     NAI_TRY(NAI_NEW_UNSET(told_value, &arena, rows, err));
-    group = bucket = told_group; /* used again when they are by group */
-    value = collected = told_value;
+    group = room.bucket = told_group; /* used again when they are by group */
+    value = room.collected = told_value;
   }
   for (uint32_t first = 0; first < rows && told_group; first += NAI_VALUES_BLOCK)
     values->block(values->ctx, first, rows - first < NAI_VALUES_BLOCK ? rows - first : NAI_VALUES_BLOCK,
@@ -189,20 +208,13 @@ int nai_group_stats(struct nai_stats *stats, uint32_t groups, const struct nai_v
     most = behind[g + 1] > most ? behind[g + 1] : most;
     behind[g + 1] += behind[g];
   }
-  most = values->all ? rows : most;
-  if (most > MANY) {
-    NAI_TRY(NAI_NEW(b, &arena, 1, err));
-    if (!bucket) {
-      NAI_TRY(NAI_NEW(bucket, &arena, most, err));
-      NAI_TRY(NAI_NEW(collected, &arena, most, err));
-    }
-  }
+  NAI_TRY(give_room(&room, values->all ? rows : most, &arena, err));
   for (uint32_t i = 0; i < rows && groups != 1; i++)
     by_group[behind[(uint32_t)(group[i] + 1)]++] = value[i];
   for (uint32_t g = 0, first = behind[0]; g < groups; first = behind[++g])
-    stats[g] = stats_of_group(by_group + first, behind[g + 1] - first, b, collected, bucket);
+    stats[g] = nai_stats_in(&room, by_group + first, behind[g + 1] - first);
   if (values->all)
-    *values->all = stats_of_group(by_group + behind[0], behind[groups] - behind[0], b, collected, bucket);
+    *values->all = nai_stats_in(&room, by_group + behind[0], behind[groups] - behind[0]);
   return NAI_OK;
 }
 

@@ -19,20 +19,17 @@ struct group {
   uint32_t name, gpu; /* gpu: NAI_NO_ROW for all */
   bool start_end;
   uint32_t all;      /* number of the name's group of all: of that one, itself */
+  uint32_t next;     /* the name's groups of one GPU follow that of all; NAI_NO_GROUP behind the last */
+  uint32_t last;     /* of all: the last of them */
   uint32_t gpus;     /* of all: how many there are */
   uint32_t one;      /* of all: 1 + number of the group of one GPU that was met last */
   struct sums whole; /* of one GPU, until all is known: of instances that used no other. Of all: that used several */
   struct sums part;  /* of instances that used others, too */
-  bool disordered;   /* of all: spans of the name do not come by process, then by start */
-  /* the time that spans cover, by process */
-  bool covers;
-  int32_t process; /* of the span that was added last */
-  int64_t start, until, union_ns;
 };
-enum { ALL, ONE, KINDS }; /* of groups */
 struct span {
   int64_t start, end;
   uint32_t range, part; /* part: 2 * the group of one GPU, or of all on several, and 1 where it is not the whole */
+  int32_t process;
 };
 
 struct work {
@@ -43,9 +40,10 @@ struct work {
   uint32_t group_capacity;
   struct span *spans;
   uint32_t span_count, span_capacity;
-  int64_t *instances; /* per name and style */
-  int64_t *node_ns;   /* per node of the tree */
-  uint32_t *all_of;   /* per name and style: 1 + number of its group of all, 0 for none yet */
+  uint32_t *order, *first; /* numbers of spans by the groups of `part`; where those of each begin, and one more */
+  int64_t *instances;      /* per name and style */
+  int64_t *node_ns;        /* per node of the tree */
+  uint32_t *all_of;        /* per name and style: 1 + number of its group of all, 0 for none yet */
 };
 
 static int add_group(uint32_t *out, struct work *w, uint32_t name_style, uint32_t gpu, struct nai_err *err) {
@@ -58,8 +56,13 @@ static int add_group(uint32_t *out, struct work *w, uint32_t name_style, uint32_
   if (gpu == NAI_NO_ROW)
     w->all_of[name_style] = *out + 1;
   uint32_t all = w->all_of[name_style] - 1;
-  w->groups[*out] = (struct group){.name = name_style / 2, .gpu = gpu, .start_end = name_style % 2, .all = all};
-  w->groups[all].gpus += gpu != NAI_NO_ROW;
+  w->groups[*out] =
+      (struct group){.name = name_style / 2, .gpu = gpu, .start_end = name_style % 2, .all = all, .next = NAI_NO_GROUP};
+  if (gpu != NAI_NO_ROW) {
+    w->groups[w->groups[all].last].next = *out;
+    w->groups[all].gpus++;
+  }
+  w->groups[all].last = *out;
   return NAI_OK;
 }
 
@@ -100,31 +103,6 @@ static inline void add_sums(struct sums *to, const struct sums *from, const stru
   to->longest = is_longer(spans, from->longest, to->longest) ? from->longest : to->longest;
 }
 
-static int32_t process_of(const struct work *w, const struct span *span) {
-  return w->m->thread_process[nai_val_i32(&w->m->nvtx.thread, span->range)];
-}
-
-/* Adds what a span covers that those of its process before it did not, where they come by process, then by start. */
-static void cover_in(struct work *w, struct group *group, const struct span *span, int32_t process) {
-  bool again = group->covers && group->process == process;
-  if (again ? group->start > span->start : group->covers && group->process > process)
-    w->groups[group->all].disordered = true;
-  int64_t from = again && group->until > span->start ? group->until : span->start;
-  group->until = from > span->end ? from : span->end;
-  group->union_ns += group->until - from;
-  group->covers = true;
-  group->process = process;
-  group->start = span->start;
-}
-
-static inline void cover(struct work *w, const struct span *span, int32_t process) {
-  struct group *group = &w->groups[span->part / 2];
-  if (group->gpu != NAI_NO_ROW)
-    cover_in(w, group, span, process);
-  if (span->part % 2 == 0)
-    cover_in(w, &w->groups[group->all], span, process);
-}
-
 /* Adds a projection to its group: to that of all, too, where it is the whole. */
 static int add(void *ctx, const struct nai_projection *p, struct nai_err *err) {
   struct work *w = ctx;
@@ -140,12 +118,11 @@ static int add(void *ctx, const struct nai_projection *p, struct nai_err *err) {
     return NAI_OK;
   }
   NAI_TRY(NAI_ROOM(w->spans, w->span_capacity, at, w->arena, err));
-  w->spans[at] = (struct span){p->start, p->end, p->range, 2 * number + !p->whole};
+  w->spans[at] = (struct span){p->start, p->end, p->range, 2 * number + !p->whole, w->m->thread_process[p->thread]};
   const struct sums own = {1,          p->own_ns,   p->busy_ns, nai_range_ns(w->m, p->range),
                            p->ops,     p->launches, p->streams, p->kernel_ns,
                            p->comm_ns, p->graph_ns, p->copy_ns, ++w->span_count};
   add_sums(sums, &own, w->spans);
-  cover(w, &w->spans[at], w->m->thread_process[p->thread]);
   return NAI_OK;
 }
 
@@ -157,72 +134,100 @@ static int count_instances(struct work *w, struct nai_err *err) {
   return NAI_OK;
 }
 
-static bool is_disordered(const struct work *w, const struct group *group) { return w->groups[group->all].disordered; }
+/* --- by group ------------------------------------------------------------------------------------------- */
+
+/* The spans of a group: one row of the table after the other. */
+struct row {
+  uint32_t *spans, count; /* their numbers */
+  int64_t *ns, *lag_ns;   /* of each */
+  struct nai_stats_room *room;
+  struct nai_key *keys; /* made when first needed */
+  int64_t union_ns;     /* time that the spans cover, by process */
+  struct nai_stats stats, lag;
+};
+
+static int order_spans(struct work *w, struct nai_err *err) {
+  NAI_TRY(NAI_NEW(w->first, w->arena, (size_t)w->known.count + 2, err));
+  NAI_TRY(NAI_NEW_UNSET(w->order, w->arena, w->span_count, err));
+  for (uint32_t i = 0; i < w->span_count; i++)
+    w->first[w->spans[i].part / 2 + 2]++;
+  for (uint32_t g = 0; g < w->known.count; g++)
+    w->first[g + 2] += w->first[g + 1];
+  for (uint32_t i = 0; i < w->span_count; i++)
+    w->order[w->first[w->spans[i].part / 2 + 1]++] = i;
+  return NAI_OK;
+}
+
+/* Time that spans cover, by process. False where they do not come by process, then by start. */
+static bool cover(int64_t *union_ns, const struct work *w, const uint32_t *spans, uint32_t count) {
+  int64_t start = INT64_MIN, until = INT64_MIN;
+  int32_t process = INT32_MIN;
+  *union_ns = 0;
+  for (uint32_t i = 0; i < count; i++) {
+    const struct span *span = &w->spans[spans[i]];
+    if (span->process != process) {
+      if (span->process < process)
+        return false;
+      process = span->process;
+      start = until = INT64_MIN;
+    }
+    if (span->start < start)
+      return false;
+    start = span->start;
+    int64_t from = until > start ? until : start;
+    until = from > span->end ? from : span->end;
+    *union_ns += until - from;
+  }
+  return true;
+}
 
 static uint64_t by_start(const void *ctx, uint32_t span) {
   const struct work *w = ctx;
   return nai_key_from_i64(w->spans[span].start);
 }
 
-/* Of names with spans that did not come in order, once more. */
-static int cover_in_order(struct work *w, struct nai_err *err) {
-  struct nai_key *keys = NULL;
-  uint32_t count = 0, capacity = 0;
-  for (uint32_t i = 0; i < w->span_count; i++) {
-    if (!is_disordered(w, &w->groups[w->spans[i].part / 2]))
-      continue;
-    NAI_TRY(NAI_ROOM(keys, capacity, count, w->arena, err));
-    keys[count++] = (struct nai_key){nai_key_from_i64(process_of(w, &w->spans[i])), i};
-  }
-  NAI_TRY(nai_sort_keys_by(keys, count, by_start, w, err));
-  for (uint32_t g = 0; g < w->known.count; g++)
-    if (is_disordered(w, &w->groups[g])) {
-      w->groups[g].covers = false;
-      w->groups[g].union_ns = 0;
-    }
-  for (uint32_t i = 0; i < count; i++)
-    cover(w, &w->spans[keys[i].value], process_of(w, &w->spans[keys[i].value]));
+static int sort_spans(struct row *row, const struct work *w, struct nai_err *err) {
+  if (!row->keys)
+    NAI_TRY(NAI_NEW_UNSET(row->keys, w->arena, w->span_count, err));
+  for (uint32_t i = 0; i < row->count; i++)
+    row->keys[i] = (struct nai_key){nai_key_from_i64(w->spans[row->spans[i]].process), row->spans[i]};
+  NAI_TRY(nai_sort_keys_by(row->keys, row->count, by_start, w, err));
+  for (uint32_t i = 0; i < row->count; i++)
+    row->spans[i] = row->keys[i].value;
   return NAI_OK;
 }
 
-/* Which group of a kind a span is of, NAI_NO_GROUP for none. */
-static uint32_t group_of(const struct work *w, const struct span *span, int kind) {
-  uint32_t group = span->part / 2, all = w->groups[group].all;
-  return kind == ONE ? (group == all ? NAI_NO_GROUP : group) : span->part % 2 ? NAI_NO_GROUP : all;
+/* Of one GPU, all that happened there; of all, what was whole. */
+static void take_spans(struct row *row, const struct work *w, uint32_t group) {
+  const bool all = w->groups[group].all == group;
+  row->count = 0;
+  for (uint32_t g = group; g != NAI_NO_GROUP; g = all ? w->groups[g].next : NAI_NO_GROUP)
+    for (uint32_t i = w->first[g]; i < w->first[g + 1]; i++)
+      if (!all || w->spans[w->order[i]].part % 2 == 0)
+        row->spans[row->count++] = w->order[i];
 }
 
-enum { SPAN, LAG, VALUES };
-static int measure(struct nai_stats *stats[KINDS][VALUES], const struct work *w, int kinds, struct nai_err *err) {
-  NAI_SCOPED(nai_arena) arena = NAI_ARENA(w->m->scratch_dir);
-  const uint32_t count = w->known.count, rows = w->span_count;
-  uint32_t *groups[KINDS];
-  int64_t *values;
-  NAI_TRY(NAI_NEW_UNSET(values, &arena, rows, err));
-  for (int k = 0; k < kinds; k++) {
-    NAI_TRY(NAI_NEW_UNSET(groups[k], &arena, rows, err));
-    for (uint32_t i = 0; i < rows; i++)
-      groups[k][i] = group_of(w, &w->spans[i], k);
+static int measure(struct row *row, const struct work *w, uint32_t group, struct nai_err *err) {
+  take_spans(row, w, group);
+  if (!cover(&row->union_ns, w, row->spans, row->count)) {
+    NAI_TRY(sort_spans(row, w, err));
+    cover(&row->union_ns, w, row->spans, row->count);
   }
-  for (int v = 0; v < VALUES; v++) {
-    for (uint32_t i = 0; i < rows; i++) {
-      const struct span *span = &w->spans[i];
-      values[i] = v == SPAN ? span->end - span->start : span->start - nai_val(&w->m->nvtx.start_ns, span->range);
-    }
-    for (int k = 0; k < kinds; k++) {
-      const struct nai_values of = {
-          .rows = rows, .directory = w->m->scratch_dir, .groups = groups[k], .values = values};
-      NAI_TRY(NAI_NEW(stats[k][v], w->arena, count, err));
-      NAI_TRY(nai_group_stats(stats[k][v], count, &of, err));
-    }
+  for (uint32_t i = 0; i < row->count; i++) {
+    const struct span *span = &w->spans[row->spans[i]];
+    row->ns[i] = span->end - span->start;
+    row->lag_ns[i] = span->start - nai_val(&w->m->nvtx.start_ns, span->range);
   }
+  row->stats = nai_stats_in(row->room, row->ns, row->count);
+  row->lag = nai_stats_in(row->room, row->lag_ns, row->count);
   return NAI_OK;
 }
 
 static void put_group(struct nai_table *table, const struct work *w, const struct group *group, uint32_t gpu,
-                      struct nai_stats *const stats[VALUES]) {
+                      const struct row *row) {
   const struct nai_model *m = w->m;
   const struct sums *sums = &group->whole;
-  const struct nai_stats *spans = &stats[SPAN][group - w->groups], *lags = &stats[LAG][group - w->groups];
+  const struct nai_stats *spans = &row->stats, *lags = &row->lag;
   const struct span *longest = &w->spans[sums->longest - 1];
   const struct nai_range_place place = nai_model_range_place(m, longest->range);
   double total = (double)spans->total;
@@ -239,29 +244,34 @@ static void put_group(struct nai_table *table, const struct work *w, const struc
           .idle_pct = nai_percent((double)(spans->total - sums->busy_ns), total),
           .other_pct = nai_percent((double)(sums->busy_ns - sums->own_ns), total), .range_time_ns = sums->range_ns,
           .avg_range_ns = (double)sums->range_ns / (double)spans->count, .p50_start_lag_ns = lags->p50,
-          .p90_start_lag_ns = lags->p90, .union_span_ns = group->union_ns,
-          .overlap_pct = nai_percent((double)(spans->total - group->union_ns), total), .op_count = sums->ops,
+          .p90_start_lag_ns = lags->p90, .union_span_ns = row->union_ns,
+          .overlap_pct = nai_percent((double)(spans->total - row->union_ns), total), .op_count = sums->ops,
           .launch_count = sums->launches, .max_stream_count = sums->streams, .kernel_time_ns = sums->kernel_ns,
           .comm_time_ns = sums->comm_ns, .graph_time_ns = sums->graph_ns, .copy_time_ns = sums->copy_ns,
           .longest_start_ns = longest->start, .longest_end_ns = longest->end, .pid = place.pid, .tid = place.tid);
 }
 
 static int put_groups(struct nai_table *table, struct work *w, struct nai_err *err) {
-  uint32_t count = w->known.count;
-  struct nai_stats *stats[KINDS][VALUES];
-  NAI_TRY(measure(stats, w, w->m->gpu_count > 1 ? KINDS : ONE, err)); /* of one GPU, all is said with the whole */
-  for (uint32_t i = 0; i < count; i++) {
+  NAI_SCOPED(nai_arena) arena = NAI_ARENA(w->m->scratch_dir);
+  struct row row = {0};
+  NAI_TRY(NAI_NEW_UNSET(row.spans, &arena, w->span_count, err));
+  NAI_TRY(NAI_NEW_UNSET(row.ns, &arena, w->span_count, err));
+  NAI_TRY(NAI_NEW_UNSET(row.lag_ns, &arena, w->span_count, err));
+  NAI_TRY(nai_stats_room_in(&row.room, w->span_count, &arena, err));
+  for (uint32_t i = 0; i < w->known.count; i++) {
     struct group *group = &w->groups[i];
     if (group->gpu == NAI_NO_ROW)
       continue;
     add_sums(&w->groups[group->all].whole, &group->whole, w->spans);
     add_sums(&group->whole, &group->part, w->spans);
   }
-  for (uint32_t i = 0; i < count; i++) {
+  for (uint32_t i = 0; i < w->known.count; i++) {
     const struct group *group = &w->groups[i], *all = &w->groups[group->all];
     uint32_t gpu = group == all && all->gpus == 1 ? w->groups[all->one - 1].gpu : group->gpu;
-    if (group == all || all->gpus > 1)
-      put_group(table, w, group, gpu, stats[group != all ? ONE : ALL]);
+    if (group != all && all->gpus == 1) /* all is said with the whole */
+      continue;
+    NAI_TRY(measure(&row, w, i, err));
+    put_group(table, w, group, gpu, &row);
   }
   return NAI_OK;
 }
@@ -269,7 +279,7 @@ static int put_groups(struct nai_table *table, struct work *w, struct nai_err *e
 static int project(struct nai_table *table, struct work *w, struct nai_err *err) {
   NAI_TRY(NAI_NEW(w->all_of, w->arena, 2 * (size_t)w->m->tables[NAI_IN_NVTX]->strings.count, err));
   NAI_TRY(nai_project_ranges(w->m, NULL, add, w, err));
-  NAI_TRY(cover_in_order(w, err));
+  NAI_TRY(order_spans(w, err));
   NAI_TRY(count_instances(w, err));
   return put_groups(table, w, err);
 }
