@@ -16,8 +16,10 @@ static double *quantile_of(struct nai_stats *s, int q) {
 /* --- sums ------------------------------------------------------------------------------------- */
 
 /* Of many values only those near the quantiles are put in order: they are counted in buckets whose width grows with the
- * value (64 per power of two), and those of the buckets that hold a quantile are brought together. */
-enum { MANY = 512, DIGITS = 6, DOUBLE_DIGITS = 52, DOUBLE_BIAS = 1023, BUCKETS = 2 + (64 << DIGITS), UNWANTED = -1 };
+ * distance from the least value (64 per power of two), and those of the buckets that hold a quantile are brought
+ * together. */
+enum { MANY = 512, DIGITS = 6, DOUBLE_DIGITS = 52, DOUBLE_BIAS = 1023, BUCKETS = DOUBLE_DIGITS << DIGITS };
+enum { UNWANTED = -1 };
 
 struct buckets {
   uint32_t count[BUCKETS];
@@ -30,14 +32,6 @@ struct nai_stats_room {
   uint32_t *bucket;   /* per value */
 };
 
-/* Ascends with the value: the exponent and the first digits of a floating-point number. */
-static inline uint32_t bucket_of(int64_t v) {
-  double number = (double)v;
-  uint64_t bits;
-  memcpy(&bits, &number, sizeof bits);
-  return v > 0 ? (uint32_t)(bits >> (DOUBLE_DIGITS - DIGITS)) - (DOUBLE_BIAS << DIGITS) + 1 : 0;
-}
-
 static wide sum_of(const int64_t *values, uint32_t n) {
   wide sum = 0;
   for (uint32_t i = 0; i < n; i++)
@@ -45,8 +39,8 @@ static wide sum_of(const int64_t *values, uint32_t n) {
   return sum;
 }
 
-/* Everything but the quantiles. Where `b` is given, values are counted in it, and bucket[i] is that of values[i]. */
-static struct nai_stats sum_up(const int64_t *values, uint32_t n, struct buckets *b, uint32_t *bucket) {
+/* Everything but the quantiles. */
+static struct nai_stats sum_up(const int64_t *values, uint32_t n) {
   struct nai_stats s = {.count = n, .min = n ? values[0] : 0, .max = n ? values[0] : 0};
   uint64_t sum = 0;  /* wraps where 64 bits do not hold it */
   uwide squares = 0; /* wraps where a value is beyond any duration */
@@ -58,8 +52,6 @@ static struct nai_stats sum_up(const int64_t *values, uint32_t n, struct buckets
     squares += (uwide)((wide)value * value);
     s.min = value < s.min ? value : s.min;
     s.max = value > s.max ? value : s.max;
-    if (b)
-      b->count[bucket[i] = bucket_of(value)]++;
   }
   if (!n)
     return s;
@@ -83,7 +75,7 @@ static void set_quantiles(struct nai_stats *s, const double at[QUANTILES]) {
 }
 
 struct nai_stats nai_stats_of(int64_t *values, uint32_t count) {
-  struct nai_stats s = sum_up(values, count, NULL, NULL);
+  struct nai_stats s = sum_up(values, count);
   double at[QUANTILES];
   nai_quantiles_i64(at, values, count, quantiles, QUANTILES);
   set_quantiles(&s, at);
@@ -91,6 +83,29 @@ struct nai_stats nai_stats_of(int64_t *values, uint32_t count) {
 }
 
 /* --- groups ----------------------------------------------------------------------------------- */
+
+/* Whether there are enough values for buckets, and no distance between them beyond what a double holds. */
+static bool are_many(const struct nai_stats *s) {
+  return s->count > MANY && (uint64_t)s->max - (uint64_t)s->min < (UINT64_C(1) << DOUBLE_DIGITS) - 1;
+}
+
+/* Counts values in buckets; bucket[i] becomes that of values[i]: the exponent and the first digits of its distance from
+ * below the least. Numbers become floating-point ones as the last digits of 2^52, many at once. */
+static void count_in_buckets(struct buckets *b, uint32_t *bucket, const int64_t *values, const struct nai_stats *s) {
+  const uint32_t n = (uint32_t)s->count;
+  const uint64_t below = (uint64_t)s->min - 1, high_bits = (uint64_t)(DOUBLE_BIAS + DOUBLE_DIGITS) << DOUBLE_DIGITS;
+  for (uint32_t i = 0; i < n; i++) {
+    uint64_t bits = ((uint64_t)values[i] - below) | high_bits;
+    double number;
+    memcpy(&number, &bits, sizeof number);
+    number -= (double)(UINT64_C(1) << DOUBLE_DIGITS);
+    memcpy(&bits, &number, sizeof bits);
+    bucket[i] = (uint32_t)(bits >> (DOUBLE_DIGITS - DIGITS)) - (DOUBLE_BIAS << DIGITS);
+  }
+  memset(b->count, 0, sizeof b->count);
+  for (uint32_t i = 0; i < n; i++)
+    b->count[bucket[i]]++;
+}
 
 /* Where a value is: its rank in its bucket. */
 struct place {
@@ -124,7 +139,7 @@ static int64_t value_at(const struct buckets *b, struct place place, const struc
   return least;
 }
 
-/* Of values that sum_up has counted. `collected` has room for as many. */
+/* Of values that are counted in buckets. `collected` has room for as many. */
 static void quantiles_of_many(double at[QUANTILES], const int64_t *values, uint32_t count, struct buckets *b,
                               int64_t *collected, const uint32_t *bucket) {
   struct place low[QUANTILES], high[QUANTILES], last = {0, 0};
@@ -163,17 +178,15 @@ int nai_stats_room_in(struct nai_stats_room **room, uint32_t most, struct nai_ar
 }
 
 struct nai_stats nai_stats_in(struct nai_stats_room *room, int64_t *values, uint32_t count) {
-  struct buckets *b = count > MANY ? room->b : NULL;
+  struct nai_stats s = sum_up(values, count);
   double at[QUANTILES];
-  if (b)
-    memset(b->count, 0, sizeof b->count);
-  struct nai_stats s = sum_up(values, count, b, room->bucket);
   if (s.min == s.max)
     for (int q = 0; q < QUANTILES; q++)
       at[q] = count ? (double)s.min : NAN;
-  else if (b)
-    quantiles_of_many(at, values, count, b, room->collected, room->bucket);
-  else
+  else if (are_many(&s)) {
+    count_in_buckets(room->b, room->bucket, values, &s);
+    quantiles_of_many(at, values, count, room->b, room->collected, room->bucket);
+  } else
     nai_quantiles_i64(at, values, count, quantiles, QUANTILES);
   set_quantiles(&s, at);
   return s;
