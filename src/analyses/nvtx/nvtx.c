@@ -103,8 +103,13 @@ static void put_range(struct nai_table *table, const struct work *w, uint32_t na
 static int put_ranges(struct nai_table *table, struct work *w, struct nai_err *err) {
   const struct nai_model *m = w->m;
   NAI_SCOPED(nai_arena) arena = NAI_ARENA(m->scratch_dir);
-  struct nai_values values = {m->nvtx.n, name_block, m, m->scratch_dir};
+  const struct nai_durations durations = {m->nvtx.name, m->nvtx.start_ns, m->nvtx.end_ns};
+  struct nai_values values = {m->nvtx.n, nai_duration_block, &durations, m->scratch_dir};
   struct nai_stats *stats;
+  if (!nai_column_within(&m->nvtx.kind, m->nvtx.n, NAI_NVTX_PUSH_POP, NAI_NVTX_START_END)) {
+    values.block = name_block;
+    values.ctx = m;
+  }
   NAI_TRY(NAI_NEW(stats, &arena, w->names->count, err));
   NAI_TRY(nai_group_stats(stats, w->names->count, &values, err));
   for (uint32_t t = 0; t < m->thread_count; t++)
