@@ -249,13 +249,33 @@ static void forget(struct work *w) {
   w->used_count = 0;
 }
 
+/* sum_up where that is one operation. */
+static void sum_up_one(struct work *w, const struct nai_launched_op *launched) {
+  const struct nai_op *op = &w->m->gpus[launched->gpu].ops[launched->op];
+  struct side *side = &w->sides[launched->gpu];
+  begin_side(w, side, launched->gpu);
+  side->sum.start = op->start;
+  side->sum.end = op->end;
+  side->sum.own_ns = side->sum.busy_ns = op->end - op->start;
+  side->sum.ops = side->sum.launches = side->sum.streams = 1;
+  nai_projection_add_time(&side->sum, op, op->end - op->start);
+  w->whole = &side->sum;
+}
+
 /* Sums up what calls first .. behind - 1 that have ended by `end` launched. */
 static int sum_up(struct work *w, int64_t end, struct nai_err *err) {
+  const struct nai_launch *only = w->behind - w->first == 1 ? &w->launches.at[w->first] : NULL;
   forget(w);
   w->turn++;
   w->latest_end = INT64_MIN;
   w->complete = true;
   w->call = NAI_NO_ROW;
+  if (only && only->end <= end && w->first_op[only->api + 1] - w->first_op[only->api] == 1) {
+    w->latest_end = only->end;
+    w->call = only->api;
+    sum_up_one(w, &w->ops[w->first_op[only->api]]);
+    return NAI_OK;
+  }
   for (uint32_t i = w->first; i < w->behind; i++) {
     const struct nai_launch *launch = &w->launches.at[i];
     if (launch->end > end) {
