@@ -18,13 +18,14 @@ struct sums {
 struct group {
   uint32_t name, gpu; /* gpu: NAI_NO_ROW for all */
   bool start_end;
-  uint32_t all;      /* number of the name's group of all: of that one, itself */
-  uint32_t next;     /* the name's groups of one GPU follow that of all; NAI_NO_GROUP behind the last */
-  uint32_t last;     /* of all: the last of them */
-  uint32_t gpus;     /* of all: how many there are */
-  uint32_t one;      /* of all: 1 + number of the group of one GPU that was met last */
-  struct sums whole; /* of one GPU, until all is known: of instances that used no other. Of all: that used several */
-  struct sums part;  /* of instances that used others, too */
+  uint32_t all;        /* number of the name's group of all: of that one, itself */
+  uint32_t next;       /* the name's groups of one GPU follow that of all; NAI_NO_GROUP behind the last */
+  uint32_t last;       /* of all: the last of them */
+  uint32_t gpus;       /* of all: how many there are */
+  uint32_t first, end; /* its spans in `order`, by their `part` */
+  uint32_t one;        /* of all: 1 + number of the group of one GPU that was met last */
+  struct sums whole;   /* of one GPU, until all is known: of instances that used no other. Of all: that used several */
+  struct sums part;    /* of instances that used others, too */
 };
 struct span {
   int64_t start, end;
@@ -40,10 +41,10 @@ struct work {
   uint32_t group_capacity;
   struct span *spans;
   uint32_t span_count, span_capacity;
-  uint32_t *order, *first; /* numbers of spans by the groups of `part`; where those of each begin, and one more */
-  int64_t *instances;      /* per name and style */
-  int64_t *node_ns;        /* per node of the tree */
-  uint32_t *all_of;        /* per name and style: 1 + number of its group of all, 0 for none yet */
+  uint32_t *order;    /* numbers of spans by name, and by the groups of `part` */
+  int64_t *instances; /* per name and style */
+  int64_t *node_ns;   /* per node of the tree */
+  uint32_t *all_of;   /* per name and style: 1 + number of its group of all, 0 for none yet */
 };
 
 static int add_group(uint32_t *out, struct work *w, uint32_t name_style, uint32_t gpu, struct nai_err *err) {
@@ -138,33 +139,40 @@ static int count_instances(struct work *w, struct nai_err *err) {
 
 /* The spans of a group: one row of the table after the other. */
 struct row {
-  uint32_t *spans, count; /* their numbers */
-  int64_t *ns, *lag_ns;   /* of each */
+  const uint32_t *spans; /* their numbers */
+  uint32_t count;
+  int64_t *ns, *lag_ns; /* of each */
   struct nai_stats_room *room;
-  struct nai_key *keys; /* made when first needed */
-  int64_t union_ns;     /* time that the spans cover, by process */
+  uint32_t *list; /* room for spans that do not lie together in `order` */
+  struct nai_key *keys;
+  int64_t union_ns; /* time that the spans cover, by process */
   struct nai_stats stats, lag;
 };
 
 static int order_spans(struct work *w, struct nai_err *err) {
-  NAI_TRY(NAI_NEW(w->first, w->arena, (size_t)w->known.count + 2, err));
+  uint32_t total = 0;
   NAI_TRY(NAI_NEW_UNSET(w->order, w->arena, w->span_count, err));
   for (uint32_t i = 0; i < w->span_count; i++)
-    w->first[w->spans[i].part / 2 + 2]++;
-  for (uint32_t g = 0; g < w->known.count; g++)
-    w->first[g + 2] += w->first[g + 1];
+    w->groups[w->spans[i].part / 2].end++;
+  for (uint32_t all = 0; all < w->known.count; all++)
+    for (uint32_t g = w->groups[all].all == all ? all : NAI_NO_GROUP; g != NAI_NO_GROUP; g = w->groups[g].next) {
+      w->groups[g].first = total;
+      total += w->groups[g].end;
+      w->groups[g].end = w->groups[g].first;
+    }
   for (uint32_t i = 0; i < w->span_count; i++)
-    w->order[w->first[w->spans[i].part / 2 + 1]++] = i;
+    w->order[w->groups[w->spans[i].part / 2].end++] = i;
   return NAI_OK;
 }
 
-/* Time that spans cover, by process. False where they do not come by process, then by start. */
-static bool cover(int64_t *union_ns, const struct work *w, const uint32_t *spans, uint32_t count) {
+/* Fills all but the statistics. False where spans do not come by process, then by start. */
+static bool measure(struct row *row, const struct work *w) {
+  const struct nai_column range_starts = w->m->nvtx.start_ns;
   int64_t start = INT64_MIN, until = INT64_MIN;
   int32_t process = INT32_MIN;
-  *union_ns = 0;
-  for (uint32_t i = 0; i < count; i++) {
-    const struct span *span = &w->spans[spans[i]];
+  row->union_ns = 0;
+  for (uint32_t i = 0; i < row->count; i++) {
+    const struct span *span = &w->spans[row->spans[i]];
     if (span->process != process) {
       if (span->process < process)
         return false;
@@ -176,7 +184,9 @@ static bool cover(int64_t *union_ns, const struct work *w, const uint32_t *spans
     start = span->start;
     int64_t from = until > start ? until : start;
     until = from > span->end ? from : span->end;
-    *union_ns += until - from;
+    row->union_ns += until - from;
+    row->ns[i] = span->end - start;
+    row->lag_ns[i] = start - nai_val(&range_starts, span->range);
   }
   return true;
 }
@@ -193,30 +203,31 @@ static int sort_spans(struct row *row, const struct work *w, struct nai_err *err
     row->keys[i] = (struct nai_key){nai_key_from_i64(w->spans[row->spans[i]].process), row->spans[i]};
   NAI_TRY(nai_sort_keys_by(row->keys, row->count, by_start, w, err));
   for (uint32_t i = 0; i < row->count; i++)
-    row->spans[i] = row->keys[i].value;
+    row->list[i] = row->keys[i].value;
+  row->spans = row->list;
   return NAI_OK;
 }
 
-/* Of one GPU, all that happened there; of all, what was whole. */
-static void take_spans(struct row *row, const struct work *w, uint32_t group) {
-  const bool all = w->groups[group].all == group;
-  row->count = 0;
-  for (uint32_t g = group; g != NAI_NO_GROUP; g = all ? w->groups[g].next : NAI_NO_GROUP)
-    for (uint32_t i = w->first[g]; i < w->first[g + 1]; i++)
-      if (!all || w->spans[w->order[i]].part % 2 == 0)
-        row->spans[row->count++] = w->order[i];
+/* Of one GPU, all that happened there; of all, what was whole. Parts are there where something is of several GPUs. */
+static void take_spans(struct row *row, const struct work *w, const struct group *group) {
+  const bool all = group->gpu == NAI_NO_ROW;
+  row->spans = w->order + group->first;
+  row->count = (all ? w->groups[group->last].end : group->end) - group->first;
+  if (!all || group->first == group->end)
+    return;
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < row->count; i++)
+    if (w->spans[row->spans[i]].part % 2 == 0)
+      row->list[count++] = row->spans[i];
+  row->spans = row->list;
+  row->count = count;
 }
 
-static int measure(struct row *row, const struct work *w, uint32_t group, struct nai_err *err) {
+static int take_group(struct row *row, const struct work *w, const struct group *group, struct nai_err *err) {
   take_spans(row, w, group);
-  if (!cover(&row->union_ns, w, row->spans, row->count)) {
+  if (!measure(row, w)) {
     NAI_TRY(sort_spans(row, w, err));
-    cover(&row->union_ns, w, row->spans, row->count);
-  }
-  for (uint32_t i = 0; i < row->count; i++) {
-    const struct span *span = &w->spans[row->spans[i]];
-    row->ns[i] = span->end - span->start;
-    row->lag_ns[i] = span->start - nai_val(&w->m->nvtx.start_ns, span->range);
+    measure(row, w);
   }
   row->stats = nai_stats_in(row->room, row->ns, row->count);
   row->lag = nai_stats_in(row->room, row->lag_ns, row->count);
@@ -254,7 +265,7 @@ static void put_group(struct nai_table *table, const struct work *w, const struc
 static int put_groups(struct nai_table *table, struct work *w, struct nai_err *err) {
   NAI_SCOPED(nai_arena) arena = NAI_ARENA(w->m->scratch_dir);
   struct row row = {0};
-  NAI_TRY(NAI_NEW_UNSET(row.spans, &arena, w->span_count, err));
+  NAI_TRY(NAI_NEW_UNSET(row.list, &arena, w->span_count, err));
   NAI_TRY(NAI_NEW_UNSET(row.ns, &arena, w->span_count, err));
   NAI_TRY(NAI_NEW_UNSET(row.lag_ns, &arena, w->span_count, err));
   NAI_TRY(nai_stats_room_in(&row.room, w->span_count, &arena, err));
@@ -270,7 +281,7 @@ static int put_groups(struct nai_table *table, struct work *w, struct nai_err *e
     uint32_t gpu = group == all && all->gpus == 1 ? w->groups[all->one - 1].gpu : group->gpu;
     if (group != all && all->gpus == 1) /* all is said with the whole */
       continue;
-    NAI_TRY(measure(&row, w, i, err));
+    NAI_TRY(take_group(&row, w, group, err));
     put_group(table, w, group, gpu, &row);
   }
   return NAI_OK;
