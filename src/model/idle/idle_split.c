@@ -73,13 +73,12 @@ static void add_rest(struct splitter *s, const struct piece *p, int64_t start, i
 }
 
 /* What of a piece a stream's host functions take is theirs. */
-static void add(struct splitter *s, const struct piece *p) {
-  const struct nai_host_functions *host = s->m->evidence->host;
+static void add_beside(struct splitter *s, const struct piece *p, const struct nai_host_functions *host) {
   struct nai_host_scope scope;
   struct piece held = {.cause = NAI_IDLE_HOST_FUNCTION, .source = NAI_CULPRIT_HOST};
   struct nai_interval at;
   int64_t from = p->start;
-  if (host && s->gap->op != NAI_NO_ROW && host_scope_of(&scope, s, p))
+  if (s->gap->op != NAI_NO_ROW && host_scope_of(&scope, s, p))
     while (from < p->end && nai_host_function_within(&at, &held.id, host, &scope, from, p->end)) {
       held.start = at.start;
       held.end = at.end;
@@ -91,6 +90,16 @@ static void add(struct splitter *s, const struct piece *p) {
     add_part(s, p);
   else
     add_rest(s, p, from, p->end);
+}
+
+static inline void add(struct splitter *s, const struct piece *p) {
+  const struct nai_host_functions *host = s->m->evidence->host;
+  if (p->start >= p->end)
+    return;
+  if (host)
+    add_beside(s, p, host);
+  else
+    add_part(s, p);
 }
 
 /* Time in which the host was late is the wait's as long as launches follow each other. A launch call that does not come
@@ -162,14 +171,16 @@ static void sweep(struct splitter *s, int64_t start, int64_t end, int layers, co
   }
 }
 
-/* The last call that loads code, of the 16 before the launch and within the gap; NAI_NO_ROW for none. */
+/* The last call that loads code, of the 16 before the launch and within the gap, at whose start the moment is;
+ * NAI_NO_ROW for none. */
 static uint32_t last_load(const struct splitter *s) {
   enum { FARTHEST = 16 };
   const struct nai_model *m = s->m;
   const struct nai_groups *calls = &m->api_by_thread;
-  uint32_t first = calls->first[s->thread],
-           place = nai_rows_from(calls->order, first, calls->first[s->thread + 1], &m->apis.start_ns,
-                                 nai_val(&m->apis.start_ns, s->gap->launch));
+  const int64_t launched = nai_val(&m->apis.start_ns, s->gap->launch);
+  uint32_t first = calls->first[s->thread], place = s->at->call;
+  while (place < s->at->call_end && nai_val(&m->apis.start_ns, calls->order[place]) < launched)
+    place++;
   for (int i = 0; i < FARTHEST && place-- > first; i++) {
     uint32_t call = calls->order[place];
     if (nai_val(&m->apis.start_ns, call) < s->gap->start)
