@@ -150,35 +150,12 @@ struct nai_idle_gap nai_idle_first(uint32_t gpu) {
   return (struct nai_idle_gap){.gpu = gpu, .number = UINT32_MAX, .launch = NAI_NO_ROW};
 }
 
-/* The gap of that number, which `op` ends. Only operations without length follow the last interval. */
-static struct nai_idle_gap gap_of(const struct nai_model *m, uint32_t g, uint32_t number, struct nai_interval span,
-                                  uint32_t op) {
-  const struct nai_gpu *gpu = &m->gpus[g];
-  op = number < gpu->all.count ? op : NAI_NO_ROW;
-  return (struct nai_idle_gap){
-      span.start, span.end, g, number, op, op == NAI_NO_ROW ? NAI_NO_ROW : nai_model_op_api(m, &gpu->ops[op])};
-}
-
 /* The first operation that starts when a gap ends ends it, even one without length. Each interval before the gap has an
  * operation at least. */
 struct nai_idle_gap nai_idle_gap_at(const struct nai_model *m, uint32_t g, uint32_t number) {
   const struct nai_gpu *gpu = &m->gpus[g];
   struct nai_interval span = nai_idle_span(gpu, number);
-  return gap_of(m, g, number, span, nai_gpu_op_behind(gpu, number, span.end));
-}
-
-bool nai_idle_next(struct nai_idle_gap *gap, const struct nai_model *m) {
-  const struct nai_gpu *gpu = &m->gpus[gap->gpu];
-  for (uint32_t i = gap->number, op = gap->op; i != gpu->all.count;) {
-    struct nai_interval span = nai_idle_span(gpu, ++i);
-    if (span.start == span.end)
-      continue;
-    while (i < gpu->all.count && gpu->ops[op].start < span.end)
-      op++;
-    *gap = gap_of(m, gap->gpu, i, span, op);
-    return true;
-  }
-  return false;
+  return nai_idle_gap_of(m, g, number, span, nai_gpu_op_behind(gpu, number, span.end));
 }
 
 struct drain_place {

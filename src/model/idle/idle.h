@@ -78,10 +78,30 @@ static inline struct nai_interval nai_idle_span(const struct nai_gpu *gpu, size_
   return (struct nai_interval){number ? gpu->all.v[number - 1].end : gpu->window_start,
                                number < gpu->all.count ? gpu->all.v[number].start : gpu->window_end};
 }
+/* The gap of that number, which `op` ends. Only operations without length follow the last interval. */
+static inline struct nai_idle_gap nai_idle_gap_of(const struct nai_model *m, uint32_t g, uint32_t number,
+                                                  struct nai_interval span, uint32_t op) {
+  const struct nai_gpu *gpu = &m->gpus[g];
+  op = number < gpu->all.count ? op : NAI_NO_ROW;
+  return (struct nai_idle_gap){
+      span.start, span.end, g, number, op, op == NAI_NO_ROW ? NAI_NO_ROW : nai_model_op_api(m, &gpu->ops[op])};
+}
 struct nai_idle_gap nai_idle_gap_at(const struct nai_model *model, uint32_t gpu, uint32_t number);
 /* Steps through a GPU's gaps in order: for (struct nai_idle_gap g = nai_idle_first(gpu); nai_idle_next(&g, model);) */
 struct nai_idle_gap nai_idle_first(uint32_t gpu);
-bool nai_idle_next(struct nai_idle_gap *gap, const struct nai_model *model);
+static inline bool nai_idle_next(struct nai_idle_gap *gap, const struct nai_model *m) {
+  const struct nai_gpu *gpu = &m->gpus[gap->gpu];
+  for (uint32_t i = gap->number, op = gap->op; i != gpu->all.count;) {
+    struct nai_interval span = nai_idle_span(gpu, ++i);
+    if (span.start == span.end)
+      continue;
+    while (i < gpu->all.count && gpu->ops[op].start < span.end)
+      op++;
+    *gap = nai_idle_gap_of(m, gap->gpu, i, span, op);
+    return true;
+  }
+  return false;
+}
 
 /* A gap behind a wait that had drained the queue, the host not leading again. */
 struct nai_idle_drain {
