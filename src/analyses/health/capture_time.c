@@ -62,32 +62,40 @@ static void replace(struct nai_intervals *set, struct nai_intervals with) {
   *set = with;
 }
 
-static void unite(struct nai_intervals *set, const struct nai_intervals *with) {
-  struct nai_intervals both = {0};
-  nai_intervals_union(&both, set, with);
-  replace(set, both);
+/* From the first moment that two sets share to the last. They share some. */
+static struct nai_interval span_of_both(const struct nai_intervals *a, const struct nai_intervals *b) {
+  const struct nai_interval *x = a->v, *y = b->v;
+  while (x->end <= y->start || y->end <= x->start)
+    x->end < y->end ? x++ : y++;
+  int64_t start = x->start > y->start ? x->start : y->start;
+  for (x = a->v + a->count - 1, y = b->v + b->count - 1; x->end <= y->start || y->end <= x->start;)
+    x->start > y->start ? x-- : y--;
+  return (struct nai_interval){start, x->end < y->end ? x->end : y->end};
 }
 
 /* What of a set is left goes to a part. */
 static void take(struct division *d, enum nai_capture_phase phase, const char *name, const struct nai_intervals *set) {
   struct nai_intervals rest = {0};
-  NAI_SCOPED(nai_intervals) taken = {0};
-  nai_intervals_intersect(&taken, &d->left, set);
-  d->left.oom |= taken.oom;
-  if (!taken.count)
-    return;
   nai_intervals_subtract(&rest, &d->left, set);
+  int64_t ns = rest.oom ? 0 : nai_intervals_total_ns(&d->left) - nai_intervals_total_ns(&rest);
+  if (ns) {
+    const struct nai_interval span = span_of_both(&d->left, set);
+    add(d, phase, name, ns, span.start, span.end);
+  }
   replace(&d->left, rest);
-  add(d, phase, name, nai_intervals_total_ns(&taken), taken.v[0].start, taken.v[taken.count - 1].end);
 }
 
 /* The same within `within`. */
 static void take_within(struct division *d, enum nai_capture_phase phase, const char *name,
                         const struct nai_intervals *set, const struct nai_intervals *within) {
   NAI_SCOPED(nai_intervals) both = {0};
-  nai_intervals_intersect(&both, set, within);
+  size_t at = set->count ? nai_intervals_after(within, set->v->start) : within->count;
+  bool inside = at < within->count && within->v[at].start <= set->v->start &&
+                set->v[set->count - 1].end <= within->v[at].end;
+  if (!inside)
+    nai_intervals_intersect(&both, set, within);
   d->left.oom |= both.oom;
-  take(d, phase, name, &both);
+  take(d, phase, name, inside ? set : &both);
 }
 
 /* What of [start, end) is left goes to a phase: to first use, to the profiler, to CUDA calls, to waits for input, and
@@ -106,38 +114,29 @@ static void take_stretch(struct division *d, enum nai_capture_phase phase, int64
 
 /* --- GPUs ----------------------------------------------------------------------------------------- */
 
-/* What GPUs do. Compute goes before communication, and that before copies: of one GPU its parts are known, of several
- * they are of unions. */
-struct busy {
-  struct nai_intervals compute, kernels, all;
-};
-
-static void busy_free(struct busy *b) {
-  nai_intervals_free(&b->compute);
-  nai_intervals_free(&b->kernels);
-  nai_intervals_free(&b->all);
-}
-
-static void gather_busy(struct busy *out, struct division *d) {
+/* What computes on a GPU, per GPU. */
+static int gather_compute(struct nai_intervals **out, struct division *d, struct nai_err *err) {
   const struct nai_model *m = d->c->m;
+  NAI_TRY(NAI_NEW(*out, d->c->io->arena, m->gpu_count, err));
   for (uint32_t g = 0; g < m->gpu_count; g++) {
     NAI_SCOPED(nai_intervals) running = {0};
-    NAI_SCOPED(nai_intervals) computing = {0};
     nai_intervals_subtract(&running, &m->gpus[g].all, &m->gpus[g].exposed_copy);
-    nai_intervals_subtract(&computing, &running, &m->gpus[g].exposed_communication);
-    unite(&out->compute, &computing);
-    unite(&out->kernels, &running);
-    unite(&out->all, &m->gpus[g].all);
-    d->left.oom |= running.oom || computing.oom || out->compute.oom || out->kernels.oom || out->all.oom;
+    (*out)[g].arena = d->c->io->arena;
+    nai_intervals_subtract(&(*out)[g], &running, &m->gpus[g].exposed_communication);
   }
+  return NAI_OK;
 }
 
-/* Of idle time between spans, more is said. */
-static void take_spans(struct division *d, const struct busy *busy, enum nai_capture_phase phase,
+/* Compute of any GPU goes before communication, and that before copies. Of idle time between spans, more is said. */
+static void take_spans(struct division *d, const struct nai_intervals *compute, enum nai_capture_phase phase,
                        const struct nai_intervals *within) {
-  take_within(d, phase, "compute", &busy->compute, within);
-  take_within(d, phase, "communication", &busy->kernels, within);
-  take_within(d, phase, "copy", &busy->all, within);
+  const struct nai_model *m = d->c->m;
+  for (uint32_t g = 0; g < m->gpu_count; g++)
+    take_within(d, phase, "compute", &compute[g], within);
+  for (uint32_t g = 0; g < m->gpu_count; g++)
+    take_within(d, phase, "communication", &m->gpus[g].exposed_communication, within);
+  for (uint32_t g = 0; g < m->gpu_count; g++)
+    take_within(d, phase, "copy", &m->gpus[g].exposed_copy, within);
   take_within(d, phase, "first_use", &d->c->first_use.once, within);
   if (phase != NAI_CAPTURE_BETWEEN)
     take(d, phase, "idle", within);
@@ -190,10 +189,17 @@ static int gather_calls(struct nai_intervals *out, const struct division *d, con
   NAI_SCOPED(nai_arena) arena = NAI_ARENA(m->scratch_dir);
   struct nai_interval *v = NULL;
   uint32_t count = 0, capacity = 0;
+  const struct nai_column starts = m->apis.start_ns, ends = m->apis.end_ns;
+  size_t next = 0; /* of what is left: the first that ends behind the start of a call; calls are nearly in order */
   for (uint32_t i = 0; i < m->apis.n; i++) {
-    struct nai_interval call = {nai_val(&m->apis.start_ns, i), nai_val(&m->apis.end_ns, i)};
-    if ((class >= 0 && class_of[nai_val_text(&m->apis.name, i)] != class) ||
-        !nai_intervals_overlap_ns(&d->left, call.start, call.end))
+    struct nai_interval call = {nai_val(&starts, i), nai_val(&ends, i)};
+    if (class >= 0 && class_of[nai_val_text(&m->apis.name, i)] != class)
+      continue;
+    if (next && d->left.v[next - 1].end > call.start)
+      next = nai_intervals_after(&d->left, call.start);
+    while (next < d->left.count && d->left.v[next].end <= call.start)
+      next++;
+    if (next == d->left.count || d->left.v[next].start >= call.end)
       continue;
     NAI_TRY(NAI_ROOM(v, capacity, count, &arena, err));
     v[count++] = call;
@@ -361,11 +367,11 @@ static int divide_gpus(struct division *d, struct nai_err *err) {
   const struct nai_health *h = &d->c->h;
   const struct nai_intervals between = {.v = &(struct nai_interval){d->work, d->done}, .count = 1};
   int64_t first = h->first_call == NAI_NULL_I64 || h->first_call > d->work ? d->work : h->first_call;
-  NAI_SCOPED(busy) busy = {0};
-  gather_busy(&busy, d);
-  take_spans(d, &busy, NAI_CAPTURE_GPU, &d->active);
-  take_spans(d, &busy, NAI_CAPTURE_SET_UP, &d->set_up);
-  take_spans(d, &busy, NAI_CAPTURE_BETWEEN, &between);
+  struct nai_intervals *compute;
+  NAI_TRY(gather_compute(&compute, d, err));
+  take_spans(d, compute, NAI_CAPTURE_GPU, &d->active);
+  take_spans(d, compute, NAI_CAPTURE_SET_UP, &d->set_up);
+  take_spans(d, compute, NAI_CAPTURE_BETWEEN, &between);
   NAI_TRY(gather_calls(&d->calls, d, NULL, -1, err));
   take_stretch(d, NAI_CAPTURE_BEFORE, 0, first, "host");
   take_stretch(d, NAI_CAPTURE_SET_UP, first, d->work, "host");
