@@ -174,8 +174,22 @@ static void put_row(struct nai_table *table, const struct SYNC_CALLS_row *row, b
 
 /* --- groups ------------------------------------------------------------------------------------- */
 
-NAI_ORDER(process_order, struct call, {a->process, b->process}, {a->name, b->name}, {a->api, b->api})
-NAI_ORDER(name_order, struct call, {a->name, b->name}, {a->api, b->api})
+static uint64_t process_key(const struct call *call) { return (uint64_t)(call->process + 1) << 32 | call->name; }
+static uint64_t name_key(const struct call *call) { return (uint64_t)call->name << 32 | call->api; }
+
+/* Calls by a key; those that agree in it keep their order. */
+static int arrange(struct call **out, const struct call *calls, uint32_t n, uint64_t (*key_of)(const struct call *),
+                   struct nai_arena *arena, struct nai_err *err) {
+  struct nai_key *keys;
+  NAI_TRY(NAI_NEW(keys, arena, n, err));
+  NAI_TRY(NAI_NEW(*out, arena, n, err));
+  for (uint32_t i = 0; i < n; i++)
+    keys[i] = (struct nai_key){key_of(&calls[i]), i};
+  NAI_TRY(nai_sort_keys(keys, n, err));
+  for (uint32_t i = 0; i < n; i++)
+    (*out)[i] = calls[keys[i].value];
+  return NAI_OK;
+}
 
 static void fill(struct nai_table *table, struct context *x, const struct call *calls, uint32_t n, bool by_process) {
   for (uint32_t i = 0, j; i < n; i = j) {
@@ -191,18 +205,17 @@ static void fill(struct nai_table *table, struct context *x, const struct call *
 static int collect(struct call **out, uint32_t *n, const struct nai_node_io *io, struct nai_err *err) {
   const struct nai_model *m = io->model;
   struct nai_coverage *of_gpu;
+  struct call *calls = NULL;
   uint32_t capacity = 0;
   *n = 0;
-  *out = NULL;
-  NAI_TRY(NAI_ROOM(*out, capacity, 0, io->arena, err));
   NAI_TRY(NAI_NEW(of_gpu, io->arena, m->gpu_count, err));
   for (uint32_t i = 0; i < m->apis.n; i++)
     if (class_of(m, i)) {
       int32_t thread = nai_val_i32(&m->apis.thread, i);
-      NAI_TRY(NAI_ROOM(*out, capacity, *n, io->arena, err));
-      (*out)[(*n)++] = (struct call){i, nai_val_text(&m->apis.name, i), m->thread_process[thread], thread, 0};
+      NAI_TRY(NAI_ROOM(calls, capacity, *n, io->arena, err));
+      calls[(*n)++] = (struct call){i, nai_val_text(&m->apis.name, i), m->thread_process[thread], thread, 0};
     }
-  qsort(*out, *n, sizeof **out, process_order);
+  NAI_TRY(arrange(out, calls, *n, process_key, io->arena, err));
   for (uint32_t i = 0, j; i < *n; i = j) {
     for (j = i + 1; j < *n && (*out)[j].process == (*out)[i].process; j++)
       ;
@@ -226,7 +239,7 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
   for (uint32_t t = 0; t < m->thread_count; t++)
     x.windows[t] = thread_window(m, t);
   fill(io->out[1], &x, calls, n, true);
-  qsort(calls, n, sizeof *calls, name_order);
+  NAI_TRY(arrange(&calls, calls, n, name_key, io->arena, err));
   fill(io->out[0], &x, calls, n, false);
   return NAI_OK;
 }

@@ -62,11 +62,19 @@ static int gather(struct durations *d, const struct nai_loss_gpu *g, struct nai_
   return NAI_OK;
 }
 
-static int compare_executions(const void *pa, const void *pb, void *model) {
-  const struct execution *a = pa, *b = pb;
-  const struct nai_column *starts = &((const struct nai_model *)model)->kernels.start_ns;
-  return NAI_COMPARE({a->blocks, b->blocks}, {a->ns, b->ns}, {nai_at(starts, a->row), nai_at(starts, b->row)},
-                     {a->row, b->row});
+/* By blocks, then by length; equal ones stay in order of their starts. `keys` and `room` have room for all. */
+static int sort_executions(struct execution *v, uint32_t count, struct nai_key *keys, struct execution *room,
+                           struct nai_err *err) {
+  for (uint32_t i = 0; i < count; i++)
+    keys[i] = (struct nai_key){nai_key_from_i64(v[i].ns), i};
+  NAI_TRY(nai_sort_keys(keys, count, err));
+  for (uint32_t i = 0; i < count; i++)
+    keys[i].key = nai_key_from_i64(v[keys[i].value].blocks);
+  NAI_TRY(nai_sort_keys(keys, count, err));
+  for (uint32_t i = 0; i < count; i++)
+    room[i] = v[keys[i].value];
+  memcpy(v, room, count * sizeof *v);
+  return NAI_OK;
 }
 
 /* One kernel with two modes, and how long it ran in all with that number of blocks; or, with long_count > 0, that many
@@ -218,10 +226,14 @@ int nai_losses_of_modes(const struct nai_loss_gpu *g, struct nai_err *err) {
   struct durations d;
   struct found *found;
   int64_t *sorted;
+  struct nai_key *keys;
+  struct execution *room;
   uint32_t n = 0;
   NAI_TRY(gather(&d, g, err));
   NAI_TRY(NAI_NEW(found, g->arena, 2 * (size_t)d.names + 1, err)); /* each name for both reasons, and one not found */
   NAI_TRY(NAI_NEW(sorted, g->arena, d.first[d.names], err));
+  NAI_TRY(NAI_NEW_UNSET(keys, g->arena, d.first[d.names], err));
+  NAI_TRY(NAI_NEW_UNSET(room, g->arena, d.first[d.names], err));
   for (uint32_t i = 0; i < d.names; i++) {
     struct execution *v = d.v + d.first[i];
     uint32_t count = d.first[i + 1] - d.first[i];
@@ -230,7 +242,7 @@ int nai_losses_of_modes(const struct nai_loss_gpu *g, struct nai_err *err) {
       ns += v[k].ns;
     if ((double)ns * 100 < (double)g->kernel_ns * MIN_TOTAL_PCT)
       continue;
-    qsort_r(v, count, sizeof *v, compare_executions, (void *)g->m);
+    NAI_TRY(sort_executions(v, count, keys, room, err));
     found[n].name = i;
     n += find(&found[n], sorted, g, v, count);
     found[n].name = i;
