@@ -36,6 +36,8 @@ static void take_away(struct removal both[2], int64_t start, int64_t end) {
   for (struct removal *r = both; r < both + 2; r++)
     for (; r->next < r->from->count; r->next++) {
       const struct nai_interval *v = &r->from->v[r->next];
+      if (v->start >= end)
+        break;
       nai_intervals_add(r->rest, v->start > r->at ? v->start : r->at, v->end < start ? v->end : start);
       if (v->end > end) { /* it goes on behind what is taken away */
         r->at = end;

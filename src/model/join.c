@@ -78,9 +78,15 @@ static int index_fill(struct process_index *index, const struct nai_model *m, st
   return NAI_OK;
 }
 
-/* First key that is not below `key`: in growing steps from the one found last, then by halves. */
+/* First key that is not below `key`: mostly one of the next, else in growing steps from the one found last, then by
+ * halves. */
 static size_t lower_bound(const struct process_index *x, uint64_t key) {
+  enum { NEAR = 8 };
   size_t lo = x->last, hi = x->last;
+  if (x->keys[lo].key < key)
+    for (size_t at = lo + 1; at < x->key_count && at < lo + NEAR; at++)
+      if (x->keys[at].key >= key)
+        return at;
   for (size_t step = 1; lo > 0 && x->keys[lo].key >= key; step *= 2)
     lo = lo > step ? lo - step : 0;
   for (size_t step = 1; hi < x->key_count && x->keys[hi].key < key; step *= 2)

@@ -57,8 +57,40 @@ static inline NAI_MUST_CHECK int nai_dep_add(struct dep_builder *b, uint32_t fro
   b->d->quality.kinds[kind]++;
   return NAI_OK;
 }
-/* Makes dependencies first .. end - 1, those of a node, give its recorded time, and puts the deciding one in front. */
-void nai_dep_settle(struct nai_dependencies *d, uint32_t node, uint32_t first, uint32_t end);
+/* Of dependencies first .. end - 1, those of a node, the one that decides its time; NAI_NO_ROW for none. *ready: when it
+ * lets the node happen, INT64_MIN without one. */
+static inline uint32_t nai_dep_deciding(int64_t *ready, const struct nai_dependencies *d, uint32_t first,
+                                        uint32_t end) {
+  uint32_t best = NAI_NO_ROW;
+  *ready = INT64_MIN;
+  for (uint32_t i = first; i < end; i++) {
+    int64_t t = d->time[d->v[i].from] + d->v[i].weight;
+    if (t > *ready && d->v[i].kind != NAI_DEP_DROPPED) {
+      best = i;
+      *ready = t;
+    }
+  }
+  return best;
+}
+/* Notes when one of them disagrees with the node's recorded time. */
+void nai_dep_note_disagreement(struct nai_dependencies *d, uint32_t node, uint32_t first, uint32_t end, uint32_t best);
+/* Makes them give the node's recorded time, and puts the deciding one, `best`, in front. */
+static inline void nai_dep_settle_by(struct nai_dependencies *d, uint32_t node, uint32_t first, uint32_t end,
+                                     uint32_t best, int64_t ready) {
+  if (best == NAI_NO_ROW)
+    return;
+  if (ready > d->time[node])
+    nai_dep_note_disagreement(d, node, first, end, best);
+  struct nai_dep deciding = d->v[best];
+  deciding.weight += d->time[node] - ready;
+  d->v[best] = d->v[first];
+  d->v[first] = deciding;
+}
+static inline void nai_dep_settle(struct nai_dependencies *d, uint32_t node, uint32_t first, uint32_t end) {
+  int64_t ready;
+  uint32_t best = nai_dep_deciding(&ready, d, first, end);
+  nai_dep_settle_by(d, node, first, end, best, ready);
+}
 
 /* Streams, and who is behind whom in them. */
 NAI_MUST_CHECK int nai_dep_find_streams(struct dep_builder *b, struct nai_err *err);

@@ -22,23 +22,8 @@ const struct nai_op *nai_dep_op(const struct nai_model *m, uint32_t op) {
   return &m->gpus[gpu].ops[op - m->dependencies->first_op[gpu]];
 }
 
-void nai_dep_settle(struct nai_dependencies *d, uint32_t node, uint32_t first, uint32_t end) {
-  uint32_t best = NAI_NO_ROW;
-  int64_t latest = INT64_MIN;
-  for (uint32_t i = first; i < end; i++) {
-    int64_t ready = d->time[d->v[i].from] + d->v[i].weight;
-    if (d->v[i].kind != NAI_DEP_DROPPED && ready > latest) {
-      best = i;
-      latest = ready;
-    }
-  }
-  if (best == NAI_NO_ROW)
-    return;
-  for (uint32_t i = first; i < end && latest > d->time[node]; i++)
+void nai_dep_note_disagreement(struct nai_dependencies *d, uint32_t node, uint32_t first, uint32_t end, uint32_t best) {
+  for (uint32_t i = first; i < end; i++)
     d->disagrees |=
         i != best && d->v[i].kind != NAI_DEP_DROPPED && d->time[d->v[i].from] + d->v[i].weight > d->time[node];
-  struct nai_dep deciding = d->v[best];
-  deciding.weight += d->time[node] - latest;
-  d->v[best] = d->v[first];
-  d->v[first] = deciding;
 }

@@ -55,16 +55,6 @@ static int add_events(struct walk *w, uint32_t op, int64_t floor, struct nai_err
   return NAI_OK;
 }
 
-/* By how much later an operation starts than all that is known would have let it, 0 where nothing is known. */
-static int64_t late_by(const struct dep_builder *b, uint32_t node, uint32_t first) {
-  int64_t latest = INT64_MIN;
-  for (uint32_t i = first; i < b->count; i++) {
-    int64_t t = b->d->time[b->d->v[i].from] + b->d->v[i].weight;
-    latest = t > latest ? t : latest;
-  }
-  return first < b->count ? b->d->time[node] - latest : 0;
-}
-
 /* What nothing else explains: the engine was busy with another stream's work. */
 static int add_device(struct walk *w, uint32_t op, int64_t floor, enum engine engine, struct nai_err *err) {
   const struct nai_dependencies *d = w->b->d;
@@ -78,14 +68,15 @@ static int add_device(struct walk *w, uint32_t op, int64_t floor, enum engine en
            : nai_dep_add(w->b, nai_node_of_op(d, other) + 1, dep_least(floor, after), NAI_DEP_DEVICE, err);
 }
 
-/* What stays unexplained belongs to nobody knows which of them: it stays on all. */
-static void keep_unexplained(struct dep_builder *b, uint32_t first, int64_t rest) {
+/* What stays unexplained belongs to nobody knows which of them: it stays on all. How much that is. */
+static int64_t keep_unexplained(struct dep_builder *b, uint32_t first, int64_t rest) {
   if (rest <= NAI_CLOCK_TOLERANCE_NS)
-    return;
+    return 0;
   b->d->quality.unexplained++;
   b->d->quality.unexplained_ns += rest;
   for (uint32_t i = first; i < b->count; i++)
     b->d->v[i].weight += rest;
+  return rest;
 }
 
 static int add_start(struct walk *w, uint32_t op, uint32_t gpu, enum engine engine, struct nai_err *err) {
@@ -101,11 +92,14 @@ static int add_start(struct walk *w, uint32_t op, uint32_t gpu, enum engine engi
   if (w->last[b->stream_of_op[op]])
     NAI_TRY(add_stream(w, op, floor, err));
   NAI_TRY(add_events(w, op, floor, err));
-  if (late_by(b, node, first) > NAI_CLOCK_TOLERANCE_NS) {
+  int64_t ready;
+  uint32_t best = nai_dep_deciding(&ready, d, first, b->count);
+  if (best != NAI_NO_ROW && d->time[node] - ready > NAI_CLOCK_TOLERANCE_NS) { /* later than what is known explains */
     NAI_TRY(add_device(w, op, floor, engine, err));
-    keep_unexplained(b, first, late_by(b, node, first));
+    best = nai_dep_deciding(&ready, d, first, b->count);
+    ready += keep_unexplained(b, first, d->time[node] - ready);
   }
-  nai_dep_settle(d, node, first, b->count);
+  nai_dep_settle_by(d, node, first, b->count, best, ready);
   w->last[b->stream_of_op[op]] = op + 1;
   return NAI_OK;
 }
