@@ -90,8 +90,8 @@ static void take_within(struct division *d, enum nai_capture_phase phase, const 
                         const struct nai_intervals *set, const struct nai_intervals *within) {
   NAI_SCOPED(nai_intervals) both = {0};
   size_t at = set->count ? nai_intervals_after(within, set->v->start) : within->count;
-  bool inside = at < within->count && within->v[at].start <= set->v->start &&
-                set->v[set->count - 1].end <= within->v[at].end;
+  bool inside =
+      at < within->count && within->v[at].start <= set->v->start && set->v[set->count - 1].end <= within->v[at].end;
   if (!inside)
     nai_intervals_intersect(&both, set, within);
   d->left.oom |= both.oom;

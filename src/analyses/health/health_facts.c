@@ -104,33 +104,53 @@ static const char *fatal_error(int64_t code) {
   return NULL;
 }
 
+/* failures[name]: calls that failed. */
+static void look_at_results(uint32_t *failures, struct nai_health *h, const struct nai_node_io *io) {
+  const struct nai_model *m = io->model;
+  for (uint32_t i = 0; i < m->apis.n; i++) {
+    int64_t result = nai_at(&m->apis.return_value, i);
+    if (result == 0 || result == NAI_NULL_I32 || result == CUDA_ERROR_NOT_READY)
+      continue;
+    failures[nai_val_text(&m->apis.name, i)]++;
+    h->failed_calls++;
+    const char *error = h->fatal_error ? NULL : fatal_error(result);
+    if (error)
+      h->fatal_error = nai_arena_printf(io->arena, "%s, from %s", error, nai_model_api_name(m, i));
+  }
+}
+
+/* Whether a call that may have waited for it returned behind that moment. */
+static bool is_awaited(const struct nai_model *m, int64_t end) {
+  for (uint32_t i = m->apis.n; i-- > 0;)
+    if (nai_val(&m->apis.end_ns, i) > end && nai_model_api_blocks(m, i))
+      return true;
+  return false;
+}
+
 static int look_at_calls(struct nai_health *h, const struct nai_node_io *io, struct nai_err *err) {
   const struct nai_model *m = io->model;
   const struct nai_strings *texts = &m->tables[NAI_IN_APIS]->strings;
   struct call_name *names;
-  NAI_TRY(NAI_NEW(names, io->arena, texts->count, err));
-  for (uint32_t i = 0; i < texts->count; i++)
-    names[i] = look_at_name(nai_strings_get(texts, i));
-  int64_t copy_end = last_async_copy(m, names);
+  uint32_t *failures;
   bool started = false; /* a kernel, by a call that did not fail */
+  NAI_TRY(NAI_NEW(names, io->arena, texts->count, err));
+  NAI_TRY(NAI_NEW(failures, io->arena, texts->count, err));
+  look_at_results(failures, h, io);
   h->no_release = true;
-  h->copy_not_awaited = copy_end != NAI_NULL_I64;
-  for (uint32_t i = 0; i < m->apis.n; i++) {
-    const struct call_name *name = &names[nai_val_text(&m->apis.name, i)];
-    int64_t result = nai_at(&m->apis.return_value, i), end = nai_val(&m->apis.end_ns, i);
-    bool failed = result != NAI_NULL_I32 && result != 0 && result != CUDA_ERROR_NOT_READY;
-    earlier(&h->first_call, nai_val(&m->apis.start_ns, i));
-    later(&h->last_call_end, end);
-    h->launches += name->kind == NAI_CALL_LAUNCH;
-    started |= name->kind == NAI_CALL_LAUNCH && !name->graphs && !failed;
-    h->no_release = h->no_release && !name->frees;
-    h->failed_calls += failed;
-    const char *error = failed && !h->fatal_error ? fatal_error(result) : NULL;
-    if (error)
-      h->fatal_error = nai_arena_printf(io->arena, "%s, from %s", error, nai_model_api_name(m, i));
-    if (end > copy_end && h->copy_not_awaited && nai_model_api_blocks(m, i))
-      h->copy_not_awaited = false;
+  for (uint32_t i = 0; i < texts->count; i++) {
+    names[i] = look_at_name(nai_strings_get(texts, i));
+    int64_t count = m->call_stats[i].count;
+    bool launch = names[i].kind == NAI_CALL_LAUNCH;
+    h->launches += launch ? count : 0;
+    started |= launch && !names[i].graphs && count > failures[i];
+    h->no_release = h->no_release && !(names[i].frees && count);
   }
+  for (uint32_t i = 0; i < m->apis.n; i++) {
+    earlier(&h->first_call, nai_val(&m->apis.start_ns, i));
+    later(&h->last_call_end, nai_val(&m->apis.end_ns, i));
+  }
+  int64_t copy_end = last_async_copy(m, names);
+  h->copy_not_awaited = copy_end != NAI_NULL_I64 && !is_awaited(m, copy_end);
   bool none = !m->kernels.n && !m->graphs.n, table = is_available(m, "CUPTI_ACTIVITY_KIND_KERNEL", m->kernels.n > 0);
   h->kernels_lost = (none && is_unreadable(m, "CUPTI_ACTIVITY_KIND_KERNEL")) ||
                     (h->launches && none && !m->memops.n && !table) ||

@@ -45,30 +45,32 @@ static int group_kernel(struct work *w, uint32_t kernel, struct nai_arena *arena
 
 enum time { TOTAL, API, QUEUE, KERNEL, TIMES };
 
-static int64_t time_of(const struct nai_model *m, uint32_t kernel, enum time which) {
-  uint32_t api = m->kernel_api[kernel];
-  if (which == KERNEL)
-    return nai_kernel_ns(m, kernel);
-  int64_t returned = nai_val(&m->apis.end_ns, api);
-  if (which == QUEUE)
-    return nai_val(&m->kernels.start_ns, kernel) - returned;
-  int64_t end = which == TOTAL ? nai_val(&m->kernels.end_ns, kernel) : returned;
-  return (end > returned ? end : returned) - nai_val(&m->apis.start_ns, api);
-}
-
+/* Per kernel with a group. */
 struct times {
-  const struct work *work;
-  enum time which;
+  int64_t *of[TIMES];
+  uint32_t *queued; /* its group, NAI_NO_GROUP where it began inside of its call */
 };
 
-static void time_block(const void *ctx, uint32_t first, uint32_t count, uint32_t *group, int64_t *value) {
-  const struct times *times = ctx;
-  for (uint32_t i = 0; i < count; i++) {
-    group[i] = times->work->group[first + i];
-    value[i] = group[i] == NAI_NO_GROUP ? 0 : time_of(times->work->m, first + i, times->which);
-    if (times->which == QUEUE && value[i] < 0) /* it began inside of its call */
-      group[i] = NAI_NO_GROUP;
+static int find_times(struct times *t, const struct work *w, struct nai_arena *arena, struct nai_err *err) {
+  const struct nai_model *m = w->m;
+  for (int i = 0; i < TIMES; i++)
+    NAI_TRY(NAI_NEW(t->of[i], arena, m->kernels.n, err));
+  NAI_TRY(NAI_NEW_UNSET(t->queued, arena, m->kernels.n, err));
+  for (uint32_t k = 0; k < m->kernels.n; k++) {
+    t->queued[k] = NAI_NO_GROUP;
+    if (w->group[k] == NAI_NO_GROUP)
+      continue;
+    uint32_t api = m->kernel_api[k];
+    int64_t called = nai_val(&m->apis.start_ns, api), returned = nai_val(&m->apis.end_ns, api),
+            start = nai_val(&m->kernels.start_ns, k), end = nai_val(&m->kernels.end_ns, k);
+    t->of[TOTAL][k] = (end > returned ? end : returned) - called;
+    t->of[API][k] = returned - called;
+    t->of[QUEUE][k] = start - returned;
+    t->of[KERNEL][k] = end - start;
+    if (start >= returned)
+      t->queued[k] = w->group[k];
   }
+  return NAI_OK;
 }
 
 static void put(const struct nai_node_io *io, const struct group *group, const struct nai_stats *const stats[TIMES],
@@ -97,14 +99,19 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
   const struct nai_model *m = io->model;
   struct work w = {
       .m = m, .places = {.arena = io->arena}, .names = {.arena = io->arena}, .known = {.arena = io->arena}};
+  NAI_SCOPED(nai_arena) arena = NAI_ARENA(m->scratch_dir);
   struct nai_stats *stats[TIMES];
+  struct times times;
   NAI_TRY(NAI_NEW(w.group, io->arena, m->kernels.n, err));
   NAI_TRY(NAI_NEW(w.last, io->arena, m->kernel_group_count, err));
   for (uint32_t i = 0; i < m->kernels.n; i++)
     NAI_TRY(group_kernel(&w, i, io->arena, err));
+  NAI_TRY(find_times(&times, &w, &arena, err));
   for (int t = 0; t < TIMES; t++) {
-    const struct times times = {&w, (enum time)t};
-    const struct nai_values values = {m->kernels.n, time_block, &times, m->scratch_dir};
+    const struct nai_values values = {.rows = m->kernels.n,
+                                      .directory = m->scratch_dir,
+                                      .groups = t == QUEUE ? times.queued : w.group,
+                                      .values = times.of[t]};
     NAI_TRY(NAI_NEW(stats[t], io->arena, w.known.count, err));
     NAI_TRY(nai_group_stats(stats[t], w.known.count, &values, err));
   }

@@ -17,16 +17,21 @@ struct sums {
   int64_t count, to_start, in_api, stream_wait, device_wait, gap, starved, negative;
 };
 
-enum { IS_LAUNCH = 1, FOUND_IDLE = 2 };
+/* Of a launch: how long the call took; work ahead in its stream when the call returned; where the call found the GPU
+ * idle, the time to the start, negated: its 90th percentile is the 10th of the times. */
+enum measure { CALL, LEAD, FLOOR, MEASURES };
 
 struct launches {
   const struct nai_model *m;
   const struct nai_gpu *gpu;
   struct nai_coverage busy;
   struct stream *streams;
-  uint8_t *flags;    /* per operation */
-  int64_t *lead;     /* per launch: work ahead in its stream when the call returned */
-  struct sums *sums; /* per process of the GPU */
+  uint32_t count;         /* launches */
+  uint32_t *process;      /* per launch: index among those of the GPU */
+  uint32_t *idle_process; /* the same where it has a FLOOR, else NAI_NO_GROUP */
+  int64_t *of[MEASURES];  /* per launch */
+  struct sums *sums;      /* per process of the GPU */
+  uint32_t *seen, number; /* seen: per call, the number of the GPU that had it last, from 1 on */
   bool overflow;
 };
 
@@ -62,66 +67,37 @@ static void add_launch(struct launches *l, struct sums *sums, struct stream *str
   sums->gap += start - waits - busy;
 }
 
-static void take_operation(struct launches *l, uint32_t i, uint8_t *call_seen, int64_t gpu_end) {
+static void take_operation(struct launches *l, uint32_t i, int64_t gpu_end) {
   const struct nai_op *op = &l->gpu->ops[i];
   struct stream *stream = &l->streams[op->stream];
   uint32_t call = nai_model_op_api(l->m, op);
   int64_t start = op->start, end = op->end;
-  if (call != NAI_NO_ROW && !call_seen[call]) {
+  if (call != NAI_NO_ROW && l->seen[call] != l->number) {
     struct sums *sums = &l->sums[stream->process];
     int64_t called = nai_val(&l->m->apis.start_ns, call), returned = nai_val(&l->m->apis.end_ns, call);
-    call_seen[call] = 1;
+    l->seen[call] = l->number;
     add_launch(l, sums, stream, call, start);
-    l->lead[i] = stream->end > returned ? stream->end - returned : 0;
-    sums->starved += l->lead[i] == 0;
-    l->flags[i] = (uint8_t)(IS_LAUNCH | (gpu_end <= called && called <= start ? FOUND_IDLE : 0));
+    uint32_t n = l->count++;
+    l->process[n] = stream->process;
+    l->idle_process[n] = gpu_end <= called && called <= start ? stream->process : NAI_NO_GROUP;
+    l->of[CALL][n] = returned - called;
+    l->of[LEAD][n] = stream->end > returned ? stream->end - returned : 0;
+    l->of[FLOOR][n] = called - start;
+    sums->starved += l->of[LEAD][n] == 0;
   }
   stream->end = end > stream->end ? end : stream->end;
 }
 
-static void take_operations(struct launches *l, uint8_t *call_seen) {
+static void take_operations(struct launches *l) {
   int64_t gpu_end = INT64_MIN;
   for (uint32_t i = 0; i < l->gpu->op_count; i++) {
     int64_t end = l->gpu->ops[i].end;
-    take_operation(l, i, call_seen, gpu_end);
+    take_operation(l, i, gpu_end);
     gpu_end = end > gpu_end ? end : gpu_end;
   }
-  for (uint32_t i = 0; i < l->gpu->op_count; i++)
-    if (l->flags[i])
-      call_seen[nai_model_op_api(l->m, &l->gpu->ops[i])] = 0;
 }
 
 /* --- statistics ------------------------------------------------------------------------------- */
-
-static uint32_t group_of(const struct launches *l, uint32_t i, int flag) {
-  return l->flags[i] & flag ? l->streams[l->gpu->ops[i].stream].process : NAI_NO_GROUP;
-}
-
-static void call_block(const void *launches, uint32_t first, uint32_t count, uint32_t *group, int64_t *value) {
-  const struct launches *l = launches;
-  for (uint32_t i = 0; i < count; i++) {
-    group[i] = group_of(l, first + i, IS_LAUNCH);
-    value[i] = group[i] == NAI_NO_GROUP ? 0 : nai_call_ns(l->m, nai_model_op_api(l->m, &l->gpu->ops[first + i]));
-  }
-}
-
-static void lead_block(const void *launches, uint32_t first, uint32_t count, uint32_t *group, int64_t *value) {
-  const struct launches *l = launches;
-  for (uint32_t i = 0; i < count; i++) {
-    group[i] = group_of(l, first + i, IS_LAUNCH);
-    value[i] = l->lead[first + i];
-  }
-}
-
-/* Negated: their 90th percentile is the 10th of the times. */
-static void floor_block(const void *launches, uint32_t first, uint32_t count, uint32_t *group, int64_t *value) {
-  const struct launches *l = launches;
-  for (uint32_t i = 0; i < count; i++) {
-    const struct nai_op *op = &l->gpu->ops[first + i];
-    group[i] = group_of(l, first + i, FOUND_IDLE);
-    value[i] = group[i] == NAI_NO_GROUP ? 0 : nai_val(&l->m->apis.start_ns, nai_model_op_api(l->m, op)) - op->start;
-  }
-}
 
 static void put_sums(struct nai_table *table, const struct launches *l, uint32_t process, const struct nai_stats *calls,
                      const struct nai_stats *leads, const struct nai_stats *floors) {
@@ -139,29 +115,33 @@ static void put_sums(struct nai_table *table, const struct launches *l, uint32_t
 
 static int put_processes(struct nai_table *table, const struct launches *l, struct nai_arena *arena,
                          struct nai_err *err) {
-  static void (*const blocks[])(const void *, uint32_t, uint32_t, uint32_t *, int64_t *) = {call_block, lead_block,
-                                                                                            floor_block};
-  enum { BLOCKS = sizeof blocks / sizeof *blocks };
   uint32_t n = l->gpu->processes.count;
-  struct nai_stats *stats[BLOCKS];
-  for (int i = 0; i < BLOCKS; i++) {
+  struct nai_stats *stats[MEASURES];
+  for (int i = 0; i < MEASURES; i++) {
+    const struct nai_values values = {.rows = l->count,
+                                      .directory = l->m->scratch_dir,
+                                      .groups = i == FLOOR ? l->idle_process : l->process,
+                                      .values = l->of[i]};
     NAI_TRY(NAI_NEW(stats[i], arena, n, err));
-    NAI_TRY(nai_group_stats(stats[i], n, &(struct nai_values){l->gpu->op_count, blocks[i], l, l->m->scratch_dir}, err));
+    NAI_TRY(nai_group_stats(stats[i], n, &values, err));
   }
   for (uint32_t p = 0; p < n; p++)
-    put_sums(table, l, p, &stats[0][p], &stats[1][p], &stats[2][p]);
+    put_sums(table, l, p, &stats[CALL][p], &stats[LEAD][p], &stats[FLOOR][p]);
   return NAI_OK;
 }
 
-static int put_gpu(struct nai_table *table, const struct nai_model *m, const struct nai_gpu *gpu, uint8_t *call_seen,
+static int put_gpu(struct nai_table *table, const struct nai_model *m, uint32_t index, uint32_t *seen,
                    struct nai_err *err) {
+  const struct nai_gpu *gpu = &m->gpus[index];
   NAI_SCOPED(nai_arena) arena = NAI_ARENA(m->scratch_dir);
-  struct launches l = {.m = m, .gpu = gpu};
-  NAI_TRY(NAI_NEW(l.flags, &arena, gpu->op_count, err));
-  NAI_TRY(NAI_NEW(l.lead, &arena, gpu->op_count, err));
+  struct launches l = {.m = m, .gpu = gpu, .seen = seen, .number = index + 1};
+  NAI_TRY(NAI_NEW_UNSET(l.process, &arena, gpu->op_count, err));
+  NAI_TRY(NAI_NEW_UNSET(l.idle_process, &arena, gpu->op_count, err));
+  for (int i = 0; i < MEASURES; i++)
+    NAI_TRY(NAI_NEW_UNSET(l.of[i], &arena, gpu->op_count, err));
   NAI_TRY(NAI_NEW(l.sums, &arena, gpu->processes.count, err));
   NAI_TRY(fill_streams(&l, &arena, err));
-  take_operations(&l, call_seen);
+  take_operations(&l);
   if (l.overflow)
     return nai_err_damaged(err, "times from launch calls to their kernels add up to more than 292 years; the times "
                                 "cannot be right");
@@ -170,10 +150,10 @@ static int put_gpu(struct nai_table *table, const struct nai_model *m, const str
 
 static int run(const struct nai_node_io *io, struct nai_err *err) {
   const struct nai_model *m = io->model;
-  uint8_t *call_seen;
-  NAI_TRY(NAI_NEW(call_seen, io->arena, m->apis.n, err));
+  uint32_t *seen;
+  NAI_TRY(NAI_NEW(seen, io->arena, m->apis.n, err));
   for (uint32_t g = 0; g < m->gpu_count; g++)
-    NAI_TRY(put_gpu(io->out[0], m, &m->gpus[g], call_seen, err));
+    NAI_TRY(put_gpu(io->out[0], m, g, seen, err));
   return NAI_OK;
 }
 

@@ -17,68 +17,23 @@ struct scope {
 /* All kernels divided into scopes. */
 struct layer {
   const struct nai_model *m;
-  const struct nai_column *scope_of; /* per kernel, -1 for none; NULL: all in scope 0 */
   uint32_t scopes;
-  struct scope *all;  /* of all kernels together, but for CALL, which they share; NULL: not wanted */
-  enum measure first; /* those before it are known */
-  bool *begins_call;  /* per kernel: the first of its scope that its call launched */
+  struct scope *all;         /* of all kernels together, but for CALL where calls are shared; NULL: not wanted */
+  enum measure first;        /* those before it are known */
+  int64_t *of[MEASURES];     /* per kernel */
+  uint32_t *scope[MEASURES]; /* per kernel: its scope, NAI_NO_GROUP where it has no such value */
+  bool shared;               /* a call launched kernels of several scopes */
 };
 
-static uint32_t scope_of(const struct layer *l, uint32_t kernel) {
-  int32_t scope = l->scope_of ? nai_at_i32(l->scope_of, kernel) : 0;
-  return scope < 0 ? NAI_NO_GROUP : (uint32_t)scope;
-}
-
-static void duration_block(const void *layer, uint32_t first, uint32_t count, uint32_t *group, int64_t *value) {
-  const struct layer *l = layer;
-  int64_t start[NAI_VALUES_BLOCK];
-  nai_unpack(start, &l->m->kernels.start_ns, first, count);
-  nai_unpack(value, &l->m->kernels.end_ns, first, count);
-  for (uint32_t i = 0; i < count; i++) {
-    group[i] = scope_of(l, first + i);
-    value[i] -= start[i];
-  }
-}
-
-static void latency_block(const void *layer, uint32_t first, uint32_t count, uint32_t *group, int64_t *value) {
-  const struct layer *l = layer;
-  const struct nai_column called = l->m->apis.start_ns;
-  nai_unpack(value, &l->m->kernels.start_ns, first, count);
-  for (uint32_t i = 0; i < count; i++) {
-    uint32_t api = l->m->kernel_api[first + i];
-    group[i] = api == NAI_NO_ROW ? NAI_NO_GROUP : scope_of(l, first + i);
-    value[i] = api == NAI_NO_ROW ? 0 : value[i] - nai_val(&called, api);
-  }
-}
-
-static void queue_delay_block(const void *layer, uint32_t first, uint32_t count, uint32_t *group, int64_t *value) {
-  const struct layer *l = layer;
-  const struct nai_column returned = l->m->apis.end_ns;
-  nai_unpack(value, &l->m->kernels.start_ns, first, count);
-  for (uint32_t i = 0; i < count; i++) {
-    uint32_t api = l->m->kernel_api[first + i];
-    value[i] = api == NAI_NO_ROW ? -1 : value[i] - nai_val(&returned, api);
-    group[i] = value[i] < 0 ? NAI_NO_GROUP : scope_of(l, first + i);
-  }
-}
-
-static void call_block(const void *layer, uint32_t first, uint32_t count, uint32_t *group, int64_t *value) {
-  const struct layer *l = layer;
-  for (uint32_t i = 0; i < count; i++) {
-    uint32_t api = l->m->kernel_api[first + i];
-    group[i] = l->begins_call[first + i] ? scope_of(l, first + i) : NAI_NO_GROUP;
-    value[i] = l->begins_call[first + i] ? nai_call_ns(l->m, api) : 0;
-  }
-}
-
 static int put_layer_stats(struct scope *scopes, const struct layer *l, struct nai_arena *arena, struct nai_err *err) {
-  static void (*const blocks[MEASURES])(const void *, uint32_t, uint32_t, uint32_t *, int64_t *) = {
-      [DURATION] = duration_block, [LATENCY] = latency_block, [QUEUE_DELAY] = queue_delay_block, [CALL] = call_block};
   struct nai_stats *stats;
   NAI_TRY(NAI_NEW(stats, arena, l->scopes, err));
   for (int i = (int)l->first; i < MEASURES; i++) {
-    struct nai_values values = {l->m->kernels.n, blocks[i], l, l->m->scratch_dir};
-    values.all = l->all && i != CALL ? &l->all->of[i] : NULL;
+    const struct nai_values values = {.rows = l->m->kernels.n,
+                                      .directory = l->m->scratch_dir,
+                                      .groups = l->scope[i],
+                                      .values = l->of[i],
+                                      .all = l->all && !(i == CALL && l->shared) ? &l->all->of[i] : NULL};
     NAI_TRY(nai_group_stats(stats, l->scopes, &values, err));
     for (uint32_t s = 0; s < l->scopes; s++)
       scopes[s].of[i] = stats[s];
@@ -86,13 +41,38 @@ static int put_layer_stats(struct scope *scopes, const struct layer *l, struct n
   return NAI_OK;
 }
 
-/* What depends on the order of a scope's kernels, which is by start. */
-static void walk(struct scope *s, struct layer *l, uint8_t *call_seen, const uint32_t *kernels, uint32_t n) {
+static void put_value(struct layer *l, enum measure measure, uint32_t scope, uint32_t kernel, int64_t value) {
+  l->of[measure][kernel] = value;
+  l->scope[measure][kernel] = scope;
+}
+
+/* seen: per call, 1 + the scope that had it last. */
+static void put_values(struct layer *l, uint32_t *seen, uint32_t scope, uint32_t kernel, int64_t start, int64_t end) {
+  uint32_t api = l->m->kernel_api[kernel];
+  if (l->first == DURATION)
+    put_value(l, DURATION, scope, kernel, end - start);
+  if (l->first > CALL || api == NAI_NO_ROW)
+    return;
+  int64_t called = nai_val(&l->m->apis.start_ns, api), returned = nai_val(&l->m->apis.end_ns, api);
+  if (l->first == DURATION) {
+    put_value(l, LATENCY, scope, kernel, start - called);
+    if (start >= returned)
+      put_value(l, QUEUE_DELAY, scope, kernel, start - returned);
+  }
+  if (seen[api] == scope + 1)
+    return;
+  put_value(l, CALL, scope, kernel, returned - called);
+  l->shared |= seen[api] != 0;
+  seen[api] = scope + 1;
+}
+
+/* The kernels of a scope come in order of their starts. */
+static void walk(struct scope *s, struct layer *l, uint32_t *seen, uint32_t scope, const uint32_t *kernels,
+                 uint32_t n) {
   const struct nai_column starts = l->m->kernels.start_ns, ends = l->m->kernels.end_ns;
   int64_t from_start = n ? nai_val(&starts, kernels[0]) : 0;
   for (uint32_t i = 0, from = 0; i < n; i++) {
-    uint32_t k = kernels[i], api = l->m->kernel_api[k];
-    int64_t start = nai_val(&starts, k), end = nai_val(&ends, k);
+    int64_t start = nai_val(&starts, kernels[i]), end = nai_val(&ends, kernels[i]);
     for (int u = 0; u < LIMITS; u++)
       s->under[u] += end - start < tiny_limits_ns[u];
     s->end = i == 0 || end > s->end ? end : s->end;
@@ -102,48 +82,41 @@ static void walk(struct scope *s, struct layer *l, uint8_t *call_seen, const uin
       s->peak = i - from + 1;
       s->peak_start = from_start;
     }
-    l->begins_call[k] = api != NAI_NO_ROW && !call_seen[api];
-    if (api != NAI_NO_ROW)
-      call_seen[api] = 1;
+    put_values(l, seen, scope, kernels[i], start, end);
   }
-  for (uint32_t i = 0; i < n; i++)
-    if (l->begins_call[kernels[i]])
-      call_seen[l->m->kernel_api[kernels[i]]] = 0;
   s->start = n ? nai_val(&starts, kernels[0]) : 0;
 }
 
 /* Fills one scope per group of `by_start`, kernels grouped as the layer says and each group by start. */
-static int measure(struct scope *scopes, struct layer l, const struct nai_groups *by_start, struct nai_err *err) {
-  const struct nai_model *m = l.m;
+static int measure(struct scope *scopes, struct layer *l, const struct nai_groups *by_start, struct nai_err *err) {
+  const struct nai_model *m = l->m;
   NAI_SCOPED(nai_arena) arena = NAI_ARENA(m->scratch_dir);
-  uint8_t *call_seen;
-  l.scopes = by_start->groups;
-  NAI_TRY(NAI_NEW(l.begins_call, &arena, m->kernels.n, err));
-  NAI_TRY(NAI_NEW(call_seen, &arena, m->apis.n, err));
-  for (uint32_t s = 0; s < l.scopes; s++)
-    walk(&scopes[s], &l, call_seen, by_start->order + by_start->first[s], by_start->first[s + 1] - by_start->first[s]);
-  return put_layer_stats(scopes, &l, &arena, err);
+  uint32_t *seen;
+  l->scopes = by_start->groups;
+  NAI_TRY(NAI_NEW(seen, &arena, m->apis.n, err));
+  for (int i = (int)l->first; i < MEASURES; i++) {
+    NAI_TRY(NAI_NEW(l->of[i], &arena, m->kernels.n, err));
+    NAI_TRY(NAI_NEW_UNSET(l->scope[i], &arena, m->kernels.n, err));
+    memset(l->scope[i], 0xff, m->kernels.n * sizeof *l->scope[i]); /* NAI_NO_GROUP */
+  }
+  for (uint32_t s = 0; s < l->scopes; s++)
+    walk(&scopes[s], l, seen, s, by_start->order + by_start->first[s], by_start->first[s + 1] - by_start->first[s]);
+  return put_layer_stats(scopes, l, &arena, err);
 }
 
 /* --- scopes ------------------------------------------------------------------------------------- */
 
-/* Kernels grouped by GPU, by start, and the GPU of each. */
-static int order_by_gpu(struct nai_groups *out, int32_t **gpu_of, const struct nai_model *m, struct nai_arena *arena,
+/* Kernels grouped by GPU, by start. */
+static int order_by_gpu(struct nai_groups *out, const struct nai_model *m, struct nai_arena *arena,
                         struct nai_err *err) {
   uint32_t n = 0;
   out->groups = m->gpu_count;
-  NAI_TRY(NAI_NEW(*gpu_of, arena, m->kernels.n, err));
   NAI_TRY(NAI_NEW(out->first, arena, m->gpu_count + 1, err));
   NAI_TRY(NAI_NEW(out->order, arena, m->kernels.n, err));
-  memset(*gpu_of, 0xff, m->kernels.n * sizeof **gpu_of);
   for (uint32_t g = 0; g < m->gpu_count; g++) {
-    for (uint32_t i = 0; i < m->gpus[g].op_count; i++) {
-      const struct nai_op *op = &m->gpus[g].ops[i];
-      if (op->type != NAI_OP_KERNEL)
-        continue;
-      (*gpu_of)[op->row] = (int32_t)g;
-      out->order[n++] = op->row;
-    }
+    for (uint32_t i = 0; i < m->gpus[g].op_count; i++)
+      if (m->gpus[g].ops[i].type == NAI_OP_KERNEL)
+        out->order[n++] = m->gpus[g].ops[i].row;
     out->first[g + 1] = n;
   }
   return NAI_OK;
@@ -154,19 +127,18 @@ static int measure_gpus(struct scope *all, struct scope *gpus, const struct nai_
   NAI_SCOPED(nai_arena) arena = NAI_ARENA(m->scratch_dir);
   struct nai_row_order by = {.start = m->kernels.start_ns, .end = m->kernels.end_ns};
   struct nai_groups by_start = {0};
-  int32_t *gpu_of;
-  NAI_TRY(order_by_gpu(&by_start, &gpu_of, m, &arena, err));
-  struct nai_column scope = nai_column_of_i32(gpu_of);
+  NAI_TRY(order_by_gpu(&by_start, m, &arena, err));
   uint32_t everything[] = {0, by_start.first[m->gpu_count]};
   bool complete = everything[1] == m->kernels.n; /* every kernel is of a GPU that is known */
-  NAI_TRY(measure(gpus, (struct layer){.m = m, .scope_of = &scope, .all = complete ? all : NULL}, &by_start, err));
+  struct layer of_gpus = {.m = m, .all = complete && m->gpu_count > 1 ? all : NULL};
+  NAI_TRY(measure(gpus, &of_gpus, &by_start, err));
   if (m->gpu_count == 1) {
     *all = gpus[0];
     return NAI_OK;
   }
   NAI_TRY(nai_rows_sort(by_start.order, everything[1], &by, m->scratch_dir, err));
-  return measure(all, (struct layer){.m = m, .first = complete ? CALL : DURATION},
-                 &(struct nai_groups){by_start.order, everything, 1}, err);
+  struct layer of_all = {.m = m, .first = !complete ? DURATION : of_gpus.shared ? CALL : MEASURES};
+  return measure(all, &of_all, &(struct nai_groups){by_start.order, everything, 1}, err);
 }
 
 /* The GPU whose kernels are those of process p and no others; gpu_count when there is none. */
@@ -207,7 +179,7 @@ static int measure_processes(struct scope *scopes, const struct scope *gpus, con
     return NAI_OK;
   memset(scopes, 0, m->process_count * sizeof *scopes);
   NAI_TRY(nai_groups_build(&by_start, m->kernels.n, &m->kernels.process, m->process_count, &by, &arena, err));
-  return measure(scopes, (struct layer){.m = m, .scope_of = &m->kernels.process}, &by_start, err);
+  return measure(scopes, &(struct layer){.m = m}, &by_start, err);
 }
 
 /* --- rows --------------------------------------------------------------------------------------- */

@@ -57,8 +57,8 @@ static inline NAI_MUST_CHECK int nai_dep_add(struct dep_builder *b, uint32_t fro
   b->d->quality.kinds[kind]++;
   return NAI_OK;
 }
-/* Of dependencies first .. end - 1, those of a node, the one that decides its time; NAI_NO_ROW for none. *ready: when it
- * lets the node happen, INT64_MIN without one. */
+/* Of dependencies first .. end - 1, those of a node, the one that decides its time; NAI_NO_ROW for none. *ready: when
+ * it lets the node happen, INT64_MIN without one. */
 static inline uint32_t nai_dep_deciding(int64_t *ready, const struct nai_dependencies *d, uint32_t first,
                                         uint32_t end) {
   uint32_t best = NAI_NO_ROW;
