@@ -43,17 +43,6 @@ int nai_loss_sum_new(struct nai_loss_sum *sum, const struct nai_loss_gpu *g, str
   return NAI_NEW(sum->name_ns, g->arena, g->m->tables[NAI_IN_KERNELS]->strings.count, err);
 }
 
-void nai_loss_sum_add(struct nai_loss_sum *sum, const struct nai_loss_gpu *g, uint32_t kernel) {
-  int64_t ns = nai_kernel_ns(g->m, kernel);
-  if (!sum->count || ns > sum->longest_ns) {
-    sum->longest = kernel;
-    sum->longest_ns = ns;
-  }
-  sum->count++;
-  sum->ns += ns;
-  sum->name_ns[nai_val_text(&g->m->kernels.name, kernel)] += ns;
-}
-
 void nai_loss_sum_keep(struct nai_loss_sum *sum, const struct nai_loss_gpu *g, const bool *goes) {
   int64_t others_ns = 0, until = INT64_MIN; /* operations come in order of their starts */
   for (uint32_t i = 0; i < g->gpu->op_count; i++) {

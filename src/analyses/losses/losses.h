@@ -53,7 +53,18 @@ struct nai_loss_sum {
   int64_t *name_ns;       /* the arena's */
 };
 NAI_MUST_CHECK int nai_loss_sum_new(struct nai_loss_sum *sum, const struct nai_loss_gpu *g, struct nai_err *err);
-void nai_loss_sum_add(struct nai_loss_sum *sum, const struct nai_loss_gpu *g, uint32_t kernel);
+/* Adds a kernel, by its operation of the GPU. */
+static inline void nai_loss_sum_add(struct nai_loss_sum *sum, const struct nai_loss_gpu *g, uint32_t op) {
+  const struct nai_op *kernel = &g->gpu->ops[op];
+  int64_t ns = kernel->end - kernel->start;
+  if (!sum->count || ns > sum->longest_ns) {
+    sum->longest = kernel->row;
+    sum->longest_ns = ns;
+  }
+  sum->count++;
+  sum->ns += ns;
+  sum->name_ns[nai_val_text(&g->m->kernels.name, kernel->row)] += ns;
+}
 /* Sets what is kept: without the operations that `goes` marks (per operation of the GPU) no more is won than the time
  * in which they run and nothing else. */
 void nai_loss_sum_keep(struct nai_loss_sum *sum, const struct nai_loss_gpu *g, const bool *goes);

@@ -34,8 +34,8 @@ static void step(struct movers *unfused, struct chain *chain, const struct nai_l
     return;
   }
   if (!chain->counted)
-    nai_loss_sum_add(&unfused->sum, g, g->gpu->ops[chain->last].row);
-  nai_loss_sum_add(&unfused->sum, g, kernel);
+    nai_loss_sum_add(&unfused->sum, g, chain->last);
+  nai_loss_sum_add(&unfused->sum, g, i);
   bool longer = op_ns(g, i) > op_ns(g, chain->longest);
   unfused->goes[longer ? chain->longest : i] = true;
   *chain = (struct chain){i, longer ? i : chain->longest, true};
@@ -67,7 +67,7 @@ static int add_data_movers(const struct nai_loss_gpu *g, struct nai_err *err) {
     step(&unfused, &chains[op->stream], g, i);
     casts.goes[i] = g->traits[nai_val_text(&g->m->kernels.name, op->row)] == NAI_TRAIT_CAST;
     if (casts.goes[i])
-      nai_loss_sum_add(&casts.sum, g, op->row);
+      nai_loss_sum_add(&casts.sum, g, i);
   }
   movers_put(g, "unfused", &unfused);
   movers_put(g, "casts", &casts);

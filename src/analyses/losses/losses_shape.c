@@ -173,11 +173,11 @@ struct small {
   double per_clock; /* blocks that it starts */
 };
 
-static void add_small(struct small *s, const struct nai_loss_gpu *g, uint32_t kernel, struct shape shape) {
-  int64_t ns = nai_kernel_ns(g->m, kernel);
+static void add_small(struct small *s, const struct nai_loss_gpu *g, uint32_t op, struct shape shape) {
+  int64_t ns = g->gpu->ops[op].end - g->gpu->ops[op].start;
   double clocks = (double)ns * (double)s->clock / 1e9, per_clock = clocks > 0 ? (double)shape.blocks / clocks : 0;
   bool limited = per_clock >= start_limit;
-  nai_loss_sum_add(&s->sum, g, kernel);
+  nai_loss_sum_add(&s->sum, g, op);
   add_share(&s->idle, ns, limited ? FULL_BLOCK - shape.threads : (WARP - shape.threads) * (FULL_BLOCK / WARP));
   s->limited += limited;
   if (limited && per_clock > s->per_clock) {
@@ -216,7 +216,7 @@ static int small_blocks(const struct shapes *shapes, int64_t clock, struct nai_e
     struct shape shape = shape_of(shapes, i);
     goes[i] = shape.threads > 0 && shape.threads < WARP;
     if (goes[i])
-      add_small(&s, g, g->gpu->ops[i].row, shape);
+      add_small(&s, g, i, shape);
   }
   if (!s.sum.count)
     return NAI_OK;
@@ -280,7 +280,7 @@ static int put_few_blocks(const struct shapes *shapes, struct nai_err *err) {
   for (uint32_t i = 0; i < g->gpu->op_count; i++) {
     struct shape shape = shape_on_sms(shapes, i);
     if (shape.blocks > 0 && shape.blocks < shapes->sms[group_of(shapes, i)])
-      nai_loss_sum_add(&few, g, g->gpu->ops[i].row);
+      nai_loss_sum_add(&few, g, i);
   }
   if (!few.count)
     return NAI_OK;

@@ -28,6 +28,7 @@ struct dep_builder {
   struct dep_handoff *handoffs; /* in order of calls */
   uint32_t handoff_count;
   uint32_t *call_ops_first, *call_ops; /* operations by call */
+  bool *copies;                        /* per call: a copy is among them */
   double *call_median;                 /* per name of api_events */
   /* streams of all GPUs, one GPU after the other */
   uint32_t stream_count, *first_stream; /* per GPU */

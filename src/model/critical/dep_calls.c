@@ -134,7 +134,7 @@ static int add_owned(struct call_end *c, struct nai_err *err) {
   const struct dep_builder *b = c->b;
   const uint32_t *ops = b->call_ops + b->call_ops_first[c->call];
   uint32_t count = b->call_ops_first[c->call + 1] - b->call_ops_first[c->call];
-  for (uint32_t i = 0; i < count; i++) {
+  for (uint32_t i = 0; b->copies[c->call] && i < count; i++) {
     if (copy_blocks(b, c->call, nai_dep_op(b->m, ops[i])))
       NAI_TRY(add_copy(c, ops[i], err));
   }

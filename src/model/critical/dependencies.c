@@ -46,6 +46,7 @@ static int number_nodes(struct dep_builder *b, struct nai_err *err) {
   NAI_TRY(NAI_NEW(d->v, &b->m->arena, b->capacity, err));
   NAI_TRY(NAI_NEW(d->first, &b->m->arena, (size_t)d->node_count + 1, err));
   NAI_TRY(NAI_NEW(d->op_call, &b->m->arena, d->op_count, err));
+  NAI_TRY(NAI_NEW(b->copies, b->arena, d->call_count, err));
   for (uint32_t c = 0; c < d->call_count; c++) {
     d->time[2 * c] = nai_val(&m->apis.start_ns, d->call_api[c]);
     d->time[2 * c + 1] = nai_val(&m->apis.end_ns, d->call_api[c]);
@@ -55,6 +56,8 @@ static int number_nodes(struct dep_builder *b, struct nai_err *err) {
       const struct nai_op *op = &m->gpus[g].ops[i];
       uint32_t api = nai_model_op_api(m, op);
       d->op_call[k] = api == NAI_NO_ROW ? NAI_NO_ROW : b->call_of_api[api];
+      if (op->type == NAI_OP_COPY && d->op_call[k] != NAI_NO_ROW)
+        b->copies[d->op_call[k]] = true;
       d->time[nai_node_of_op(d, k)] = op->start;
       d->time[nai_node_of_op(d, k) + 1] = op->end;
     }
