@@ -1,5 +1,6 @@
 /* How fast does the host launch kernels, and how long do they take? Table launch_rates. */
 #include "analyses/analysis.h"
+#include "base/sort.h"
 #include "tables/launch_rates.h"
 
 enum { PEAK_NS = 10 * 1000 * 1000 };
@@ -122,10 +123,21 @@ static int order_by_gpu(struct nai_groups *out, const struct nai_model *m, struc
   return NAI_OK;
 }
 
+static int sort_by_start(uint32_t *kernels, uint32_t n, const struct nai_model *m, struct nai_arena *arena,
+                         struct nai_err *err) {
+  struct nai_key *keys;
+  NAI_TRY(NAI_NEW_UNSET(keys, arena, n, err));
+  for (uint32_t i = 0; i < n; i++)
+    keys[i] = (struct nai_key){nai_key_from_i64(nai_val(&m->kernels.start_ns, kernels[i])), kernels[i]};
+  NAI_TRY(nai_sort_keys(keys, n, err));
+  for (uint32_t i = 0; i < n; i++)
+    kernels[i] = keys[i].value;
+  return NAI_OK;
+}
+
 /* *all and gpus[g] of each GPU. With one GPU they are the same. */
 static int measure_gpus(struct scope *all, struct scope *gpus, const struct nai_model *m, struct nai_err *err) {
   NAI_SCOPED(nai_arena) arena = NAI_ARENA(m->scratch_dir);
-  struct nai_row_order by = {.start = m->kernels.start_ns, .end = m->kernels.end_ns};
   struct nai_groups by_start = {0};
   NAI_TRY(order_by_gpu(&by_start, m, &arena, err));
   uint32_t everything[] = {0, by_start.first[m->gpu_count]};
@@ -136,7 +148,7 @@ static int measure_gpus(struct scope *all, struct scope *gpus, const struct nai_
     *all = gpus[0];
     return NAI_OK;
   }
-  NAI_TRY(nai_rows_sort(by_start.order, everything[1], &by, m->scratch_dir, err));
+  NAI_TRY(sort_by_start(by_start.order, everything[1], m, &arena, err));
   struct layer of_all = {.m = m, .first = !complete ? DURATION : of_gpus.shared ? CALL : MEASURES};
   return measure(all, &of_all, &(struct nai_groups){by_start.order, everything, 1}, err);
 }

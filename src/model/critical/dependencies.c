@@ -11,10 +11,9 @@ static int find_calls(struct dep_builder *b, struct nai_err *err) {
   const struct nai_model *m = b->m;
   const struct nai_groups *calls = &m->api_by_thread;
   NAI_TRY(NAI_NEW(b->d->call_api, &b->m->arena, m->apis.n, err));
-  NAI_TRY(NAI_NEW(b->call_of_api, b->arena, m->apis.n, err));
+  NAI_TRY(NAI_NEW_UNSET(b->call_of_api, b->arena, m->apis.n, err));
   NAI_TRY(NAI_NEW(b->first_call, b->arena, (size_t)calls->groups + 1, err));
-  for (uint32_t i = 0; i < m->apis.n; i++)
-    b->call_of_api[i] = NAI_NO_ROW;
+  memset(b->call_of_api, 0xff, m->apis.n * sizeof *b->call_of_api); /* NAI_NO_ROW */
   for (uint32_t thread = 0; thread < calls->groups; thread++) {
     int64_t until = INT64_MIN;
     for (uint32_t i = calls->first[thread]; i < calls->first[thread + 1]; i++) {

@@ -168,9 +168,8 @@ int nai_edit_balance(struct edit *e, enum nai_case which, struct nai_err *err) {
   NAI_TRY(nai_edit_cuts(e, err));
   NAI_TRY(NAI_NEW(b.legs, e->arena, (size_t)d->quality.collectives, err));
   NAI_TRY(NAI_NEW(b.room, e->arena, (size_t)d->quality.collectives, err));
-  NAI_TRY(NAI_NEW(b.leg_of_op, e->arena, d->op_count, err));
-  for (uint32_t op = 0; op < d->op_count; op++)
-    b.leg_of_op[op] = NAI_NO_ROW;
+  NAI_TRY(NAI_NEW_UNSET(b.leg_of_op, e->arena, d->op_count, err));
+  memset(b.leg_of_op, 0xff, d->op_count * sizeof *b.leg_of_op); /* NAI_NO_ROW */
   for (uint32_t g = 0; g < e->m->gpu_count; g++)
     find_legs(&b, g);
   for (uint32_t i = 0; i < b.count; i++)

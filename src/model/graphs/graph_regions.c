@@ -55,12 +55,12 @@ static bool precedes(const struct nai_model *m, uint32_t a, uint32_t b) {
 static int begin(struct search *s, struct nai_err *err) {
   const struct nai_model *m = s->m;
   const struct nai_strings *names = &m->tables[NAI_IN_APIS]->strings;
-  NAI_TRY(NAI_NEW(s->first_kernel, s->arena, m->apis.n, err));
+  NAI_TRY(NAI_NEW_UNSET(s->first_kernel, s->arena, m->apis.n, err));
   NAI_TRY(NAI_NEW(s->breaks, s->arena, m->apis.n, err));
   NAI_TRY(NAI_NEW(s->name_breaks, s->arena, names->count, err));
-  NAI_TRY(NAI_NEW(s->out->of_api, &s->out->arena, m->apis.n, err));
-  for (uint32_t i = 0; i < m->apis.n; i++)
-    s->first_kernel[i] = s->out->of_api[i] = NAI_NO_ROW;
+  NAI_TRY(NAI_NEW_UNSET(s->out->of_api, &s->out->arena, m->apis.n, err));
+  memset(s->first_kernel, 0xff, m->apis.n * sizeof *s->first_kernel); /* NAI_NO_ROW */
+  memset(s->out->of_api, 0xff, m->apis.n * sizeof *s->out->of_api);
   for (uint32_t i = 0; i < names->count; i++)
     s->name_breaks[i] = !nai_call_fits_graph(nai_strings_get(names, i));
   for (uint32_t k = 0; k < m->kernels.n; k++) {
