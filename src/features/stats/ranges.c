@@ -27,8 +27,11 @@ struct range_part {
   uint32_t first, count; /* of the ranges, with room behind them */
   int64_t last;          /* until when a range without end lasts */
   struct nai_stats_keys heads;
-  uint32_t head; /* of the row before */
   struct nai_keyset words;
+  struct known_words { /* by text + 1, 0: none: the words, and 1, that it was with this head last */
+    uint32_t head, words;
+  } * known;
+  uint32_t known_capacity;
   uint32_t *names; /* of the words: of nai_stats_ranges.words; where times are summed up, of source->texts */
   struct domain_row {
     int64_t thread, text, text_id;
@@ -91,17 +94,22 @@ static int read_domain(struct range_part *part, const struct nai_stats_events *r
 }
 
 static int words_of(uint32_t *words, struct range_part *part, const struct nai_stats_events *rows, uint32_t row,
-                    struct nai_err *err) {
+                    struct nai_arena *arena, struct nai_err *err) {
   const int64_t head[HEADS] = {rows->at[THREAD][row] >> NAI_STATS_PROCESS_SHIFT, domain_of(rows, row),
                                rows->at[TEXT_ID][row]};
   const int64_t text = rows->at[TEXT][row];
+  const uint32_t place = text == NAI_STATS_NULL ? 0 : (uint32_t)text + 1;
   bool added;
-  const int64_t *before = part->heads.count ? nai_stats_key_of(&part->heads, part->head) : NULL;
-  if (!before || before[0] != head[0] || before[1] != head[1] || before[2] != head[2])
-    part->head = nai_stats_key_find(&part->heads, head);
-  NAI_TRY(nai_memory_check(part->head != NAI_NO_STRING && !part->words.oom, err));
-  *words =
-      nai_keyset_add(&part->words, nai_key_pair(part->head, text == NAI_STATS_NULL ? NO_TEXT : (uint32_t)text), &added);
+  NAI_TRY(NAI_ROOM(part->known, part->known_capacity, place, arena, err));
+  struct known_words *known = &part->known[place];
+  const int64_t *before = known->words ? nai_stats_key_of(&part->heads, known->head) : NULL;
+  if (!before || before[0] != head[0] || before[1] != head[1] || before[2] != head[2]) {
+    known->head = nai_stats_key_find(&part->heads, head);
+    known->words =
+        1 + nai_keyset_add(&part->words, nai_key_pair(known->head, place ? (uint32_t)text : NO_TEXT), &added);
+    NAI_TRY(nai_memory_check(known->head != NAI_NO_STRING && !part->words.oom, err));
+  }
+  *words = known->words - 1;
   return *words < MAX_WORDS
            ? NAI_OK
            : nai_err_set(err, NAI_ELIMIT, "table \"NVTX_EVENTS\" has more names than a report can hold");
@@ -137,7 +145,7 @@ static int keep_time(struct naming *n, struct range_part *part, const struct nai
 static int read_range(struct naming *n, struct range_part *part, const struct nai_stats_events *rows, uint32_t row,
                       struct nai_err *err) {
   uint32_t words;
-  NAI_TRY(words_of(&words, part, rows, row, err));
+  NAI_TRY(words_of(&words, part, rows, row, &n->source->arena, err));
   const struct nai_stats_range range = {.start = rows->at[START][row],
                                         .end = rows->at[END][row],
                                         .thread = rows->at[THREAD][row],

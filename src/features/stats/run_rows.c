@@ -29,9 +29,12 @@ struct kept_load {
   int64_t *part_rows;      /* as many in each part but the last */
 };
 
-/* What a text of the table was last, with this suffix. */
-struct known_text {
-  int64_t suffix, number;
+/* The texts of a column, in a part, that have a number. */
+struct known_texts {
+  struct known_text { /* by text of the table: what it was last, with this suffix */
+    int64_t suffix, number;
+  } * at;
+  struct nai_stats_keys ranges; /* names with what PyTorch wrote behind them; behind each key its number */
 };
 enum { NOT_KNOWN = -2, NO_SUFFIX = -1 };
 
@@ -192,7 +195,7 @@ static int fill_rows(int64_t *values, size_t count, const struct cells *column, 
   for (size_t i = 0; i < count; i++) {
     if (values[i] == NAI_NULL_I64 && may_be_none)
       continue;
-    const bool known = values[i] >= 0 && values[i] < column->row_count;
+    const bool known = (uint64_t)values[i] < (uint64_t)column->row_count;
     values[i] = known ? column->rows[values[i]] : NAI_NULL_I64;
     if (values[i] == NAI_NULL_I64 && (column->kept->how != NAI_KEPT_CONFIG || !known))
       return lacks(err, "each thread, process, GPU and configuration", table);
@@ -324,7 +327,7 @@ static int add_text(int64_t *out, const struct nai_load_part *part, int64_t text
 
 /* Most rows have a text that came before. */
 static int fill_texts(int64_t *values, size_t count, const struct cells *column, int64_t first,
-                      const struct nai_load_part *part, struct known_text *known, struct nai_err *err) {
+                      const struct nai_load_part *part, struct known_texts *known, struct nai_err *err) {
   const bool is_call = column->kept->how == NAI_KEPT_CALL;
   int64_t suffixes[NAI_LOAD_BLOCK];
   if (is_call)
@@ -333,7 +336,7 @@ static int fill_texts(int64_t *values, size_t count, const struct cells *column,
     const int64_t suffix = is_call && suffixes[i] != NAI_NULL_I64 ? suffixes[i] : NO_SUFFIX;
     if (values[i] == NAI_NULL_I64)
       continue;
-    struct known_text *text = &known[values[i]];
+    struct known_text *text = &known->at[values[i]];
     if (text->suffix != suffix) {
       NAI_TRY(add_text(&text->number, part, values[i], suffix, err));
       text->suffix = suffix;
@@ -347,59 +350,73 @@ static int fill_texts(int64_t *values, size_t count, const struct cells *column,
 static void put_number(struct nai_buf *out, const char *key, int64_t number) {
   char digits[32];
   size_t at = sizeof digits;
+  if (number == NAI_NULL_I64)
+    return;
   nai_buf_puts(out, key);
   for (uint64_t rest = (uint64_t)number; rest || at == sizeof digits; rest /= 10)
     digits[--at] = (char)('0' + rest % 10);
   nai_buf_put(out, digits + at, sizeof digits - at);
 }
 
-/* Names of ranges, with what PyTorch wrote behind them: no two of those are equal. */
-static int fill_ranges(int64_t *values, size_t count, const struct cells *column, int64_t first,
-                       const struct nai_load_part *part, struct known_text *known, struct nai_err *err) {
-  const struct kept_load *k = part->load->state;
-  int64_t numbers[NUMBERS][NAI_LOAD_BLOCK];
+enum { NAME = NUMBERS, RANGE_KEYS };
+/* The name of a range, and what PyTorch wrote behind it. */
+static int add_range_text(int64_t *out, const int64_t key[RANGE_KEYS], const struct cells *column,
+                          const struct nai_load_part *part, struct nai_err *err) {
+  const struct nai_strings *names = &((const struct kept_load *)part->load->state)->table->strings;
   NAI_SCOPED(nai_buf) whole = {0};
+  nai_buf_put(&whole, nai_strings_get(names, (uint32_t)key[NAME]), nai_strings_len(names, (uint32_t)key[NAME]));
+  put_number(&whole, ", seq = ", key[SEQ]);
+  put_number(&whole, ", op_id = ", key[OP_ID]);
+  if (key[SIZES] != NAI_NULL_I64) {
+    if (key[SIZES] < 0 || key[SIZES] >= column->sizes->rows)
+      return lacks(err, "each text", part->load->table);
+    nai_buf_puts(&whole, ", sizes = ");
+    nai_buf_puts(&whole, nai_cell_str(column->sizes, key[SIZES], "sizes"));
+  }
+  NAI_TRY(nai_buf_check(&whole, err));
+  return nai_load_text(out, part, nai_buf_str(&whole), whole.len, err);
+}
+
+/* Names of ranges, with what PyTorch wrote behind them: those of a step differ, and may come again. */
+static int fill_ranges(int64_t *values, size_t count, const struct cells *column, int64_t first,
+                       const struct nai_load_part *part, struct known_texts *known, struct nai_err *err) {
+  struct nai_stats_keys *keys = &known->ranges;
+  int64_t numbers[NUMBERS][NAI_LOAD_BLOCK];
   for (int n = 0; n < NUMBERS; n++)
     nai_unpack(numbers[n], &column->numbers[n], (uint64_t)first, count);
   for (size_t i = 0; i < count; i++) {
-    const int64_t name = values[i], seq = numbers[SEQ][i], op_id = numbers[OP_ID][i], sizes = numbers[SIZES][i];
-    if (name == NAI_NULL_I64 || (seq == NAI_NULL_I64 && op_id == NAI_NULL_I64 && sizes == NAI_NULL_I64)) {
+    const int64_t key[RANGE_KEYS] = {numbers[SEQ][i], numbers[OP_ID][i], numbers[SIZES][i], values[i]};
+    const uint32_t before = keys->count;
+    if (key[NAME] == NAI_NULL_I64 ||
+        (key[SEQ] == NAI_NULL_I64 && key[OP_ID] == NAI_NULL_I64 && key[SIZES] == NAI_NULL_I64)) {
       NAI_TRY(fill_texts(&values[i], 1, column, first + (int64_t)i, part, known, err));
       continue;
     }
-    nai_buf_clear(&whole);
-    nai_buf_put(&whole, nai_strings_get(&k->table->strings, (uint32_t)name),
-                nai_strings_len(&k->table->strings, (uint32_t)name));
-    if (seq != NAI_NULL_I64)
-      put_number(&whole, ", seq = ", seq);
-    if (op_id != NAI_NULL_I64)
-      put_number(&whole, ", op_id = ", op_id);
-    if (sizes != NAI_NULL_I64) {
-      if (sizes < 0 || sizes >= column->sizes->rows)
-        return lacks(err, "each text", part->load->table);
-      nai_buf_puts(&whole, ", sizes = ");
-      nai_buf_puts(&whole, nai_cell_str(column->sizes, sizes, "sizes"));
-    }
-    NAI_TRY(nai_buf_check(&whole, err));
-    NAI_TRY(nai_load_text(&values[i], part, nai_buf_str(&whole), whole.len, err));
+    const uint32_t number = nai_stats_key_find(keys, key);
+    NAI_TRY(nai_memory_check(number != NAI_NO_STRING, err));
+    int64_t *text = &keys->at[(size_t)number * (RANGE_KEYS + 1) + RANGE_KEYS];
+    if (number == before)
+      NAI_TRY(add_range_text(text, key, column, part, err));
+    values[i] = *text;
   }
   return NAI_OK;
 }
 
-static int begin_texts(struct known_text **out, const struct cells *column, const struct nai_load_part *part,
+static int begin_texts(struct known_texts *out, const struct cells *column, const struct nai_load_part *part,
                        struct nai_err *err) {
   const struct kept_load *k = part->load->state;
   if (!is_text(column->kept))
     return NAI_OK;
-  NAI_TRY(NAI_NEW(*out, part->arena, k->table->strings.count, err));
+  out->ranges = (struct nai_stats_keys){.arena = part->arena, .width = RANGE_KEYS, .more = 1};
+  NAI_TRY(NAI_NEW(out->at, part->arena, k->table->strings.count, err));
   for (uint32_t text = 0; text < k->table->strings.count; text++)
-    (*out)[text].suffix = NOT_KNOWN;
+    out->at[text].suffix = NOT_KNOWN;
   return NAI_OK;
 }
 
 /* Rows from `first`. */
 static int fill(int64_t *values, size_t count, const struct cells *column, int64_t first,
-                const struct nai_load_part *part, struct known_text *known, struct nai_err *err) {
+                const struct nai_load_part *part, struct known_texts *known, struct nai_err *err) {
   const struct kept_load *k = part->load->state;
   nai_unpack(values, &column->cells, (uint64_t)first, count);
   if (column->rows)
@@ -477,7 +494,7 @@ static int give_domains(struct nai_load_part *part, struct nai_err *err) {
 
 static int read_kept(struct nai_load_part *part, struct nai_err *err) {
   const struct kept_load *k = part->load->state;
-  struct known_text *known[NAI_LOAD_COLUMNS] = {0};
+  struct known_texts known[NAI_LOAD_COLUMNS] = {0};
   const int64_t first = part->load->first[part->number], end = first + part->load->part_rows[part->number];
   if (part->number == 0 && strcmp(part->load->table, "NVTX_EVENTS") == 0)
     NAI_TRY(give_domains(part, err));
@@ -487,7 +504,7 @@ static int read_kept(struct nai_load_part *part, struct nai_err *err) {
     NAI_TRY(nai_load_flush(part, err));
     part->rows = (uint32_t)(end - row < NAI_LOAD_BLOCK ? end - row : NAI_LOAD_BLOCK);
     for (int c = 0; c < k->count; c++)
-      NAI_TRY(fill(part->to[k->columns[c].place], part->rows, &k->columns[c], row, part, known[c], err));
+      NAI_TRY(fill(part->to[k->columns[c].place], part->rows, &k->columns[c], row, part, &known[c], err));
   }
   return NAI_OK;
 }
