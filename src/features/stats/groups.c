@@ -7,7 +7,7 @@
 /* --- keys ------------------------------------------------------------------------------------------------------ */
 
 /* No product waits for the one before. */
-static uint32_t mix(const int64_t *key, int width) {
+static inline uint32_t mix(const int64_t *key, int width) {
   enum { BITS = 64, TURN = 11 };
   const uint64_t factor = UINT64_C(0x9e3779b97f4a7c15);
   uint64_t mixed = 0;
@@ -20,15 +20,35 @@ static uint32_t mix(const int64_t *key, int width) {
   return (uint32_t)(mixed >> 32);
 }
 
-static uint32_t *find_slot(const struct nai_stats_keys *keys, const int64_t *key) {
-  for (uint32_t at = mix(key, keys->width);; at++) {
+static inline uint32_t *find_slot_of(const struct nai_stats_keys *keys, const int64_t *key, int width) {
+  for (uint32_t at = mix(key, width);; at++) {
     uint32_t *slot = &keys->slots[at & (keys->slot_count - 1)];
-    const int64_t *other = *slot ? nai_stats_key_of(keys, *slot - 1) : key;
-    int k = 0;
-    while (k < keys->width && other[k] == key[k])
-      k++;
-    if (k == keys->width)
+    if (!*slot)
       return slot;
+    const int64_t *other = nai_stats_key_of(keys, *slot - 1);
+    int64_t differing = 0;
+    for (int k = 0; k < width; k++)
+      differing |= other[k] ^ key[k];
+    if (!differing)
+      return slot;
+  }
+}
+
+/* Millions are looked for: in loops the compiler has the width of. */
+static uint32_t *find_slot(const struct nai_stats_keys *keys, const int64_t *key) {
+  switch (keys->width) {
+  case 1:
+    return find_slot_of(keys, key, 1);
+  case 2:
+    return find_slot_of(keys, key, 2);
+  case 3:
+    return find_slot_of(keys, key, 3);
+  case 4:
+    return find_slot_of(keys, key, 4);
+  case 5:
+    return find_slot_of(keys, key, 5);
+  default:
+    return find_slot_of(keys, key, keys->width);
   }
 }
 
