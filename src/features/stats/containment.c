@@ -68,8 +68,9 @@ static int place_threads(uint32_t **next, uint32_t *of_thread, uint32_t threads,
   return NAI_OK;
 }
 
-/* Those that can hold something, by thread. */
-static int count_ranges(struct nai_stats_ranges *ranges, struct nai_arena *arena, struct nai_err *err) {
+/* Those that can hold something, by thread; number: of each range its thread's. */
+static int count_ranges(struct nai_stats_ranges *ranges, uint32_t *number, struct nai_arena *arena,
+                        struct nai_err *err) {
   uint32_t capacity = 0;
   bool added;
   ranges->threads = (struct nai_keyset){.arena = arena};
@@ -77,24 +78,26 @@ static int count_ranges(struct nai_stats_ranges *ranges, struct nai_arena *arena
   for (uint32_t i = 0; i < ranges->count; i++) {
     if (ranges->at[i].crosses)
       continue;
-    const uint32_t thread = nai_keyset_add(&ranges->threads, ranges->at[i].thread, &added);
-    NAI_TRY(NAI_ROOM(ranges->of_thread, capacity, thread + 1, arena, err));
-    ranges->of_thread[thread + 1]++;
+    number[i] = nai_keyset_add(&ranges->threads, ranges->at[i].thread, &added);
+    NAI_TRY(NAI_ROOM(ranges->of_thread, capacity, number[i] + 1, arena, err));
+    ranges->of_thread[number[i] + 1]++;
   }
   return nai_memory_check(!ranges->threads.oom, err);
 }
 
 int nai_stats_order_ranges(struct nai_stats_ranges *ranges, struct nai_arena *arena, struct nai_err *err) {
-  uint32_t *next;
+  NAI_SCOPED(nai_arena) own = NAI_ARENA(NULL);
+  uint32_t *next, *number;
   if (ranges->ordered)
     return NAI_OK;
-  NAI_TRY(count_ranges(ranges, arena, err));
+  NAI_TRY(NAI_NEW_UNSET(number, &own, ranges->count, err));
+  NAI_TRY(count_ranges(ranges, number, arena, err));
   NAI_TRY(place_threads(&next, ranges->of_thread, ranges->threads.count, arena, err));
   ranges->ordered_count = ranges->of_thread[ranges->threads.count];
   NAI_TRY(NAI_NEW(ranges->ordered, arena, ranges->ordered_count, err));
   for (uint32_t i = 0; i < ranges->count; i++)
     if (!ranges->at[i].crosses)
-      ranges->ordered[next[nai_keyset_find(&ranges->threads, ranges->at[i].thread)]++] = i;
+      ranges->ordered[next[number[i]]++] = i;
   return order_threads(ranges, NULL, ranges->of_thread, ranges->ordered, err);
 }
 

@@ -123,6 +123,25 @@ int nai_stats_groups_add_some(struct nai_stats_groups *groups, const int64_t *ke
   return nai_stats_groups_add(groups, key, value, err);
 }
 
+int nai_stats_groups_join(struct nai_stats_groups *groups, uint32_t *numbers, const struct nai_stats_groups *other,
+                          struct nai_err *err) {
+  const uint32_t first = groups->rows;
+  for (uint32_t g = 0; g < other->of.count; g++) {
+    numbers[g] = nai_stats_key_find(&groups->of, nai_stats_key_of(&other->of, g));
+    NAI_TRY(nai_memory_check(numbers[g] != NAI_NO_STRING, err));
+  }
+  NAI_TRY(nai_stats_groups_expect(groups, other->rows, err));
+  if (other->rows && (groups->more || other->more))
+    NAI_TRY(NAI_ROOM(groups->more, groups->more_capacity, first + other->rows - 1, groups->of.arena, err));
+  for (uint32_t i = 0; i < other->rows; i++)
+    groups->group[first + i] = numbers[other->group[i]];
+  memcpy(groups->value + first, other->value, other->rows * sizeof *other->value);
+  if (other->more)
+    memcpy(groups->more + first, other->more, other->rows * sizeof *other->more);
+  groups->rows += other->rows;
+  return NAI_OK;
+}
+
 /* Orders of groups whose totals are equal. */
 struct naming {
   const struct nai_stats_source *source;

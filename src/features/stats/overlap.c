@@ -92,11 +92,6 @@ static void close_range(struct names *names, uint32_t number) {
   names->at[last].place = name->place;
 }
 
-static void close_all(struct names *names) {
-  while (names->active_count)
-    names->at[names->active[--names->active_count]].open = 0;
-}
-
 /* What is left of a thread: ranges in which an item begins, in their order, and by end. */
 struct thread_names {
   uint32_t *begins, count;
@@ -124,12 +119,11 @@ static int keep_ranges(struct thread_names *kept, const struct nai_stats_ranges 
 
 static int name_thread(struct names *names, const struct nai_stats_turns *turns, uint32_t thread,
                        nai_stats_name_fn *put, void *ctx, struct nai_arena *arena, struct nai_err *err) {
-  NAI_SCOPED(nai_arena) own = NAI_ARENA(NULL);
   const struct nai_stats_range *at = names->ranges->at;
   struct thread_names kept = {0};
   uint32_t next = 0, over = 0, ending = 0; /* ranges that end before the item, and while it lasts */
   const struct nai_stats_item *before = NULL;
-  NAI_TRY(keep_ranges(&kept, names->ranges, turns, thread, &own, err));
+  NAI_TRY(keep_ranges(&kept, names->ranges, turns, thread, arena, err));
   for (uint32_t k = turns->of_thread[thread]; k < turns->of_thread[thread + 1]; k++) {
     const struct nai_stats_item *item = &turns->items[turns->at[k]];
     bool again = before && before->start == item->start && before->end == item->end;
@@ -149,17 +143,15 @@ static int name_thread(struct names *names, const struct nai_stats_turns *turns,
     }
     before = item;
   }
-  close_all(names);
   return NAI_OK;
 }
 
-int nai_stats_contain_names(const struct nai_stats_ranges *ranges, const struct nai_stats_turns *turns,
-                            nai_stats_name_fn *put, void *ctx, struct nai_arena *arena, struct nai_err *err) {
+int nai_stats_contain_names(const struct nai_stats_ranges *ranges, const struct nai_stats_turns *turns, uint32_t thread,
+                            nai_stats_name_fn *put, void *ctx, struct nai_err *err) {
+  NAI_SCOPED(nai_arena) arena = NAI_ARENA(NULL);
   struct names names = {.ranges = ranges};
-  NAI_TRY(NAI_NEW(names.at, arena, 2 * ((size_t)ranges->names + 1), err));
-  for (uint32_t t = 0; t < ranges->threads.count; t++)
-    NAI_TRY(name_thread(&names, turns, t, put, ctx, arena, err));
-  return NAI_OK;
+  NAI_TRY(NAI_NEW(names.at, &arena, 2 * ((size_t)ranges->names + 1), err));
+  return name_thread(&names, turns, thread, put, ctx, &arena, err);
 }
 
 /* --- kinds of items in ranges ------------------------------------------------------------------------------- */
@@ -188,37 +180,23 @@ static void meet(struct kinds *kinds, uint32_t kind, int64_t end) {
   kinds->listed[kind] = true;
 }
 
-static void forget_kinds(struct kinds *kinds) {
-  for (uint32_t at = kinds->next[0]; at; at = kinds->next[at])
-    kinds->listed[at - 1] = false;
-  kinds->next[0] = 0;
-}
-
-static int contain_kinds(struct kinds *kinds, const struct nai_stats_ranges *ranges,
-                         const struct nai_stats_turns *turns, const uint32_t *kind, uint32_t thread,
-                         nai_stats_kind_fn *put, void *ctx, struct nai_err *err) {
+int nai_stats_contain_kinds(const struct nai_stats_ranges *ranges, const struct nai_stats_turns *turns, uint32_t thread,
+                            const uint32_t *kind, uint32_t kind_count, nai_stats_kind_fn *put, void *ctx,
+                            struct nai_err *err) {
+  NAI_SCOPED(nai_arena) arena = NAI_ARENA(NULL);
   const uint32_t first = ranges->of_thread[thread], first_item = turns->of_thread[thread];
   uint32_t next = turns->of_thread[thread + 1];
+  struct kinds kinds;
+  NAI_TRY(NAI_NEW(kinds.end, &arena, kind_count, err));
+  NAI_TRY(NAI_NEW(kinds.next, &arena, (size_t)kind_count + 1, err));
+  NAI_TRY(NAI_NEW(kinds.listed, &arena, kind_count, err));
   for (uint32_t i = ranges->of_thread[thread + 1]; i-- > first;) {
     const struct nai_stats_range *range = &ranges->at[ranges->ordered[i]];
     for (; next > first_item && turns->items[turns->at[next - 1]].start >= range->start; next--)
-      meet(kinds, kind[turns->at[next - 1]], turns->items[turns->at[next - 1]].end);
-    for (uint32_t at = kinds->next[0]; at && kinds->end[at - 1] <= range->end; at = kinds->next[at])
+      meet(&kinds, kind[turns->at[next - 1]], turns->items[turns->at[next - 1]].end);
+    for (uint32_t at = kinds.next[0]; at && kinds.end[at - 1] <= range->end; at = kinds.next[at])
       NAI_TRY(put(ctx, ranges->ordered[i], at - 1, err));
   }
-  forget_kinds(kinds);
-  return NAI_OK;
-}
-
-int nai_stats_contain_kinds(const struct nai_stats_ranges *ranges, const struct nai_stats_turns *turns,
-                            const uint32_t *kind, uint32_t kind_count, nai_stats_kind_fn *put, void *ctx,
-                            struct nai_arena *arena, struct nai_err *err) {
-  struct kinds kinds;
-  NAI_TRY(NAI_NEW(kinds.end, arena, kind_count, err));
-  NAI_TRY(NAI_NEW(kinds.next, arena, (size_t)kind_count + 1, err));
-  NAI_TRY(NAI_NEW(kinds.listed, arena, kind_count, err));
-  for (uint32_t t = ranges->threads.count; t-- > 0;)
-    NAI_TRY(contain_kinds(&kinds, ranges, turns, kind, t, put, ctx, err));
   return NAI_OK;
 }
 

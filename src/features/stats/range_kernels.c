@@ -6,8 +6,17 @@
 enum { KEY_RANGE, KEY_PID, KEY_TID, KEY_STYLE, KEY_KERNEL, KEYS, SHOWN_RANGES = KEYS, SHOWN_KERNELS };
 enum { NO_RANGE = -1, NO_STYLE = -1 };
 
-struct range_kernels {
+/* Kernels by name of range, and what else their groups count: of a thread, or all. */
+struct kernel_groups {
+  struct range_kernels *all;
   struct nai_stats_groups groups;
+  uint32_t *range_instances, *kernel_instances; /* by group */
+  uint32_t range_capacity, kernel_capacity;
+};
+
+struct range_kernels {
+  struct kernel_groups of, *of_thread; /* of_thread: of each that has ranges */
+  struct nai_stats_turns turns;
   struct nai_stats_source *source;
   struct nai_stats_ranges ranges;
   struct nai_stats_events kernels;
@@ -16,10 +25,8 @@ struct range_kernels {
   struct nai_stats_item *items;      /* launched kernels */
   uint32_t *item_kernel, *item_kind; /* their rows, and their names by number */
   uint32_t item_count;
-  struct nai_keyset kinds;                      /* names of kernels */
-  bool *paired;                                 /* by kernel: it is in a range */
-  uint32_t *range_instances, *kernel_instances; /* by group */
-  uint32_t group_capacity;
+  struct nai_keyset kinds; /* names of kernels */
+  bool *paired;            /* by kernel: it is in a range */
   bool once; /* a kernel counts once per name, however many ranges of that name are around it */
 };
 
@@ -49,12 +56,12 @@ static int64_t kernel_time(const struct range_kernels *all, uint32_t kernel) {
 }
 
 /* A kernel is one of its group. */
-static int add_kernel(struct range_kernels *all, const int64_t *key, uint32_t kernel, uint32_t times,
+static int add_kernel(struct kernel_groups *of, const int64_t *key, uint32_t kernel, uint32_t times,
                       struct nai_err *err) {
-  NAI_TRY(nai_stats_groups_add_some(&all->groups, key, kernel_time(all, kernel), times, err));
-  uint32_t group = all->groups.group[all->groups.rows - 1];
-  NAI_TRY(NAI_ROOM(all->kernel_instances, all->group_capacity, group, &all->source->arena, err));
-  all->kernel_instances[group]++;
+  NAI_TRY(nai_stats_groups_add_some(&of->groups, key, kernel_time(of->all, kernel), times, err));
+  uint32_t group = of->groups.group[of->groups.rows - 1];
+  NAI_TRY(NAI_ROOM(of->kernel_instances, of->kernel_capacity, group, of->groups.of.arena, err));
+  of->kernel_instances[group]++;
   return NAI_OK;
 }
 
@@ -68,20 +75,48 @@ static void set_key(int64_t key[KEYS], const struct range_kernels *all, uint32_t
 }
 
 static int add_name(void *ctx, uint32_t at, uint32_t times, uint32_t item, struct nai_err *err) {
-  struct range_kernels *all = ctx;
+  struct kernel_groups *of = ctx;
+  const struct range_kernels *all = of->all;
   uint32_t kernel = all->item_kernel[item];
   int64_t key[KEYS];
   set_key(key, all, at, all->kernels.at[NAI_STATS_OP_NAME][kernel]);
   all->paired[kernel] = true;
-  return add_kernel(all, key, kernel, all->once ? 1 : times, err);
+  return add_kernel(of, key, kernel, all->once ? 1 : times, err);
 }
 
 static int count_range(void *ctx, uint32_t at, uint32_t kind, struct nai_err *err) {
-  struct range_kernels *all = ctx;
+  struct kernel_groups *of = ctx;
   int64_t key[KEYS];
   (void)err;
-  set_key(key, all, at, all->kinds.keys[kind]);
-  all->range_instances[nai_stats_key_find(&all->groups.of, key)]++; /* which is there */
+  set_key(key, of->all, at, of->all->kinds.keys[kind]);
+  of->range_instances[nai_stats_key_find(&of->groups.of, key)]++; /* which is there */
+  return NAI_OK;
+}
+
+static int group_thread(void *ctx, int thread, struct nai_err *err) {
+  struct range_kernels *all = ctx;
+  struct kernel_groups *of = &all->of_thread[thread];
+  const uint32_t items = all->turns.of_thread[thread + 1] - all->turns.of_thread[thread];
+  of->all = all;
+  NAI_TRY(nai_stats_groups_begin(&of->groups, all->source, KEYS, items, err));
+  NAI_TRY(nai_stats_contain_names(&all->ranges, &all->turns, (uint32_t)thread, add_name, of, err));
+  NAI_TRY(NAI_NEW(of->range_instances, &all->source->arena, of->groups.of.count, err));
+  return nai_stats_contain_kinds(&all->ranges, &all->turns, (uint32_t)thread, all->item_kind, all->kinds.count,
+                                 count_range, of, err);
+}
+
+/* Threads of several machines may have the same numbers. */
+static int join_thread(struct kernel_groups *of, const struct kernel_groups *other, struct nai_err *err) {
+  struct nai_arena *arena = of->groups.of.arena;
+  uint32_t *numbers;
+  NAI_TRY(NAI_NEW_UNSET(numbers, arena, other->groups.of.count, err));
+  NAI_TRY(nai_stats_groups_join(&of->groups, numbers, &other->groups, err));
+  for (uint32_t g = 0; g < other->groups.of.count; g++) {
+    NAI_TRY(NAI_ROOM(of->range_instances, of->range_capacity, numbers[g], arena, err));
+    NAI_TRY(NAI_ROOM(of->kernel_instances, of->kernel_capacity, numbers[g], arena, err));
+    of->range_instances[numbers[g]] += other->range_instances[g];
+    of->kernel_instances[numbers[g]] += other->kernel_instances[g];
+  }
   return NAI_OK;
 }
 
@@ -95,7 +130,7 @@ static int add_others(struct range_kernels *all, struct nai_err *err) {
     int64_t thread = call == UINT32_MAX ? NAI_STATS_NULL : all->calls.events.at[NAI_STATS_CALL_THREAD][call];
     const int64_t key[KEYS] = {NO_RANGE, nai_stats_pid(thread), nai_stats_tid(thread), NO_STYLE,
                                kernels->at[NAI_STATS_OP_NAME][i]};
-    NAI_TRY(add_kernel(all, key, i, 1, err));
+    NAI_TRY(add_kernel(&all->of, key, i, 1, err));
   }
   return NAI_OK;
 }
@@ -142,28 +177,29 @@ int nai_stats_make_range_kernels(struct nai_stats_rows *rows, const struct nai_s
   struct nai_stats_source *source = rows->source;
   struct nai_arena *arena = &source->arena;
   struct range_kernels *all = NULL;
-  struct nai_stats_turns turns;
   NAI_TRY(NAI_NEW(all, arena, 1, err));
+  struct nai_stats_groups *groups = &all->of.groups;
   all->source = source;
+  all->of.all = all;
   all->once = options->flag[0];
   all->kinds.arena = arena;
   NAI_TRY(nai_stats_load_ranges(&all->ranges, source, options->old, NAI_STATS_BOTH_STYLES, err));
   NAI_TRY(nai_stats_load_launches(&all->calls, 0, &all->kernels, 0, source, options, err));
   NAI_TRY(find_items(all, source, err));
-  NAI_TRY(nai_stats_groups_begin(&all->groups, source, KEYS, all->kernels.count, err));
-  NAI_TRY(nai_stats_order_items(&turns, &all->ranges, all->items, all->item_count, arena, err));
-  NAI_TRY(nai_stats_contain_names(&all->ranges, &turns, add_name, all, arena, err));
+  NAI_TRY(nai_stats_order_items(&all->turns, &all->ranges, all->items, all->item_count, arena, err));
+  NAI_TRY(NAI_NEW(all->of_thread, arena, all->ranges.threads.count, err));
+  NAI_TRY(nai_stats_each_thread(&all->ranges, group_thread, all, err));
+  NAI_TRY(nai_stats_groups_begin(groups, source, KEYS, all->kernels.count, err));
+  for (uint32_t t = 0; t < all->ranges.threads.count; t++)
+    NAI_TRY(join_thread(&all->of, &all->of_thread[t], err));
   NAI_TRY(add_others(all, err));
-  NAI_TRY(NAI_NEW(all->range_instances, arena, all->groups.of.count, err));
-  NAI_TRY(
-      nai_stats_contain_kinds(&all->ranges, &turns, all->item_kind, all->kinds.count, count_range, all, arena, err));
-  NAI_TRY(nai_stats_show_groups(rows, &all->groups, KEY_KERNEL, NAI_STATS_UNORDERED, err));
-  NAI_TRY(order_groups(&all->groups, source, err));
-  rows->records = all->groups.sorted;
+  NAI_TRY(nai_stats_show_groups(rows, groups, KEY_KERNEL, NAI_STATS_UNORDERED, err));
+  NAI_TRY(order_groups(groups, source, err));
+  rows->records = groups->sorted;
   for (uint32_t g = 0; g < rows->count; g++) {
-    struct nai_stats_group *group = &all->groups.sorted[g];
-    group->key[SHOWN_RANGES] = all->range_instances[group->id];
-    group->key[SHOWN_KERNELS] = all->kernel_instances[group->id];
+    struct nai_stats_group *group = &groups->sorted[g];
+    group->key[SHOWN_RANGES] = group->id < all->of.range_capacity ? all->of.range_instances[group->id] : 0;
+    group->key[SHOWN_KERNELS] = all->of.kernel_instances[group->id];
   }
   return NAI_OK;
 }

@@ -75,16 +75,16 @@ NAI_MUST_CHECK int nai_stats_each_thread(const struct nai_stats_ranges *ranges, 
 NAI_MUST_CHECK int nai_stats_find_innermost(uint32_t **out, struct nai_stats_ranges *ranges,
                                             const struct nai_stats_item *items, uint32_t count, struct nai_arena *arena,
                                             struct nai_err *err);
-/* `put` gets each item once for each name and style of ranges around it: one of these ranges, and how many they are. */
+/* `put` gets each item of a thread once for each name and style of ranges around it: one of these ranges, and how many
+ * they are. */
 typedef int nai_stats_name_fn(void *ctx, uint32_t range, uint32_t ranges, uint32_t item, struct nai_err *err);
 NAI_MUST_CHECK int nai_stats_contain_names(const struct nai_stats_ranges *ranges, const struct nai_stats_turns *turns,
-                                           nai_stats_name_fn *put, void *ctx, struct nai_arena *arena,
-                                           struct nai_err *err);
-/* `put` gets each range once for each kind of items in it. */
+                                           uint32_t thread, nai_stats_name_fn *put, void *ctx, struct nai_err *err);
+/* `put` gets each range of a thread once for each kind of items in it. */
 typedef int nai_stats_kind_fn(void *ctx, uint32_t range, uint32_t kind, struct nai_err *err);
 NAI_MUST_CHECK int nai_stats_contain_kinds(const struct nai_stats_ranges *ranges, const struct nai_stats_turns *turns,
-                                           const uint32_t *kind, uint32_t kind_count, nai_stats_kind_fn *put, void *ctx,
-                                           struct nai_arena *arena, struct nai_err *err);
+                                           uint32_t thread, const uint32_t *kind, uint32_t kind_count,
+                                           nai_stats_kind_fn *put, void *ctx, struct nai_err *err);
 /* From the first start to the last end of what an item stands for, or of all that items in a range do. */
 struct nai_stats_extent {
   int64_t start, end;

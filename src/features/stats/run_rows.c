@@ -35,6 +35,7 @@ struct known_texts {
     int64_t suffix, number;
   } * at;
   struct nai_stats_keys ranges; /* names with what PyTorch wrote behind them; behind each key its number */
+  uint64_t asked;               /* how often one of those was looked for */
 };
 enum { NOT_KNOWN = -2, NO_SUFFIX = -1 };
 
@@ -359,29 +360,36 @@ static void put_number(struct nai_buf *out, const char *key, int64_t number) {
 }
 
 enum { NAME = NUMBERS, RANGE_KEYS };
-/* The name of a range, and what PyTorch wrote behind it. */
-static int add_range_text(int64_t *out, const int64_t key[RANGE_KEYS], const struct cells *column,
-                          const struct nai_load_part *part, struct nai_err *err) {
+/* The name of a range, and what PyTorch wrote behind it, made in `whole`. */
+static int add_range_text(int64_t *out, const int64_t key[RANGE_KEYS], struct nai_buf *whole,
+                          const struct cells *column, const struct nai_load_part *part, struct nai_err *err) {
   const struct nai_strings *names = &((const struct kept_load *)part->load->state)->table->strings;
-  NAI_SCOPED(nai_buf) whole = {0};
-  nai_buf_put(&whole, nai_strings_get(names, (uint32_t)key[NAME]), nai_strings_len(names, (uint32_t)key[NAME]));
-  put_number(&whole, ", seq = ", key[SEQ]);
-  put_number(&whole, ", op_id = ", key[OP_ID]);
+  nai_buf_clear(whole);
+  nai_buf_put(whole, nai_strings_get(names, (uint32_t)key[NAME]), nai_strings_len(names, (uint32_t)key[NAME]));
+  put_number(whole, ", seq = ", key[SEQ]);
+  put_number(whole, ", op_id = ", key[OP_ID]);
   if (key[SIZES] != NAI_NULL_I64) {
     if (key[SIZES] < 0 || key[SIZES] >= column->sizes->rows)
       return lacks(err, "each text", part->load->table);
-    nai_buf_puts(&whole, ", sizes = ");
-    nai_buf_puts(&whole, nai_cell_str(column->sizes, key[SIZES], "sizes"));
+    nai_buf_puts(whole, ", sizes = ");
+    nai_buf_puts(whole, nai_cell_str(column->sizes, key[SIZES], "sizes"));
   }
-  NAI_TRY(nai_buf_check(&whole, err));
-  return nai_load_text(out, part, nai_buf_str(&whole), whole.len, err);
+  NAI_TRY(nai_buf_check(whole, err));
+  return nai_load_text(out, part, nai_buf_str(whole), whole->len, err);
 }
 
-/* Names of ranges, with what PyTorch wrote behind them: those of a step differ, and may come again. */
+/* Those of a step differ, and may come again: where few of very many did, no more are kept. */
+static bool are_worth_keeping(const struct known_texts *known) {
+  enum { MANY = 1 << 16 };
+  return known->ranges.count < MANY || known->ranges.count < known->asked / 2;
+}
+
+/* Names of ranges, with what PyTorch wrote behind them. */
 static int fill_ranges(int64_t *values, size_t count, const struct cells *column, int64_t first,
                        const struct nai_load_part *part, struct known_texts *known, struct nai_err *err) {
   struct nai_stats_keys *keys = &known->ranges;
   int64_t numbers[NUMBERS][NAI_LOAD_BLOCK];
+  NAI_SCOPED(nai_buf) whole = {0};
   for (int n = 0; n < NUMBERS; n++)
     nai_unpack(numbers[n], &column->numbers[n], (uint64_t)first, count);
   for (size_t i = 0; i < count; i++) {
@@ -392,11 +400,16 @@ static int fill_ranges(int64_t *values, size_t count, const struct cells *column
       NAI_TRY(fill_texts(&values[i], 1, column, first + (int64_t)i, part, known, err));
       continue;
     }
+    if (!are_worth_keeping(known)) {
+      NAI_TRY(add_range_text(&values[i], key, &whole, column, part, err));
+      continue;
+    }
+    known->asked++;
     const uint32_t number = nai_stats_key_find(keys, key);
     NAI_TRY(nai_memory_check(number != NAI_NO_STRING, err));
     int64_t *text = &keys->at[(size_t)number * (RANGE_KEYS + 1) + RANGE_KEYS];
     if (number == before)
-      NAI_TRY(add_range_text(text, key, column, part, err));
+      NAI_TRY(add_range_text(text, key, &whole, column, part, err));
     values[i] = *text;
   }
   return NAI_OK;

@@ -356,6 +356,9 @@ NAI_MUST_CHECK int nai_stats_groups_add(struct nai_stats_groups *groups, const i
 /* The same of so many equal values at once. */
 NAI_MUST_CHECK int nai_stats_groups_add_some(struct nai_stats_groups *groups, const int64_t *key, int64_t value,
                                              uint32_t count, struct nai_err *err);
+/* Adds the rows of other groups behind those that there are; numbers[g]: what their group g is called here. */
+NAI_MUST_CHECK int nai_stats_groups_join(struct nai_stats_groups *groups, uint32_t *numbers,
+                                         const struct nai_stats_groups *other, struct nai_err *err);
 /* Statistics of values by group, with the deviation that NVIDIA computes. */
 NAI_MUST_CHECK int nai_stats_describe(struct nai_stats *stats, uint32_t groups, const struct nai_values *values,
                                       struct nai_arena *arena, struct nai_err *err);
