@@ -119,6 +119,53 @@ int nai_stats_order_items(struct nai_stats_turns *out, struct nai_stats_ranges *
   return order_threads(ranges, items, out->of_thread, out->at, err);
 }
 
+/* --- where items begin --------------------------------------------------------------------------------- */
+
+int nai_stats_read_begins(struct nai_stats_begins *out, const struct nai_stats_item *items, uint32_t count,
+                          struct nai_arena *arena, struct nai_err *err) {
+  NAI_SCOPED(nai_arena) own = NAI_ARENA(NULL);
+  uint32_t *next, *number, capacity = 0;
+  bool added;
+  *out = (struct nai_stats_begins){.threads = {.arena = arena}};
+  NAI_TRY(NAI_NEW_UNSET(number, &own, count, err));
+  NAI_TRY(NAI_NEW_UNSET(out->at, arena, count, err));
+  NAI_TRY(NAI_ROOM(out->of_thread, capacity, 0, arena, err));
+  for (uint32_t i = 0; i < count; i++) {
+    number[i] = nai_keyset_add(&out->threads, items[i].thread, &added);
+    NAI_TRY(nai_memory_check(!out->threads.oom, err));
+    NAI_TRY(NAI_ROOM(out->of_thread, capacity, number[i] + 1, arena, err));
+    out->of_thread[number[i] + 1]++;
+  }
+  NAI_TRY(place_threads(&next, out->of_thread, out->threads.count, &own, err));
+  for (uint32_t i = 0; i < count; i++)
+    out->at[next[number[i]]++].key = nai_key_from_i64(items[i].start);
+  for (uint32_t t = 0; t < out->threads.count; t++)
+    NAI_TRY(nai_sort_keys(out->at + out->of_thread[t], out->of_thread[t + 1] - out->of_thread[t], err));
+  return NAI_OK;
+}
+
+/* The first of a thread's items that begins at `start` or behind it: mostly near the one that was found last. */
+static uint32_t find_begin(const struct nai_stats_begins *b, uint32_t thread, uint32_t last, int64_t start) {
+  enum { NEAR = 8 };
+  const uint32_t first = b->of_thread[thread], end = b->of_thread[thread + 1];
+  const uint32_t near = last - first > NEAR ? last - NEAR : first;
+  const struct nai_keys keys = {b->at, nai_key_from_i64(start)};
+  while (last > near && b->at[last - 1].key >= keys.least)
+    last--;
+  return (uint32_t)(last > first && b->at[last - 1].key >= keys.least
+                        ? nai_search(first, last, nai_key_before, &keys)
+                        : nai_search_near(last, end, nai_key_before, &keys));
+}
+
+bool nai_stats_begins_in(const struct nai_stats_begins *begins, uint32_t *near, const struct nai_stats_range *range) {
+  const uint32_t thread = range->crosses ? UINT32_MAX : nai_keyset_find(&begins->threads, range->thread);
+  if (thread == UINT32_MAX)
+    return false;
+  near[thread] = find_begin(begins, thread, near[thread], range->start);
+  return near[thread] < begins->of_thread[thread + 1] &&
+         begins->at[near[thread]].key <= nai_key_from_i64(range->end);
+}
+
 /* --- parents ------------------------------------------------------------------------------------------- */
 
 /* The shortest range of a thread around another; of two the one that began first: of few that are open by a look at

@@ -104,7 +104,7 @@ static int find_range(struct nai_stats_filter *out, const char *text, bool proje
   struct wanted wanted = {0};
   uint32_t count = 0;
   NAI_TRY(read_range(&wanted, text, &source->arena, err));
-  NAI_TRY(nai_stats_load_ranges(&ranges, source, false, NAI_STATS_BOTH_STYLES, err));
+  NAI_TRY(nai_stats_load_ranges(&ranges, source, false, NAI_STATS_BOTH_STYLES, NULL, err));
   for (uint32_t i = 0; i < ranges.count; i++)
     if (is_wanted(&wanted, &ranges.at[i], &ranges, source))
       ranges.at[count++] = ranges.at[i];

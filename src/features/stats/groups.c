@@ -104,9 +104,12 @@ int nai_stats_groups_begin(struct nai_stats_groups *groups, struct nai_stats_sou
   return nai_stats_groups_expect(groups, rows, err);
 }
 
-int nai_stats_groups_add(struct nai_stats_groups *groups, const int64_t *key, int64_t value, struct nai_err *err) {
-  const uint32_t group = nai_stats_key_find(&groups->of, key);
-  NAI_TRY(nai_memory_check(group != NAI_NO_STRING, err));
+int nai_stats_groups_put(struct nai_stats_groups *groups, uint32_t group, int64_t value, uint32_t count,
+                         struct nai_err *err) {
+  if (count > 1 || groups->more)
+    NAI_TRY(NAI_ROOM(groups->more, groups->more_capacity, groups->rows, groups->of.arena, err));
+  if (groups->more)
+    groups->more[groups->rows] = count - 1;
   if (groups->rows == groups->capacity)
     NAI_TRY(nai_stats_groups_expect(groups, (uint64_t)groups->rows + 1024, err));
   groups->group[groups->rows] = group;
@@ -116,11 +119,13 @@ int nai_stats_groups_add(struct nai_stats_groups *groups, const int64_t *key, in
 
 int nai_stats_groups_add_some(struct nai_stats_groups *groups, const int64_t *key, int64_t value, uint32_t count,
                               struct nai_err *err) {
-  if (count > 1 || groups->more)
-    NAI_TRY(NAI_ROOM(groups->more, groups->more_capacity, groups->rows, groups->of.arena, err));
-  if (groups->more)
-    groups->more[groups->rows] = count - 1;
-  return nai_stats_groups_add(groups, key, value, err);
+  const uint32_t group = nai_stats_key_find(&groups->of, key);
+  NAI_TRY(nai_memory_check(group != NAI_NO_STRING, err));
+  return nai_stats_groups_put(groups, group, value, count, err);
+}
+
+int nai_stats_groups_add(struct nai_stats_groups *groups, const int64_t *key, int64_t value, struct nai_err *err) {
+  return nai_stats_groups_add_some(groups, key, value, 1, err);
 }
 
 int nai_stats_groups_join(struct nai_stats_groups *groups, uint32_t *numbers, const struct nai_stats_groups *other,

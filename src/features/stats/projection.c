@@ -116,7 +116,7 @@ int nai_stats_project_by_gpu(struct nai_stats_instance **out, uint32_t *count, s
   struct nai_keyset devices = {.arena = &source->arena};
   struct by_gpu all = {0};
   bool added;
-  NAI_TRY(nai_stats_load_ranges(&ranges, source, false, NAI_STATS_BOTH_STYLES, err));
+  NAI_TRY(nai_stats_load_ranges(&ranges, source, false, NAI_STATS_BOTH_STYLES, NULL, err));
   NAI_TRY(nai_stats_find_launched(&launched, source, false, &source->arena, err));
   NAI_TRY(nai_stats_order_ranges(&ranges, &source->arena, err)); /* once, in the source's arena */
   for (uint32_t i = 0; i < launched.count; i++)

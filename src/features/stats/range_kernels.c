@@ -10,6 +10,7 @@ enum { NO_RANGE = -1, NO_STYLE = -1 };
 struct kernel_groups {
   struct range_kernels *all;
   struct nai_stats_groups groups;
+  struct nai_keyset known; /* of a thread: what tells its groups apart, in their order */
   uint32_t *range_instances, *kernel_instances; /* by group */
   uint32_t range_capacity, kernel_capacity;
 };
@@ -56,40 +57,45 @@ static int64_t kernel_time(const struct range_kernels *all, uint32_t kernel) {
 }
 
 /* A kernel is one of its group. */
-static int add_kernel(struct kernel_groups *of, const int64_t *key, uint32_t kernel, uint32_t times,
-                      struct nai_err *err) {
-  NAI_TRY(nai_stats_groups_add_some(&of->groups, key, kernel_time(of->all, kernel), times, err));
-  uint32_t group = of->groups.group[of->groups.rows - 1];
+static int add_kernel(struct kernel_groups *of, uint32_t group, uint32_t kernel, uint32_t times, struct nai_err *err) {
   NAI_TRY(NAI_ROOM(of->kernel_instances, of->kernel_capacity, group, of->groups.of.arena, err));
   of->kernel_instances[group]++;
-  return NAI_OK;
+  return nai_stats_groups_put(&of->groups, group, kernel_time(of->all, kernel), times, err);
 }
 
-static void set_key(int64_t key[KEYS], const struct range_kernels *all, uint32_t at, int64_t kernel) {
-  const struct nai_stats_range *range = &all->ranges.at[at];
-  key[KEY_RANGE] = range->name;
-  key[KEY_PID] = nai_stats_pid(range->thread);
-  key[KEY_TID] = nai_stats_tid(range->thread);
-  key[KEY_STYLE] = all->ranges.styles[nai_stats_style_of(range)];
-  key[KEY_KERNEL] = kernel;
+static int add_group(struct nai_stats_keys *groups, const struct range_kernels *all, const struct nai_stats_range *range,
+                     uint32_t kind, struct nai_err *err) {
+  const int64_t key[KEYS] = {[KEY_RANGE] = range->name,
+                             [KEY_PID] = nai_stats_pid(range->thread),
+                             [KEY_TID] = nai_stats_tid(range->thread),
+                             [KEY_STYLE] = all->ranges.styles[nai_stats_style_of(range)],
+                             [KEY_KERNEL] = all->kinds.keys[kind]};
+  return nai_memory_check(nai_stats_key_add(groups, key) != NAI_NO_STRING, err);
+}
+
+/* Of a thread: kernels of a kind in ranges of that name and style. */
+static int find_group(uint32_t *group, struct kernel_groups *of, uint32_t at, uint32_t kind, struct nai_err *err) {
+  const struct nai_stats_range *range = &of->all->ranges.at[at];
+  bool added;
+  *group = nai_keyset_add(&of->known, nai_key_pair(range->name, kind << 1 | range->push_pop), &added);
+  NAI_TRY(nai_memory_check(!of->known.oom, err));
+  return added ? add_group(&of->groups.of, of->all, range, kind, err) : NAI_OK;
 }
 
 static int add_name(void *ctx, uint32_t at, uint32_t times, uint32_t item, struct nai_err *err) {
   struct kernel_groups *of = ctx;
-  const struct range_kernels *all = of->all;
-  uint32_t kernel = all->item_kernel[item];
-  int64_t key[KEYS];
-  set_key(key, all, at, all->kernels.at[NAI_STATS_OP_NAME][kernel]);
-  all->paired[kernel] = true;
-  return add_kernel(of, key, kernel, all->once ? 1 : times, err);
+  const uint32_t kernel = of->all->item_kernel[item];
+  uint32_t group;
+  NAI_TRY(find_group(&group, of, at, of->all->item_kind[item], err));
+  of->all->paired[kernel] = true;
+  return add_kernel(of, group, kernel, of->all->once ? 1 : times, err);
 }
 
 static int count_range(void *ctx, uint32_t at, uint32_t kind, struct nai_err *err) {
   struct kernel_groups *of = ctx;
-  int64_t key[KEYS];
-  (void)err;
-  set_key(key, of->all, at, of->all->kinds.keys[kind]);
-  of->range_instances[nai_stats_key_find(&of->groups.of, key)]++; /* which is there */
+  uint32_t group;
+  NAI_TRY(find_group(&group, of, at, kind, err)); /* which is there */
+  of->range_instances[group]++;
   return NAI_OK;
 }
 
@@ -98,6 +104,7 @@ static int group_thread(void *ctx, int thread, struct nai_err *err) {
   struct kernel_groups *of = &all->of_thread[thread];
   const uint32_t items = all->turns.of_thread[thread + 1] - all->turns.of_thread[thread];
   of->all = all;
+  of->known.arena = &all->source->arena;
   NAI_TRY(nai_stats_groups_begin(&of->groups, all->source, KEYS, items, err));
   NAI_TRY(nai_stats_contain_names(&all->ranges, &all->turns, (uint32_t)thread, add_name, of, err));
   NAI_TRY(NAI_NEW(of->range_instances, &all->source->arena, of->groups.of.count, err));
@@ -130,7 +137,9 @@ static int add_others(struct range_kernels *all, struct nai_err *err) {
     int64_t thread = call == UINT32_MAX ? NAI_STATS_NULL : all->calls.events.at[NAI_STATS_CALL_THREAD][call];
     const int64_t key[KEYS] = {NO_RANGE, nai_stats_pid(thread), nai_stats_tid(thread), NO_STYLE,
                                kernels->at[NAI_STATS_OP_NAME][i]};
-    NAI_TRY(add_kernel(&all->of, key, i, 1, err));
+    const uint32_t group = nai_stats_key_find(&all->of.groups.of, key);
+    NAI_TRY(nai_memory_check(group != NAI_NO_STRING, err));
+    NAI_TRY(add_kernel(&all->of, group, i, 1, err));
   }
   return NAI_OK;
 }
@@ -177,15 +186,17 @@ int nai_stats_make_range_kernels(struct nai_stats_rows *rows, const struct nai_s
   struct nai_stats_source *source = rows->source;
   struct nai_arena *arena = &source->arena;
   struct range_kernels *all = NULL;
+  struct nai_stats_begins begins;
   NAI_TRY(NAI_NEW(all, arena, 1, err));
   struct nai_stats_groups *groups = &all->of.groups;
   all->source = source;
   all->of.all = all;
   all->once = options->flag[0];
   all->kinds.arena = arena;
-  NAI_TRY(nai_stats_load_ranges(&all->ranges, source, options->old, NAI_STATS_BOTH_STYLES, err));
   NAI_TRY(nai_stats_load_launches(&all->calls, 0, &all->kernels, 0, source, options, err));
   NAI_TRY(find_items(all, source, err));
+  NAI_TRY(nai_stats_read_begins(&begins, all->items, all->item_count, arena, err));
+  NAI_TRY(nai_stats_load_ranges(&all->ranges, source, options->old, NAI_STATS_BOTH_STYLES, &begins, err));
   NAI_TRY(nai_stats_order_items(&all->turns, &all->ranges, all->items, all->item_count, arena, err));
   NAI_TRY(NAI_NEW(all->of_thread, arena, all->ranges.threads.count, err));
   NAI_TRY(nai_stats_each_thread(&all->ranges, group_thread, all, err));

@@ -38,10 +38,10 @@ static int rename_kernels(struct nai_stats_events *kernels, struct nai_stats_sou
 int nai_stats_name_by_range(struct nai_stats_events *kernels, struct nai_stats_source *source, struct nai_err *err) {
   struct nai_arena *arena = &source->arena;
   struct nai_stats_ranges ranges;
+  struct nai_stats_begins begins;
   struct nai_stats_calls calls;
   struct nai_stats_item *items;
   uint32_t *call, *kernel, *inner, count = 0;
-  NAI_TRY(nai_stats_load_ranges(&ranges, source, false, NAI_STATS_BOTH_STYLES, err));
   NAI_TRY(nai_stats_index_calls(&calls, source, 0, err));
   NAI_TRY(NAI_NEW(items, arena, kernels->count, err));
   NAI_TRY(NAI_NEW(kernel, arena, kernels->count, err));
@@ -52,6 +52,8 @@ int nai_stats_name_by_range(struct nai_stats_events *kernels, struct nai_stats_s
     kernel[count] = i;
     items[count++] = nai_stats_item_of(&calls, call[i]);
   }
+  NAI_TRY(nai_stats_read_begins(&begins, items, count, arena, err));
+  NAI_TRY(nai_stats_load_ranges(&ranges, source, false, NAI_STATS_BOTH_STYLES, &begins, err));
   NAI_TRY(nai_stats_find_innermost(&inner, &ranges, items, count, arena, err));
   return rename_kernels(kernels, source, &ranges, inner, kernel, count, err);
 }

@@ -151,7 +151,7 @@ int nai_stats_make_push_pop_trace(struct nai_stats_rows *rows, const struct nai_
   struct range_trace *all = NULL;
   uint32_t twins = 0;
   NAI_TRY(NAI_NEW(all, arena, 1, err));
-  NAI_TRY(nai_stats_load_ranges(&all->ranges, rows->source, options->old, NAI_STATS_ONLY_PUSH_POP, err));
+  NAI_TRY(nai_stats_load_ranges(&all->ranges, rows->source, options->old, NAI_STATS_ONLY_PUSH_POP, NULL, err));
   for (uint32_t i = 0; i < all->ranges.count; i++) /* in the tree that does not count; of 2019 it is 0 for none */
     all->ranges.at[i].crosses = false;
   NAI_TRY(find_places(all, arena, err));
@@ -228,33 +228,19 @@ static int order_projections(struct nai_stats_rows *rows, struct range_trace *al
   return old ? NAI_OK : nai_sort_keys_by(all->order, rows->count, longest_first, all, err);
 }
 
-/* What both sides of a projection are made from, which are read side by side: ranges, and operations with their calls.
- */
-struct sides {
-  struct range_trace *all;
-  struct nai_stats_launched launched;
-  struct nai_stats_source *source;
-  const struct nai_stats_options *options;
-};
-
-static int read_side(void *ctx, int side, struct nai_err *err) {
-  struct sides *sides = ctx;
-  struct nai_arena *arena = &sides->source->arena;
-  if (side)
-    return nai_stats_find_launched(&sides->launched, sides->source, sides->options->flag[0], arena, err);
-  NAI_TRY(nai_stats_load_ranges(&sides->all->ranges, sides->source, sides->options->old, NAI_STATS_BOTH_STYLES, err));
-  NAI_TRY(find_places(sides->all, arena, err));
-  return find_lost(sides->all, arena, err);
-}
-
 static int project(struct range_trace *all, struct nai_stats_rows *rows, const struct nai_stats_options *options,
                    struct nai_err *err) {
   struct nai_arena *arena = &rows->source->arena;
-  struct sides sides = {.all = all, .source = rows->source, .options = options};
-  NAI_TRY(nai_parallel(2, 2, read_side, &sides, err));
+  struct nai_stats_launched launched;
+  struct nai_stats_begins begins;
+  NAI_TRY(nai_stats_find_launched(&launched, rows->source, options->flag[0], arena, err));
+  NAI_TRY(nai_stats_read_begins(&begins, launched.items, launched.count, arena, err));
+  NAI_TRY(nai_stats_load_ranges(&all->ranges, rows->source, options->old, NAI_STATS_BOTH_STYLES, &begins, err));
+  NAI_TRY(find_places(all, arena, err));
+  NAI_TRY(find_lost(all, arena, err));
   NAI_TRY(NAI_NEW(all->children, arena, all->ranges.count, err));
-  NAI_TRY(nai_stats_contain_extents(&all->extents, &all->ranges, sides.launched.items, sides.launched.times,
-                                    sides.launched.count, arena, err));
+  NAI_TRY(nai_stats_contain_extents(&all->extents, &all->ranges, launched.items, launched.times, launched.count, arena,
+                                    err));
   NAI_TRY(nai_stats_each_thread(&all->ranges, count_children, all, err));
   return order_projections(rows, all, options->old, err);
 }

@@ -32,6 +32,7 @@ struct range_part {
     uint32_t head, words;
   } * known;
   uint32_t known_capacity;
+  uint32_t *near; /* of nai_stats_begins_in */
   uint32_t *names; /* of the words: of nai_stats_ranges.words; where times are summed up, of source->texts */
   struct domain_row {
     int64_t thread, text, text_id;
@@ -47,6 +48,7 @@ struct naming {
   struct nai_stats_source *source;
   struct nai_stats_ranges *out;
   enum nai_stats_styles styles;
+  const struct nai_stats_begins *only; /* NULL: all */
   struct nai_keyset processes, domains, pairs; /* domains: process and domain; pairs: domain's name and text */
   int64_t *domain_names;
   uint32_t domain_capacity, capacity;
@@ -145,14 +147,16 @@ static int keep_time(struct naming *n, struct range_part *part, const struct nai
 static int read_range(struct naming *n, struct range_part *part, const struct nai_stats_events *rows, uint32_t row,
                       struct nai_err *err) {
   uint32_t words;
+  struct nai_stats_range range = {.start = rows->at[START][row],
+                                  .end = rows->at[END][row],
+                                  .thread = rows->at[THREAD][row],
+                                  .rowid = rows->at[ROW][row],
+                                  .push_pop = is_push_pop(rows->at[TYPE][row]),
+                                  .crosses = rows->at[END_THREAD][row] != NAI_STATS_NULL};
+  if (n->only && range.end != NAI_STATS_NULL && !nai_stats_begins_in(n->only, part->near, &range))
+    return NAI_OK;
   NAI_TRY(words_of(&words, part, rows, row, &n->source->arena, err));
-  const struct nai_stats_range range = {.start = rows->at[START][row],
-                                        .end = rows->at[END][row],
-                                        .thread = rows->at[THREAD][row],
-                                        .rowid = rows->at[ROW][row],
-                                        .words = words & (MAX_WORDS - 1),
-                                        .push_pop = is_push_pop(rows->at[TYPE][row]),
-                                        .crosses = rows->at[END_THREAD][row] != NAI_STATS_NULL};
+  range.words = words & (MAX_WORDS - 1);
   if (n->sums)
     return keep_time(n, part, &range, err);
   n->out->at[part->first + part->count++] = range;
@@ -272,8 +276,9 @@ static int fill_part(void *ctx, int p, struct nai_err *err) {
   (void)err;
   for (uint32_t i = 0; i < part->count; i++) {
     struct nai_stats_range range = at[i];
-    range.end = range.end == NAI_STATS_NULL ? n->last : range.end;
-    if (!is_left_in(n, &range))
+    const bool open = range.end == NAI_STATS_NULL;
+    range.end = open ? n->last : range.end;
+    if (!is_left_in(n, &range) || (open && n->only && !nai_stats_begins_in(n->only, part->near, &range)))
       continue;
     range.words = part->names[range.words] & (MAX_WORDS - 1);
     range.name = n->out->words[range.words].name;
@@ -342,11 +347,13 @@ static int finish_ranges(struct naming *n, int parts, struct nai_err *err) {
 }
 
 static int read_ranges(struct nai_stats_ranges *out, struct nai_stats_groups *sums, struct nai_stats_source *source,
-                       bool old, enum nai_stats_styles styles, int what, struct nai_err *err) {
+                       bool old, enum nai_stats_styles styles, const struct nai_stats_begins *only, int what,
+                       struct nai_err *err) {
   const int parts = nai_cpu_count();
   struct naming n = {.source = source,
                      .out = out,
                      .styles = styles,
+                     .only = only,
                      .processes = {.arena = &source->arena},
                      .domains = {.arena = &source->arena},
                      .pairs = {.arena = &source->arena},
@@ -357,9 +364,14 @@ static int read_ranges(struct nai_stats_ranges *out, struct nai_stats_groups *su
   *out = (struct nai_stats_ranges){0};
   NAI_TRY(NAI_NEW(n.parts, &source->arena, (size_t)parts, err));
   NAI_TRY(NAI_NEW(n.texts, &source->arena, (size_t)parts, err));
-  for (int p = 0; p < parts; p++)
+  for (int p = 0; p < parts; p++) {
     n.parts[p] = (struct range_part){
         .last = INT64_MIN, .heads = {.arena = &source->arena, .width = HEADS}, .words = {.arena = &source->arena}};
+    if (!only)
+      continue;
+    NAI_TRY(NAI_NEW(n.parts[p].near, &source->arena, only->threads.count, err));
+    memcpy(n.parts[p].near, only->of_thread, only->threads.count * sizeof *only->of_thread);
+  }
   source->before_texts = n.colons ? ":" : NULL;
   int rc = nai_stats_load_blocks(source, "NVTX_EVENTS", columns, read_rows, &n, n.texts, parts, err);
   source->before_texts = NULL;
@@ -371,8 +383,8 @@ static int read_ranges(struct nai_stats_ranges *out, struct nai_stats_groups *su
 }
 
 int nai_stats_load_ranges(struct nai_stats_ranges *out, struct nai_stats_source *source, bool old,
-                          enum nai_stats_styles styles, struct nai_err *err) {
-  return read_ranges(out, NULL, source, old, styles, NAI_STATS_ALL_RANGES, err);
+                          enum nai_stats_styles styles, const struct nai_stats_begins *only, struct nai_err *err) {
+  return read_ranges(out, NULL, source, old, styles, only, NAI_STATS_ALL_RANGES, err);
 }
 
 /* --- nvtx_sum and its parts -------------------------------------------------------------------------------------- */
@@ -381,7 +393,8 @@ int nai_stats_make_ranges(struct nai_stats_rows *rows, const struct nai_stats_op
   struct nai_stats_ranges words;
   struct nai_stats_groups groups = {0}; /* without rows they are not begun */
   rows->source->canonical = options->flag[0];
-  NAI_TRY(read_ranges(&words, &groups, rows->source, options->old, NAI_STATS_BOTH_STYLES, options->report->what, err));
+  NAI_TRY(read_ranges(&words, &groups, rows->source, options->old, NAI_STATS_BOTH_STYLES, NULL, options->report->what,
+                      err));
   return nai_stats_show_groups(rows, &groups, 0, NAI_STATS_BY_NAME, err);
 }
 

@@ -34,10 +34,27 @@ struct nai_stats_ranges {
   struct nai_keyset threads; /* their globalTid */
   uint32_t *of_thread;       /* where in `ordered` those of each begin; one more is the end */
 };
+/* Something that happens on a thread, as the call that launched an operation. */
+struct nai_stats_item {
+  int64_t start, end, thread;
+};
+/* When items begin, by thread. A range in which none does holds none, nor does any in it. */
+struct nai_stats_begins {
+  struct nai_keyset threads; /* their globalTid */
+  uint32_t *of_thread;       /* where in `at` those of each begin; one more is the end */
+  struct nai_key *at;        /* starts, ascending */
+};
+NAI_MUST_CHECK int nai_stats_read_begins(struct nai_stats_begins *out, const struct nai_stats_item *items,
+                                         uint32_t count, struct nai_arena *arena, struct nai_err *err);
+/* Whether one begins in the range. near[thread]: a place to look at first, where it was found last. */
+bool nai_stats_begins_in(const struct nai_stats_begins *begins, uint32_t *near, const struct nai_stats_range *range);
+
 enum nai_stats_styles { NAI_STATS_BOTH_STYLES, NAI_STATS_ONLY_PUSH_POP };
-/* Ranges. One without end lasts until the latest time of any row of NVTX (of 2022), of any of these ranges (since). */
+/* Ranges. One without end lasts until the latest time of any row of NVTX (of 2022), of any of these ranges (since).
+ * `only`: those in which one of these items begins; NULL: all. */
 NAI_MUST_CHECK int nai_stats_load_ranges(struct nai_stats_ranges *out, struct nai_stats_source *source, bool old,
-                                         enum nai_stats_styles styles, struct nai_err *err);
+                                         enum nai_stats_styles styles, const struct nai_stats_begins *only,
+                                         struct nai_err *err);
 struct nai_stats_moment {
   int64_t start, end;
 };
@@ -47,10 +64,6 @@ struct nai_stats_instance {
 };
 /* --- containment.c: what lies inside which range --------------------------------------------------------- */
 
-/* Something that happens on a thread, as the call that launched an operation. */
-struct nai_stats_item {
-  int64_t start, end, thread;
-};
 /* Items by thread and start, of threads that have ranges. */
 struct nai_stats_turns {
   const struct nai_stats_item *items;

@@ -306,7 +306,7 @@ int nai_stats_make_range_pace(struct nai_stats_rows *rows, const struct nai_stat
   int64_t wanted;
   uint32_t count = 0, named = 0;
   NAI_TRY(nai_stats_text(&wanted, rows->source, options->name, err));
-  NAI_TRY(nai_stats_load_ranges(&ranges, rows->source, options->old, NAI_STATS_BOTH_STYLES, err));
+  NAI_TRY(nai_stats_load_ranges(&ranges, rows->source, options->old, NAI_STATS_BOTH_STYLES, NULL, err));
   NAI_TRY(NAI_NEW(at, &rows->source->arena, ranges.count, err));
   if (projected)
     NAI_TRY(nai_stats_project(&on_gpu, &ranges, rows->source, false, &rows->source->arena, err));

@@ -356,6 +356,9 @@ NAI_MUST_CHECK int nai_stats_groups_add(struct nai_stats_groups *groups, const i
 /* The same of so many equal values at once. */
 NAI_MUST_CHECK int nai_stats_groups_add_some(struct nai_stats_groups *groups, const int64_t *key, int64_t value,
                                              uint32_t count, struct nai_err *err);
+/* The same by the number of the group in groups->of. */
+NAI_MUST_CHECK int nai_stats_groups_put(struct nai_stats_groups *groups, uint32_t group, int64_t value, uint32_t count,
+                                        struct nai_err *err);
 /* Adds the rows of other groups behind those that there are; numbers[g]: what their group g is called here. */
 NAI_MUST_CHECK int nai_stats_groups_join(struct nai_stats_groups *groups, uint32_t *numbers,
                                          const struct nai_stats_groups *other, struct nai_err *err);
