@@ -21,6 +21,19 @@
   C(T, base_sum_ns, NS, "durations over all captures of the base", .sum = true)                        \
   C(T, new_sum_ns, NS, "durations over all captures of the new side", .sum = true)                     \
   C(T, base_kernels, LABEL, "names in the base, separated by ' | '")                                   \
-  C(T, new_kernels, LABEL, "names in the new side")
+  C(T, new_kernels, LABEL, "names in the new side")                                                    \
+  C(T, launch, LABEL,                                                                                  \
+    "how its launches changed: grid, block, registers, shared memory; NULL: not, or it is not known")  \
+  C(T, base_grid, LABEL, "thread blocks in x, y and z, in the base")                                   \
+  C(T, new_grid, LABEL, "thread blocks in x, y and z, in the new side")                                \
+  C(T, base_block, LABEL, "threads per block in x, y and z, in the base")                              \
+  C(T, new_block, LABEL, "threads per block in x, y and z, in the new side")                           \
+  C(T, base_registers, COUNT, "registers per thread in the base")                                      \
+  C(T, new_registers, COUNT, "registers per thread in the new side")                                   \
+  C(T, base_shared_bytes, BYTES, "static and dynamic shared memory per block in the base")             \
+  C(T, new_shared_bytes, BYTES, "static and dynamic shared memory per block in the new side")          \
+  C(T, base_shapes, COUNT,                                                                             \
+    "different launches in the base, of which the columns before describe the one with most time")     \
+  C(T, new_shapes, COUNT, "different launches in the new side; several kernels have none")
 NAI_TABLE(COMPARED_KERNELS, compared_kernels, "Kernels",
           "Kernels that do the same on both sides, or that one side only has")

@@ -790,6 +790,81 @@ class FixedLength(unittest.TestCase):
         self.assertEqual({p["delta_ms"] for p in report["partition"]}, {None})
         published.check(self, "compare", report)
 
+    def relaunched(self, grid, duration=1.0):
+        """(base, new): every second launch of each kernel is gone, and the others have `grid` times its blocks. Without ranges, which would
+        tell how much work there is."""
+        order = "CREATE TABLE n AS SELECT rowid AS r, row_number() OVER w - 1 AS i, count(*) OVER (PARTITION BY demangledName) AS c FROM CUPTI_ACTIVITY_KIND_KERNEL WINDOW w AS (PARTITION BY demangledName ORDER BY start)"
+        kernels = "CUPTI_ACTIVITY_KIND_KERNEL"
+
+        def kept(condition):  # row ids without gaps, which would be rows that are lost
+            return (order, f"CREATE TABLE kept AS SELECT * FROM {kernels} WHERE rowid IN (SELECT r FROM n WHERE {condition})", f"DELETE FROM {kernels}",
+                    f"INSERT INTO {kernels} SELECT * FROM kept ORDER BY start", "DROP TABLE kept", "DROP TABLE n")
+        base = edited(trace("layers"), *kept("c % 2 = 0 OR i < c - 1"), "DELETE FROM NVTX_EVENTS")
+        new = edited(base, *kept("i % 2 = 0"), f'UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET gridX = gridX * {grid}, "end" = cast(start + ("end" - start) * {duration} AS int)')
+        return base, new
+
+    def test_launched_differently(self):
+        """Half of the launches with twice the blocks are as much work: nothing is scaled, and calls of other sizes are not called slower."""
+        base, new = self.relaunched(2, 1.3)
+        counts, blocks = [], []
+        for path in (base, new):
+            with contextlib.closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as db:
+                launches, in_blocks = db.execute("SELECT count(*), sum(gridX * gridY * gridZ) FROM CUPTI_ACTIVITY_KIND_KERNEL").fetchone()
+                counts.append(launches)
+                blocks.append(in_blocks)
+        self.assertEqual(blocks[0], blocks[1])
+        sides = [self.without_units(path) for path in (base, new)]
+        for (a, b), word in (((0, 1), "less"), ((1, 0), "more")):
+            report, text, _ = compared([sides[a]], [sides[b]])
+            found = re.match(rf"{counts[a]} -> {counts[b]} launches with as many thread blocks \(launched differently, not {word} work\) in ([\d.]+) ms instead of ([\d.]+) ms of active time: the same work takes ([\d.]+) % (\w+) ", text)
+            self.assertTrue(found, text.splitlines()[0])
+            self.assertAlmostEqual(float(found[3]), 100 * abs(float(found[1]) / float(found[2]) - 1), delta=1)
+            self.assertEqual(report["settings"]["per"], "gpu_and_base_work")
+            for part in report["partition"]:
+                self.assertAlmostEqual(part["new_time_ms"], part["new_sum_ns"] / 1e6, places=6)
+            self.assertNotRegex(text, "Slower.*: Kernel|times as long")
+            self.assertNotIn("uniform_drift", checks(report))
+            self.assertEqual({m["verdict"] for m in report["metrics"] if re.fullmatch(r"kernel\.top\..*\.median", m["id"]) and m["shift"] > 0} - {"noted"}, set())
+
+    def test_blocks_and_launches_disagree(self):
+        """Half of the launches with three quarters of the blocks: no one knows how much work that is."""
+        _, text, _ = compared(*([self.without_units(path)] for path in self.relaunched(1.5)))
+        self.assertRegex(text, r"^Times cannot be compared: .*calls of kernels changed by x 0\.50, their thread blocks by x 0\.75;")
+
+    def test_results_of_another_size(self):
+        """The same calls with results of another size are likely of another input."""
+        def bringing(size):
+            return edited(trace("minimal"), "CREATE TABLE CUPTI_ACTIVITY_KIND_MEMCPY (start INTEGER, \"end\" INTEGER, deviceId INTEGER, contextId INTEGER, streamId INTEGER, correlationId INTEGER, globalPid INTEGER, bytes INTEGER, copyKind INTEGER, srcKind INTEGER, dstKind INTEGER)",
+                          f"INSERT INTO CUPTI_ACTIVITY_KIND_MEMCPY SELECT max(\"end\"), max(\"end\") + 100000, deviceId, contextId, streamId, 900000, globalPid, {size}, 2, 2, 1 FROM CUPTI_ACTIVITY_KIND_KERNEL")
+        _, text, _ = compared([self.without_units(bringing(1 << 20))], [self.without_units(bringing(3 << 20))])
+        self.assertRegex(text, r"^Times cannot be compared: .*as many Device-to-Host copies hold 3\.0 MiB instead of 1\.0 MiB \(likely another input\)")
+        _, text, _ = compared([self.without_units(bringing(1 << 20))], [self.without_units(bringing((1 << 20) + 8))])
+        self.assertRegex(text, "^The same calls of each kernel")
+
+    def test_why_calls_of_a_kernel_changed(self):
+        """The launch that changed with the time of a call stands beside it, and in the tables. One of several shapes is none that changed."""
+        shape = "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET"
+        longer = f'{shape} "end" = start + 3 * ("end" - start)'
+        base = edited(trace("minimal"), f"{shape} start = start * 4, \"end\" = start * 4 + (\"end\" - start)")
+        for change, words in ((f"{shape} blockX = 16, \"dynamicSharedMemory\" = 2048", "block 256 -> 16 threads, shared memory {} -> {} (grid 1218)"),
+                              (f"{shape} gridX = 29, gridY = 42, registersPerThread = 24", "grid 1218 -> 29x42, registers 96 -> 24 (block 256 threads)"),
+                              ("SELECT 1", None)):
+            report, text, out = compared([base], [edited(base, longer, change)])
+            line = re.search(r"^Kernel `.*`: .* a call, 3\.0 times as long(.*)\.$", text, re.M)
+            self.assertTrue(line, text)
+            said = line[1].removeprefix("; ")
+            self.assertTrue(re.fullmatch(re.escape(words).replace(r"\{\}", r"[\d.]+ [KMi]*B"), said) if words else not said, said)
+            kernel, = report["kernels"]
+            self.assertEqual(kernel["launch"], said or None)
+            with contextlib.closing(sqlite3.connect(base)) as db:
+                grid, block = db.execute("SELECT gridX || 'x' || gridY || 'x' || gridZ, blockX || 'x' || blockY || 'x' || blockZ FROM CUPTI_ACTIVITY_KIND_KERNEL").fetchone()
+            self.assertEqual((kernel["base_grid"], kernel["base_block"], kernel["base_registers"], kernel["base_shapes"]), (grid, block, 96, 1))
+            self.assertEqual(support.read_csv(out, "compared_kernels")[0]["launch"], said)
+        half = f"{shape} gridX = 2436 WHERE rowid % 2 = {{}}"
+        _, text, _ = compared([edited(base, half.format(0), f"{shape} \"end\" = \"end\" + 9 WHERE rowid % 2 = 0")],
+                              [edited(base, half.format(0), longer, f"{shape} \"end\" = \"end\" + 9 WHERE rowid % 2 = 1")])
+        self.assertRegex(text, r"a call, 3\.0 times as long\.\n")
+
     def test_no_common_unit(self):
         """Then no time is a headline, whatever the windows are."""
         report, text, _ = compared([trace("layers")], [trace("no-nvtx")], "--allow", "gpu_model", "--allow", "gpu_count", "--allow",

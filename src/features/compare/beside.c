@@ -2,6 +2,7 @@
  * it, and without steps what got slower by the call. */
 #include "base/fmt.h"
 #include "features/compare/document.h"
+#include "features/compare/shapes.h"
 #include "table/kernel_name.h"
 #include "tables/compared_time.h"
 #include "tables/steps.h"
@@ -47,12 +48,13 @@ static void put_active(struct nai_view *map, const char *key, const struct nai_c
 static double per_call(const struct nai_match_part *part) { return (double)part->ns / (double)part->launches; }
 
 /* By how much the calls of one kernel got longer or shorter, as a factor over 1; 0: it is not one kernel on both sides,
- * or hardly any of the kernel time. */
-static double change_of(const struct nai_match_row *row, const struct nai_match *m) {
+ * or hardly any of the kernel time, or a call is of another share of the work. */
+static double change_of(const struct nai_match_row *row, const struct nai_comparison *c) {
   const double worth = 0.1;
+  const struct nai_match *m = &c->match;
   const struct nai_match_part *base = &row->of[NAI_BASE], *candidate = &row->of[NAI_CANDIDATE];
   double share = fmax((double)base->ns / (double)m->ns[NAI_BASE], (double)candidate->ns / (double)m->ns[NAI_CANDIDATE]);
-  if (row->state > NAI_MATCH_RETUNED || share < worth || !base->ns || !candidate->ns)
+  if (row->state > NAI_MATCH_RETUNED || share < worth || !base->ns || !candidate->ns || nai_shapes_relaunched(c, row))
     return 0;
   return fmax(per_call(candidate) / per_call(base), per_call(base) / per_call(candidate));
 }
@@ -62,14 +64,19 @@ static void put_call(const struct nai_document *d, struct nai_view *list, const 
   const struct nai_match_part *base = &row->of[NAI_BASE], *candidate = &row->of[NAI_CANDIDATE];
   const struct nai_match *m = &d->c->match;
   const char *name = d->c->uses[NAI_CANDIDATE].list[m->members[NAI_CANDIDATE][candidate->first]].name;
-  NAI_SCOPED(nai_buf) text = {0};
+  struct nai_kernel_shapes before = nai_shapes_of_row(d->c, row, NAI_BASE),
+                           after = nai_shapes_of_row(d->c, row, NAI_CANDIDATE);
+  NAI_SCOPED(nai_buf) text = {0}, launch = {0};
   struct nai_view *map = nai_view_add_map(list);
   nai_kernel_name_short(&text, name, CHARS);
   nai_view_put_buf(map, "name", NAI_TEXT_CODE, &text);
   nai_document_amount(map, "base", "ns", per_call(base), false);
   nai_document_amount(map, "new", "ns", per_call(candidate), false);
-  nai_view_put_real(map, "times", change_of(row, m), 1);
+  nai_view_put_real(map, "times", change_of(row, d->c), 1);
   nai_view_put_bool(map, "longer", per_call(candidate) > per_call(base));
+  if (nai_shapes_differ(before, after))
+    nai_shapes_put_change(&launch, before, after);
+  nai_view_put_buf(map, "launch", NAI_TEXT_TRUSTED, &launch);
 }
 
 /* Those that changed the most first, by how much time they have on the side that has more. */
@@ -81,10 +88,10 @@ static void put_calls(const struct nai_document *d) {
   struct nai_view *list = nai_view_put_list(d->root, "calls");
   uint32_t kept = 0;
   for (uint32_t i = 0; i < m->count; i++) {
-    if (change_of(&m->rows[i], m) < least)
+    if (change_of(&m->rows[i], d->c) < least)
       continue;
     uint32_t at = kept < NAMED ? kept++ : NAMED;
-    for (; at > 0 && change_of(&m->rows[i], m) > change_of(found[at - 1], m); at--)
+    for (; at > 0 && change_of(&m->rows[i], d->c) > change_of(found[at - 1], d->c); at--)
       if (at < NAMED)
         found[at] = found[at - 1];
     if (at < NAMED)

@@ -1,5 +1,6 @@
 /* All of a comparison, in order. */
 #include "features/compare/internal.h"
+#include "features/compare/shapes.h"
 #include "base/sort.h"
 #include "rundir/run.h"
 #include "tables/kernel_paths.h"
@@ -158,6 +159,7 @@ int nai_compare(struct nai_comparison *c, const struct nai_compare_options *opti
   for (int s = 0; s < NAI_SIDES; s++)
     if (c->sides[s].count)
       qsort(c->sides[s].captures, c->sides[s].count, sizeof *c->sides[s].captures, by_time);
+  NAI_TRY(nai_shapes_read(c, err));
   NAI_TRY(choose_basis(c, err));
   NAI_TRY(tell_apart(c, err));
   NAI_TRY(find_checks(c, err));

@@ -52,6 +52,20 @@ struct nai_metric_result {
   double q; /* p corrected for the number of metrics (Benjamini-Hochberg); NaN: gated, exact, few captures */
 };
 
+/* --- kernels ---------------------------------------------------------------------------------- */
+
+/* Launches of one shape, summed over GPUs and captures of a side. Texts are the runs'. */
+struct nai_launch_shape {
+  const char *kernel, *grid, *block; /* name as demangled; "132x1x1", "": the export does not tell */
+  int64_t registers, shared_bytes;   /* per thread; static and dynamic, per block; NAI_NULL_I64: unknown */
+  int64_t calls, ns;
+  double blocks; /* of all calls; NaN: unknown */
+};
+struct nai_kernel_shapes {
+  const struct nai_launch_shape *list;
+  uint32_t count;
+};
+
 /* --- all of it -------------------------------------------------------------------------------- */
 
 struct nai_compare_options {
@@ -66,6 +80,9 @@ struct nai_work {
   double factor;    /* 1 where the quartiles do not tell it from that; NaN: it is not one factor, and `why` says so */
   double low, high; /* quartiles */
   const char *why;
+  bool relaunched;            /* as many thread blocks in more or fewer launches: factor is 1 */
+  double launches[NAI_SIDES]; /* per capture */
+  bool same_results;          /* and as many bytes are copied from GPUs to the host */
 };
 
 /* The longest NVTX range that captures have equally often, in which most of the kernel time of both sides was launched,
@@ -106,6 +123,7 @@ struct nai_comparison {
   struct nai_metric_result *results; /* in the order of their definitions */
   uint32_t result_count;
   struct nai_kernel_uses uses[NAI_SIDES];
+  struct nai_kernel_shapes shapes[NAI_SIDES]; /* of all kernels, each kernel's with the longest first */
   struct nai_match match;
   struct nai_table *tables[NAI_COMPARED_COUNT]; /* for outputs */
 };

@@ -216,9 +216,18 @@ static void put_work(struct nai_view *root, const struct nai_comparison *c) {
   double base = nai_gpu_longest_mean(c, NAI_BASE), candidate = nai_gpu_longest_mean(c, NAI_CANDIDATE);
   double longer = candidate / c->work.factor / base;
   struct nai_view *work = nai_view_put_map(root, "work");
+  const double *launches = c->work.launches;
+  if (c->work.relaunched) {
+    struct nai_view *map = nai_view_put_map(work, "relaunched");
+    nai_view_put_int(map, "base_launches", (int64_t)round(launches[NAI_BASE]));
+    nai_view_put_int(map, "new_launches", (int64_t)round(launches[NAI_CANDIDATE]));
+    nai_view_put_bool(map, "fewer", launches[NAI_CANDIDATE] < launches[NAI_BASE]);
+    nai_view_put_bool(map, "same_results", c->work.same_results);
+  }
   nai_view_put_bool(work, "less", c->work.factor < 1);
   nai_view_put_bool(work, "more", c->work.factor > 1);
-  nai_view_put_bool(work, "all_equal", c->work.high <= c->work.low && fabs(c->work.low - 1) <= 0);
+  nai_view_put_bool(work, "all_equal",
+                    !c->work.relaunched && c->work.high <= c->work.low && fabs(c->work.low - 1) <= 0);
   put_percent(work, "by", c->work.factor);
   nai_view_put_real(work, "factor", c->work.factor, 2);
   nai_view_put_real(work, "low", c->work.low, 2);

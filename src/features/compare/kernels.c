@@ -1,6 +1,7 @@
 /* Kernels of both sides, matched: uses summed over the captures of a side, rows with what each adds to the difference,
  * and what matching says about comparability. */
 #include "features/compare/internal.h"
+#include "features/compare/shapes.h"
 #include "base/sort.h"
 #include "tables/call_site_kernels.h"
 #include "tables/compared_kernels.h"
@@ -112,6 +113,8 @@ static int check_drift(struct nai_comparison *c, struct nai_err *err) {
   double *ratios;
   int64_t covered = 0;
   size_t n = 0;
+  if (c->work.relaunched) /* calls of other sizes */
+    return NAI_OK;
   NAI_TRY(NAI_NEW(ratios, &c->arena, m->count, err));
   for (uint32_t i = 0; i < m->count; i++) {
     const struct nai_match_part *base = &m->rows[i].of[NAI_BASE], *candidate = &m->rows[i].of[NAI_CANDIDATE];
@@ -224,11 +227,33 @@ static void set_terms(struct COMPARED_KERNELS_row *row, const struct nai_match_r
                                           : "same";
 }
 
+/* Of the shape with most time on each side. */
+static void set_launch(struct COMPARED_KERNELS_row *row, struct nai_buf *change, struct nai_kernel_shapes base,
+                       struct nai_kernel_shapes candidate) {
+  if (base.count) {
+    row->base_grid = base.list->grid;
+    row->base_block = base.list->block;
+    row->base_registers = base.list->registers;
+    row->base_shared_bytes = base.list->shared_bytes;
+    row->base_shapes = base.count;
+  }
+  if (candidate.count) {
+    row->new_grid = candidate.list->grid;
+    row->new_block = candidate.list->block;
+    row->new_registers = candidate.list->registers;
+    row->new_shared_bytes = candidate.list->shared_bytes;
+    row->new_shapes = candidate.count;
+  }
+  if (nai_shapes_differ(base, candidate))
+    nai_shapes_put_change(change, base, candidate);
+  row->launch = change->len ? nai_buf_str(change) : NULL;
+}
+
 static int put_row(struct nai_table *t, const struct nai_comparison *c, const struct nai_match_row *m,
                    struct nai_err *err) {
   const struct nai_match_part *base = &m->of[NAI_BASE], *candidate = &m->of[NAI_CANDIDATE];
   const struct nai_kernel_use *first = member(c, m, candidate->count ? NAI_CANDIDATE : NAI_BASE, 0);
-  NAI_SCOPED(nai_buf) base_names = {0}, candidate_names = {0};
+  NAI_SCOPED(nai_buf) base_names = {0}, candidate_names = {0}, launch = {0};
   struct COMPARED_KERNELS_row row =
       NAI_ROW(COMPARED_KERNELS, .kernel = first->name, .category = first->category, .nvtx_path = path_of(c, m),
               .state = nai_match_state_name(m->state), .base_kernels = members_of(&base_names, c, m, NAI_BASE),
@@ -248,6 +273,8 @@ static int put_row(struct nai_table *t, const struct nai_comparison *c, const st
     row.confidence = nai_match_level_confidence(m->level);
     set_terms(&row, m);
   }
+  set_launch(&row, &launch, nai_shapes_of_row(c, m, NAI_BASE), nai_shapes_of_row(c, m, NAI_CANDIDATE));
+  NAI_TRY(nai_buf_check(&launch, err));
   NAI_TRY(nai_buf_check(&base_names, err));
   NAI_TRY(nai_buf_check(&candidate_names, err));
   COMPARED_KERNELS_add(t, &row);

@@ -297,12 +297,25 @@ static void excuse_range(struct nai_metric_result *r, const struct nai_compariso
   snprintf(j->reason, sizeof j->reason, "the sides do different work, and a range may hold more of it");
 }
 
+/* Where as much work is launched in more or fewer parts, a call holds less or more of it. */
+static void excuse_call(struct nai_metric_result *r, const struct nai_comparison *c) {
+  struct nai_judgement *j = &r->judgement;
+  if (!c->work.relaunched || strncmp(r->def.metric, "kernel.", strlen("kernel.")) != 0 ||
+      (j->verdict != NAI_VERDICT_REGRESSED && j->verdict != NAI_VERDICT_SUSPECT) ||
+      nai_budget_of(c->options.budgets, r->def.metric))
+    return;
+  j->verdict = NAI_VERDICT_NOTED;
+  snprintf(j->reason, sizeof j->reason, "launched differently: a call holds %s of the work",
+           c->work.launches[NAI_CANDIDATE] < c->work.launches[NAI_BASE] ? "more" : "less");
+}
+
 static int judge_both(struct nai_metric_result *r, const struct nai_comparison *c, const struct nai_limits *limits,
                       struct nai_err *err) {
   NAI_TRY(nai_judge(&r->judgement, limits, r->values[NAI_BASE], r->count[NAI_BASE], r->values[NAI_CANDIDATE],
                     r->count[NAI_CANDIDATE], err));
   excuse_remainder(r, c);
   excuse_range(r, c);
+  excuse_call(r, c);
   return NAI_OK;
 }
 

@@ -15,6 +15,7 @@
 #include "tables/gpus.h"
 #include "tables/idle_causes.h"
 #include "tables/kernel_paths.h"
+#include "tables/kernel_shape.h"
 #include "tables/memory_transfers.h"
 #include "tables/nvtx_phases.h"
 #include "tables/nvtx_ranges.h"
@@ -44,6 +45,7 @@ const struct nai_schema *const nai_compared_tables[] = {&nai_metrics_schema,
                                                         &nai_step_summary_schema,
                                                         &nai_idle_causes_schema,
                                                         &nai_kernel_paths_schema,
+                                                        &nai_kernel_shape_schema,
                                                         &nai_call_site_kernels_schema,
                                                         &nai_data_quality_schema,
                                                         &nai_findings_schema,
@@ -99,9 +101,9 @@ static bool is_of_events(const struct nai_schema *schema) {
 
 /* Tables that earlier versions did not compare and removed from runs of a store, where each had a file of its own. */
 static bool may_lack(struct nai_run *run, const struct nai_schema *schema) {
-  static const struct nai_schema *const later[] = {&nai_repeating_units_schema, &nai_serving_summary_schema,
-                                                   &nai_gpu_active_schema, &nai_capture_health_schema,
-                                                   &nai_call_site_kernels_schema};
+  static const struct nai_schema *const later[] = {&nai_repeating_units_schema,   &nai_serving_summary_schema,
+                                                   &nai_gpu_active_schema,        &nai_capture_health_schema,
+                                                   &nai_call_site_kernels_schema, &nai_kernel_shape_schema};
   char file[128];
   bool is_later = false;
   for (size_t i = 0; i < sizeof later / sizeof *later; i++)

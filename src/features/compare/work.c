@@ -1,12 +1,15 @@
 /* How much of the same work do captures hold of which neither steps nor units are known? What calls of most kernels and
- * ranges changed by, where that is one factor. */
+ * ranges changed by, where that is one factor, and thread blocks do not tell otherwise. */
 #include "features/compare/entries.h"
+#include "base/fmt.h"
 #include "base/sort.h"
 #include "base/text.h"
 #include "features/compare/internal.h"
+#include "features/compare/shapes.h"
 #include "tables/findings.h"
 #include "tables/idle_causes.h"
 #include "tables/kernel_paths.h"
+#include "tables/memory_transfers.h"
 #include "tables/nvtx_ranges.h"
 
 enum {
@@ -15,7 +18,7 @@ enum {
 static const double most_spread = 1.1; /* of the quartiles: the upper over the lower one */
 static const double least_share = 0.5; /* of the kernel time of each side */
 
-/* By how much one name's calls changed. */
+/* By how much one name's calls or blocks changed. */
 struct ratio {
   double value, weight;
 };
@@ -46,6 +49,13 @@ static double calls_of(const struct nai_entry *e, const struct nai_comparison *c
   return e->count[side] / c->sides[side].count;
 }
 
+static double sum_of(const struct nai_entries *all, int side) {
+  double sum = 0;
+  for (uint32_t i = 0; i < all->names.count; i++)
+    sum += all->list[i].amount[side];
+  return sum;
+}
+
 static bool tells(const struct nai_entry *e, const struct nai_comparison *c) {
   return calls_of(e, c, NAI_BASE) >= MIN_CALLS && calls_of(e, c, NAI_CANDIDATE) >= MIN_CALLS;
 }
@@ -56,10 +66,7 @@ static void add_ratio(struct ratios *to, const struct nai_entry *e, const struct
 
 /* Kernels weigh by their share of the time. */
 static void add_kernels(struct ratios *to, const struct nai_entries *kernels, const struct nai_comparison *c) {
-  double all[NAI_SIDES] = {0, 0};
-  for (uint32_t i = 0; i < kernels->names.count; i++)
-    for (int s = 0; s < NAI_SIDES; s++)
-      all[s] += kernels->list[i].amount[s];
+  double all[NAI_SIDES] = {sum_of(kernels, NAI_BASE), sum_of(kernels, NAI_CANDIDATE)};
   for (uint32_t i = 0; i < kernels->names.count; i++) {
     const struct nai_entry *e = &kernels->list[i];
     if (!tells(e, c))
@@ -69,6 +76,23 @@ static void add_kernels(struct ratios *to, const struct nai_entries *kernels, co
     to->share[NAI_CANDIDATE] += candidate;
     to->kernels += base + candidate;
     add_ratio(to, e, c, base + candidate);
+  }
+}
+
+/* The same of the thread blocks of all kernels that both sides run, however often. */
+static void add_blocks(struct ratios *to, const struct nai_entries *kernels, const struct nai_comparison *c) {
+  double all[NAI_SIDES] = {sum_of(kernels, NAI_BASE), sum_of(kernels, NAI_CANDIDATE)};
+  for (uint32_t i = 0; i < kernels->names.count; i++) {
+    const struct nai_entry *e = &kernels->list[i];
+    double blocks[NAI_SIDES];
+    for (int s = 0; s < NAI_SIDES; s++)
+      blocks[s] = nai_shapes_blocks(nai_shapes_of(c, s, nai_strings_get(&kernels->names, i))) / c->sides[s].count;
+    if (!(blocks[NAI_BASE] > 0 && blocks[NAI_CANDIDATE] > 0))
+      continue;
+    double base = e->amount[NAI_BASE] / all[NAI_BASE], candidate = e->amount[NAI_CANDIDATE] / all[NAI_CANDIDATE];
+    to->share[NAI_BASE] += base;
+    to->share[NAI_CANDIDATE] += candidate;
+    to->list[to->count++] = (struct ratio){blocks[NAI_CANDIDATE] / blocks[NAI_BASE], base + candidate};
   }
 }
 
@@ -104,15 +128,71 @@ static void decide(struct nai_comparison *c, const struct ratios *r) {
         &c->arena, "calls of kernels and ranges changed by different factors (quartiles x %.2f and x %.2f)", low, high);
   } else {
     bool may_be_equal = low <= 1 && high >= 1;
-    c->work = (struct nai_work){may_be_equal ? 1 : quantile_of(r->list, r->count, 0.5), low, high, NULL};
+    c->work =
+        (struct nai_work){.factor = may_be_equal ? 1 : quantile_of(r->list, r->count, 0.5), .low = low, .high = high};
   }
 }
 
-static double sum_of(const struct nai_entries *all, int side) {
-  double sum = 0;
-  for (uint32_t i = 0; i < all->names.count; i++)
-    sum += all->list[i].amount[side];
-  return sum;
+/* As many blocks in fewer launches are no less work; and where blocks changed by another factor than launches, neither
+ * tells how much there is. */
+static void ask_blocks(struct nai_comparison *c, const struct ratios *blocks) {
+  const double same = 0.01;
+  double low = quantile_of(blocks->list, blocks->count, 0.25), high = quantile_of(blocks->list, blocks->count, 0.75),
+         middle = quantile_of(blocks->list, blocks->count, 0.5), factor = c->work.factor;
+  if (fmin(blocks->share[NAI_BASE], blocks->share[NAI_CANDIDATE]) < least_share || fabs(factor - 1) <= 0)
+    return; /* not known, or as much by both */
+  bool is_one = high <= most_spread * low;
+  if (fabs(low - 1) <= same && fabs(high - 1) <= same && !(fabs(middle - factor) < fabs(middle - 1))) {
+    c->work.factor = 1;
+    c->work.relaunched = true;
+    c->work.why = NULL;
+  } else if (!isnan(factor) && !(is_one && fmax(middle / factor, factor / middle) <= most_spread)) {
+    c->work.why = is_one
+                    ? nai_arena_printf(&c->arena, "calls of kernels changed by x %.2f, their thread blocks by x %.2f",
+                                       factor, middle)
+                    : nai_arena_printf(&c->arena,
+                                       "calls of kernels changed by x %.2f, their thread blocks by different "
+                                       "factors (quartiles x %.2f and x %.2f)",
+                                       factor, low, high);
+    c->work.factor = NAN;
+  }
+}
+
+/* Copies from GPUs to the host, per capture. */
+struct results {
+  double copies[NAI_SIDES], bytes[NAI_SIDES];
+};
+
+static struct results results_of(const struct nai_comparison *c) {
+  enum { DEVICE_TO_HOST = 2 };
+  struct results out = {{0, 0}, {0, 0}};
+  for (struct nai_side_rows r = nai_all_rows(c->sides, &nai_memory_transfers_schema); nai_next_row(&r);) {
+    struct MEMORY_TRANSFERS_row row = MEMORY_TRANSFERS_at(r.table, r.row);
+    if (row.copy_kind != DEVICE_TO_HOST)
+      continue;
+    out.copies[r.side] += (double)nai_or_zero(row.count) / c->sides[r.side].count;
+    out.bytes[r.side] += (double)nai_or_zero(row.total_bytes) / c->sides[r.side].count;
+  }
+  return out;
+}
+
+/* As many copies of results of another size: likely of another input, whatever the launches are. */
+static int ask_results(struct nai_comparison *c, struct nai_err *err) {
+  struct results r = results_of(c);
+  const double *bytes = r.bytes;
+  bool any = r.copies[NAI_BASE] > 0, as_many = any && fabs(r.copies[NAI_BASE] - r.copies[NAI_CANDIDATE]) <= 0;
+  c->work.same_results = any && fabs(bytes[NAI_BASE] - bytes[NAI_CANDIDATE]) <= 0;
+  if (!as_many || !(fabs(c->work.factor - 1) <= 0) ||
+      fmax(bytes[NAI_BASE], bytes[NAI_CANDIDATE]) <= most_spread * fmin(bytes[NAI_BASE], bytes[NAI_CANDIDATE]))
+    return NAI_OK;
+  NAI_SCOPED(nai_buf) why = {0};
+  nai_buf_puts(&why, "as many Device-to-Host copies hold ");
+  nai_fmt_bytes(&why, bytes[NAI_CANDIDATE]);
+  nai_buf_puts(&why, " instead of ");
+  nai_fmt_bytes(&why, bytes[NAI_BASE]);
+  nai_buf_puts(&why, " (likely another input)");
+  c->work = (struct nai_work){.factor = NAN, .why = nai_arena_printf(&c->arena, "%s", nai_buf_str(&why))};
+  return nai_buf_check(&why, err);
 }
 
 static bool is_around_most(const struct nai_entries *ranges, const struct nai_entries *launched,
@@ -192,7 +272,7 @@ static int find_outer(struct nai_comparison *c, const struct nai_entries *ranges
 
 int nai_work_find(struct nai_comparison *c, struct nai_err *err) {
   NAI_SCOPED(nai_entries) kernels = {.arena = NAI_ARENA(NULL)}, ranges = {.arena = NAI_ARENA(NULL)};
-  struct ratios r = {0};
+  struct ratios r = {0}, blocks = {0};
   NAI_TRY(nai_entries_read(&kernels, c, &nai_kernel_paths_schema,
                            (struct nai_entry_columns){KERNEL_PATHS_kernel_name, KERNEL_PATHS_call_count,
                                                       KERNEL_PATHS_total_time_ns},
@@ -202,14 +282,22 @@ int nai_work_find(struct nai_comparison *c, struct nai_err *err) {
       (struct nai_entry_columns){NVTX_RANGES_range_name, NVTX_RANGES_count, NVTX_RANGES_total_time_ns}, true, err));
   NAI_TRY(find_outer(c, &ranges, &kernels, err));
   if (are_equal(&kernels, c)) {
-    c->work = (struct nai_work){1, 1, 1, NULL};
-    return NAI_OK;
+    c->work = (struct nai_work){.factor = 1, .low = 1, .high = 1};
+  } else {
+    NAI_TRY(NAI_NEW(r.list, &kernels.arena, (size_t)kernels.names.count + ranges.names.count, err));
+    NAI_TRY(NAI_NEW(blocks.list, &kernels.arena, kernels.names.count, err));
+    add_kernels(&r, &kernels, c);
+    add_ranges(&r, &ranges, c);
+    add_blocks(&blocks, &kernels, c);
+    qsort(r.list, r.count, sizeof *r.list, by_value);
+    qsort(blocks.list, blocks.count, sizeof *blocks.list, by_value);
+    decide(c, &r);
+    ask_blocks(c, &blocks);
   }
-  NAI_TRY(NAI_NEW(r.list, &kernels.arena, (size_t)kernels.names.count + ranges.names.count, err));
-  add_kernels(&r, &kernels, c);
-  add_ranges(&r, &ranges, c);
-  qsort(r.list, r.count, sizeof *r.list, by_value);
-  decide(c, &r);
+  NAI_TRY(ask_results(c, err));
+  for (uint32_t i = 0; i < kernels.names.count; i++)
+    for (int s = 0; s < NAI_SIDES; s++)
+      c->work.launches[s] += calls_of(&kernels.list[i], c, s);
   return nai_arena_check(&c->arena, err);
 }
 

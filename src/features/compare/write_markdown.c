@@ -202,6 +202,7 @@ static void put_kernel(const struct nai_document *d, struct nai_view *list, cons
   nai_view_put_trusted(map, "state", k->state);
   nai_view_put_trusted(map, "confidence", k->confidence);
   nai_view_put_trusted(map, "change", k->change);
+  nai_view_put_trusted(map, "launch", *k->launch ? k->launch : NULL);
   nai_document_amount(map, "base_calls", "count", k->base_calls, false);
   nai_document_amount(map, "new_calls", "count", k->new_calls, false);
   nai_document_time(map, "base_time", times, k->base_time_ns, false);
