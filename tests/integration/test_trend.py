@@ -1105,5 +1105,74 @@ class Store(unittest.TestCase):
         self.assertTrue((out / "d/trend/trend.html").exists())
 
 
+class Beyond(unittest.TestCase):
+    """What the newest nights are beyond their history by, since when, and whether that is worse."""
+    trend = Store.trend
+
+    def store_of(self, sources):
+        """A store with a run per source, a day apart: (store, ids of the runs)."""
+        store, ids = fresh_dir() / "s", []
+        for number, source in enumerate(sources):
+            done = run("store", "add", artifacts(source), "--store", store, "--time", f"2026-01-{1 + number:02}T00:00:00Z")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            ids.append(done.stdout.split()[0])
+        return store, ids
+
+    def idler(self, source, factor=0.2):
+        """The same steps, with kernels that are shorter."""
+        copy = fresh_dir() / source.name
+        shutil.copy(source, copy)
+        with contextlib.closing(sqlite3.connect(copy)) as db:
+            db.execute(f"update CUPTI_ACTIVITY_KIND_KERNEL set end = cast(start + (end - start) * {factor} as int)")
+            db.commit()
+        return copy
+
+    def test_the_first_night_beyond_is_named(self):
+        """Two nights are slower, of which only the newest has a history that is long enough: the first is named, beside the night before it."""
+        store, ids = self.store_of([trace("loop", "--seed", seed) for seed in range(1, 7)] + [trace("loop-waits", "--seed", seed) for seed in (7, 8)])
+        trend, out = self.trend(store)
+        metric, = (m for s in trend["series"] for m in s["metrics"] if m["metric"] == "step.time.median")
+        self.assertEqual((metric["state"], metric["since"]), ("warn", ids[6]))
+        line, = re.findall(r"^- \*\*warn\*\*: step.time.median.*", (out / "trend.md").read_text(encoding="utf-8").replace("\\", ""), re.M)
+        self.assertRegex(line, f"since {ids[6]}[;:].*--base [^ ]*/{ids[5]}/.*--new [^ ]*/{ids[6]}/")
+
+    def test_an_older_change_is_not_what_a_night_is_beyond(self):
+        """Twenty nights after a change its level is usual: what warns now began now."""
+        sources = fresh_dir() / "n"
+        self.assertEqual(run("series", sources, "--nights", 31, "--noise", 0.2, "--step", "6:8", "--spike", "30:40", program=GENERATOR).returncode, 0)
+        store, ids = self.store_of(sorted(sources.glob("*.sqlite")))
+        trend, out = self.trend(store)
+        metric, = (m for s in trend["series"] for m in s["metrics"] if m["metric"] == "step.time.median")
+        self.assertEqual([change["bad_run"] for change in metric["changes"]], [ids[6]])
+        self.assertEqual((metric["state"], metric["since"]), ("warn", ids[30]))
+        self.assertRegex((out / "trend.md").read_text(encoding="utf-8").replace("\\", ""), rf"\*\*warn\*\*: step.time.median.*, since {ids[30]}[;:].*/{ids[29]}/")
+
+    def test_more_idle_time_in_the_same_step_is_not_worse(self):
+        """Kernels that get shorter leave more of a step, and it is no longer for that: no warning, with the night where it began; as a change of
+        a level, too. Where the step grows, it is one."""
+        for count, changes in ((2, 0), (5, 1)):
+            store, ids = self.store_of([trace("loop", "--seed", seed) for seed in range(1, 8)] +
+                                     [self.idler(trace("loop", "--seed", 20 + seed)) for seed in range(count)])
+            trend, out = self.trend(store, "--gate")
+            metrics = {m["metric"]: m for s in trend["series"] for m in s["metrics"]}
+            idle, step, compute = (metrics[name] for name in ("gpu.idle.per_step", "step.time.median", "gpu.compute.per_step"))
+            self.assertGreater(idle["newest"] - idle["usual"], idle["limit"])
+            self.assertEqual((idle["state"], idle["since"], step["state"], step["since"]), ("steady", ids[7], "steady", None))
+            self.assertRegex(idle["made_up"], r"^grew because gpu\.compute\.per_step shrank \(.* to .*\); the step did not change \(.* to .*\)$")
+            self.assertLess(compute["newest"], 0.5 * compute["usual"])
+            self.assertEqual([change["worse"] for change in idle["changes"]], [False] * changes)
+            text = (out / "trend.md").read_text(encoding="utf-8").replace("\\", "")
+            self.assertIn("\nNothing got worse.\n\nNot worse, for the step is not:\n\n- gpu.idle.per_step, ", text)
+            self.assertRegex(text, f"- gpu.idle.per_step, .* since {ids[7]}: grew because .*--base [^ ]*/{ids[6]}/.*--new [^ ]*/{ids[7]}/")
+            self.assertIn("Not worse, for the step is not", (out / "trend.html").read_text(encoding="utf-8"))
+        alone, out = self.trend(store, "--metric", "gpu.idle.per_step")
+        metric, = alone["series"][0]["metrics"]
+        self.assertEqual((metric["state"], metric["made_up"].split(";")[0]), ("steady", "grew because other parts of the step shrank"))
+        store, ids = self.store_of([trace("loop", "--seed", seed) for seed in range(1, 8)] + [trace("loop-waits", "--seed", 8)])
+        trend, _ = self.trend(store)
+        metric, = (m for s in trend["series"] for m in s["metrics"] if m["metric"] == "gpu.idle.per_step")
+        self.assertEqual((metric["state"], metric["since"], metric["made_up"]), ("warn", ids[7], None))
+
+
 if __name__ == "__main__":
     support.main()

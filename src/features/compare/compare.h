@@ -167,6 +167,8 @@ struct nai_gpu_share {
   double low, high; /* infinite without GPUs */
 };
 struct nai_gpu_share nai_gpu_idle_pct(const struct nai_comparison *c, int side, uint32_t capture);
+/* Whether a metric is what the other parts of a step leave over: idle time, exposed communication and copies. */
+bool nai_metric_is_remainder(const char *metric, const char *basis);
 /* A result by the id of its metric, NULL when there is none. */
 const struct nai_metric_result *nai_comparison_metric(const struct nai_comparison *c, const char *id);
 /* The first hard reason against comparing at all, NULL when there is none. */

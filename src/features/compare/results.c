@@ -271,14 +271,18 @@ static void one_sided(struct nai_metric_result *r, const struct nai_comparison *
   undecided(r, NAI_VERDICT_ERROR, reason);
 }
 
+bool nai_metric_is_remainder(const char *metric, const char *basis) {
+  return is(basis, "step") && nai_text_begins(metric, NAI_WORDS("gpu.idle.", "gpu.exposed_", "idle."));
+}
+
 /* Idle and exposed time are what the other parts of a step leave over: kernels that get faster leave more, and nothing
  * is worse while the step takes no longer. A budget of somebody's own is judged as it is. */
 static void excuse_remainder(struct nai_metric_result *r, const struct nai_comparison *c) {
   const struct nai_metric_result *step = nai_comparison_metric(c, STEP_TIME);
   struct nai_judgement *j = &r->judgement;
-  bool is_one = nai_text_begins(r->def.metric, NAI_WORDS("gpu.idle.", "gpu.exposed_", "idle."));
-  if (!is_one || !is(r->def.basis, "step") || nai_budget_of(c->options.budgets, r->def.metric) || !step ||
-      !step->judgement.compared || (j->verdict != NAI_VERDICT_REGRESSED && j->verdict != NAI_VERDICT_SUSPECT) ||
+  if (!nai_metric_is_remainder(r->def.metric, r->def.basis) || nai_budget_of(c->options.budgets, r->def.metric) ||
+      !step || !step->judgement.compared ||
+      (j->verdict != NAI_VERDICT_REGRESSED && j->verdict != NAI_VERDICT_SUSPECT) ||
       step->judgement.shift.shift > j->budget)
     return;
   j->verdict = NAI_VERDICT_NOTED;

@@ -23,6 +23,7 @@ struct nai_change {
   uint32_t at;          /* first value of the new level */
   double before, after; /* medians of the two segments */
   double p;             /* Welch, two-sided */
+  bool is_made_up;      /* by the caller: other numbers changed as much the other way */
 };
 
 struct nai_trend_found {

@@ -1,5 +1,6 @@
 /* What else changed when a metric did. */
 #include "features/compare/stats.h"
+#include "base/fmt.h"
 #include "base/sort.h"
 #include "features/nights/trend.h"
 #include "tables/index_kernels.h"
@@ -18,6 +19,48 @@ uint32_t nai_trend_moved(const struct nai_trend_metric **out, uint32_t room, con
       }
   }
   return n;
+}
+
+/* --- remainders ------------------------------------------------------------------------------- */
+
+/* The part of a step that got shorter by most in the newest run; NULL: none that the series has. */
+static const struct nai_trend_metric *shrunk_part(const struct nai_trend_series *series,
+                                                  const struct nai_trend_metric *metric) {
+  static const char *const parts[] = {"gpu.compute.per_step", "gpu.exposed_comm.per_step", "gpu.exposed_copy.per_step",
+                                      "gpu.idle.per_step"};
+  const struct nai_trend_metric *most = NULL;
+  for (uint32_t i = 0; i < series->metric_count; i++)
+    for (size_t p = 0; p < sizeof parts / sizeof *parts; p++) {
+      const struct nai_trend_metric *m = &series->metrics[i];
+      if (m != metric && strcmp(m->metric, parts[p]) == 0 && m->count && m->newest < m->usual &&
+          m->runs[m->count - 1] == metric->runs[metric->count - 1] &&
+          (!most || m->usual - m->newest > most->usual - most->newest))
+        most = m;
+    }
+  return most;
+}
+
+static void put_times(struct nai_buf *out, double before, double after) {
+  nai_buf_puts(out, " (");
+  nai_fmt_duration(out, before);
+  nai_buf_puts(out, " to ");
+  nai_fmt_duration(out, after);
+  nai_buf_puts(out, ")");
+}
+
+void nai_trend_put_made_up(struct nai_buf *out, const struct nai_trend_series *series,
+                           const struct nai_trend_metric *m) {
+  const double same = 0.02; /* of a step */
+  const struct nai_trend_metric *part = shrunk_part(series, m);
+  double before = m->step_usual, after = m->steps[m->count - 1];
+  nai_buf_printf(out, "grew because %s shrank", part ? part->metric : "other parts of the step");
+  if (part)
+    put_times(out, part->usual, part->newest);
+  nai_buf_printf(out, "; the step %s",
+                 fabs(after - before) <= same * before ? "did not change"
+                 : after < before                      ? "got shorter"
+                                                       : "grew by less than that");
+  put_times(out, before, after);
 }
 
 /* --- kernels ---------------------------------------------------------------------------------- */

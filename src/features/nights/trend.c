@@ -1,7 +1,7 @@
 #include "features/nights/trend.h"
 #include "base/sort.h"
 
-#include "features/compare/stats.h"
+#include "features/compare/compare.h"
 #include "tables/index_metrics.h"
 #include "tables/runs.h"
 
@@ -48,6 +48,8 @@ static int find_metric(struct nai_trend_metric **out, struct nai_trend_series *s
   *m = (struct nai_trend_metric){
       .metric = row->metric, .unit = row->unit, .better = row->better, .basis = row->basis, .gate = row->gate};
   NAI_TRY(NAI_NEW(m->values, c->arena, s->run_count, err));
+  if (nai_metric_is_remainder(m->metric, m->basis))
+    NAI_TRY(NAI_NEW(m->steps, c->arena, s->run_count, err));
   return NAI_NEW(m->runs, c->arena, s->run_count, err);
 }
 
@@ -76,6 +78,16 @@ static double value_of(const struct nai_table *t, const struct INDEX_METRICS_row
   return nai_median(values, n);
 }
 
+/* The step time of a run, of whose rows the first is given; NaN: it has no steps. */
+static double step_of(const struct nai_table *t, int64_t first, int64_t end) {
+  for (int64_t i = first; i < end && !nai_get_i64(t, i, INDEX_METRICS_capture); i++)
+    if (strcmp(nai_get_str(t, i, INDEX_METRICS_metric), "step.time.median") == 0) {
+      struct INDEX_METRICS_row row = INDEX_METRICS_at(t, i);
+      return value_of(t, &row, i, end);
+    }
+  return NAN;
+}
+
 /* Rows of metrics are by run, capture, name; a run's captures of one metric are put together by name. A metric that
  * never had a value (it was infinite, say) has no trend. */
 static int take_run(struct nai_trend_series *s, uint32_t *capacity, const struct collecting *c, uint32_t run,
@@ -100,6 +112,8 @@ static int take_run(struct nai_trend_series *s, uint32_t *capacity, const struct
     if (m->count && definition != m->definition)
       m->defined_from = m->count;
     m->definition = definition;
+    if (m->steps)
+      m->steps[m->count] = step_of(t, first, first + count);
     m->values[m->count] = value;
     m->runs[m->count++] = run;
   }
@@ -126,18 +140,24 @@ static bool is_expected_between(const struct collecting *c, uint32_t from, uint3
   return false;
 }
 
-/* Up to NAI_HISTORY_MAX good values before `at`, not across a change that is known and accepted. NaN: too few. */
-static double limit_at(double *usual, const struct nai_trend_metric *m, const struct collecting *c, uint32_t at) {
-  double history[NAI_HISTORY_MAX];
+/* Up to NAI_HISTORY_MAX good values before `at`, not across a change that is known and accepted; how many there are. */
+static size_t history_of(double history[NAI_HISTORY_MAX], const double *values, const struct nai_trend_metric *m,
+                         const struct collecting *c, uint32_t at) {
   size_t n = 0;
-  const struct nai_table *runs = c->index->runs;
   for (uint32_t i = at; i-- > m->defined_from && n < NAI_HISTORY_MAX;) {
-    const struct nai_store_run *run = nai_store_find(c->store, nai_get_str(runs, m->runs[i], RUNS_run_id));
+    const struct nai_store_run *run = nai_store_find(c->store, nai_get_str(c->index->runs, m->runs[i], RUNS_run_id));
     if (is_expected_between(c, m->runs[i], m->runs[i + 1]))
       break;
     if (!run || nai_store_is_good(run))
-      history[n++] = m->values[i];
+      history[n++] = values[i];
   }
+  return n;
+}
+
+/* NaN: too few. */
+static double limit_at(double *usual, const struct nai_trend_metric *m, const struct collecting *c, uint32_t at) {
+  double history[NAI_HISTORY_MAX];
+  size_t n = history_of(history, m->values, m, c, at);
   *usual = NAN;
   if (n < NAI_HISTORY_MIN)
     return NAN;
@@ -152,36 +172,78 @@ static bool is_beyond(bool *known, const struct nai_trend_metric *m, const struc
   return *known && sign_of(m) * (m->values[at] - usual) > limit;
 }
 
-/* The median of the anchor's runs. */
-static double anchor_of(const struct nai_trend_metric *m, const struct collecting *c) {
+/* NaN where one of them is. */
+static double median_of_all(const double *values, size_t n) {
+  for (size_t i = 0; i < n; i++)
+    if (isnan(values[i]))
+      return NAN;
+  return nai_median(values, n);
+}
+
+/* The step time in the history of a value; NaN: unknown, or the metric is none that a step leaves over. */
+static double step_before(const struct nai_trend_metric *m, const struct collecting *c, uint32_t at) {
+  double history[NAI_HISTORY_MAX];
+  return m->steps ? median_of_all(history, history_of(history, m->steps, m, c, at)) : (double)NAN;
+}
+
+/* Whether the step is no longer than before by what its remainder may grow: then its other parts got shorter. */
+static bool is_made_up_at(const struct nai_trend_metric *m, const struct collecting *c, uint32_t at) {
+  double usual, limit = limit_at(&usual, m, c, at);
+  return m->steps && m->steps[at] - step_before(m, c, at) <= limit;
+}
+
+/* A value that has no history of its own is held against the newest one's. */
+static uint32_t begin_of_newest(const struct nai_trend_metric *m, const struct collecting *c) {
+  uint32_t since = m->count - 1;
+  for (; since - 1 > m->defined_from && !is_expected_between(c, m->runs[since - 1], m->runs[since]); since--) {
+    bool known = false, beyond = is_beyond(&known, m, c, since - 1);
+    if (!known)
+      beyond = sign_of(m) * (m->values[since - 1] - m->usual) > m->limit;
+    if (!beyond)
+      break;
+  }
+  return since;
+}
+
+/* The median of the anchor's runs; `of` stands beside the metric's values. */
+static double anchor_of(const struct nai_trend_metric *m, const double *of, const struct collecting *c) {
   double values[NAI_STORE_MAX_CAPTURES];
   size_t n = 0;
   for (uint32_t i = m->defined_from; c->options->anchor && i < m->count && n < NAI_STORE_MAX_CAPTURES; i++) {
     const char *id = nai_get_str(c->index->runs, m->runs[i], RUNS_run_id);
     if (nai_strings_find(&c->options->anchor->ids, id, strlen(id)) != NAI_NO_STRING)
-      values[n++] = m->values[i];
+      values[n++] = of[i];
   }
-  return n ? nai_median(values, n) : NAN;
+  return n ? median_of_all(values, n) : NAN;
+}
+
+/* The level since `from` is further from the anchor's than it may be, and so is the step that it is a part of. */
+static bool is_creeping(const struct nai_trend_metric *m, const struct collecting *c, uint32_t from) {
+  uint32_t n = m->count - from;
+  if (isnan(m->anchor) || !(budget_of(m, m->anchor) > 0) ||
+      sign_of(m) * (nai_median(m->values + from, n) - m->anchor) <= m->creep_limit)
+    return false;
+  return !m->steps || !(median_of_all(m->steps + from, n) - anchor_of(m, m->steps, c) <= m->creep_limit);
 }
 
 static void judge(struct nai_trend_metric *m, const struct collecting *c) {
-  bool known = false, ignored;
+  bool known = false;
   uint32_t last = m->count - 1, level = m->found.count ? m->found.changes[m->found.count - 1].at : m->defined_from;
   m->newest = m->values[last];
   m->limit = limit_at(&m->usual, m, c, last);
-  m->anchor = anchor_of(m, c);
+  m->anchor = anchor_of(m, m->values, c);
   m->creep_limit = 2 * budget_of(m, m->anchor);
   m->state = NAI_TREND_STEADY;
   if (strcmp(m->better, "either") == 0)
     return;
-  if (is_beyond(&known, m, c, last))
-    m->since = last;
-  while (m->since && is_beyond(&ignored, m, c, m->since - 1))
-    m->since--;
-  if (m->since)
-    m->state = m->since < last ? NAI_TREND_FAIL : NAI_TREND_WARN;
-  else if (!isnan(m->anchor) && budget_of(m, m->anchor) > 0 &&
-           sign_of(m) * (nai_median(m->values + level, m->count - level) - m->anchor) > m->creep_limit)
+  if (is_beyond(&known, m, c, last)) {
+    m->since = begin_of_newest(m, c);
+    m->is_made_up = is_made_up_at(m, c, last);
+    m->step_usual = step_before(m, c, last);
+  }
+  if (m->since && !m->is_made_up)
+    m->state = is_beyond(&known, m, c, last - 1) && !is_made_up_at(m, c, last - 1) ? NAI_TREND_FAIL : NAI_TREND_WARN;
+  else if (is_creeping(m, c, level))
     m->state = NAI_TREND_CREEP;
   else if (!known)
     m->state = NAI_TREND_TOO_SHORT;
@@ -190,6 +252,17 @@ static void judge(struct nai_trend_metric *m, const struct collecting *c) {
 /* --- series ----------------------------------------------------------------------------------- */
 
 NAI_ORDER_BY(by_name, struct nai_trend_metric, strcmp(a->metric, b->metric), strcmp(a->basis, b->basis))
+
+/* The step beside a change of what it leaves over: level against level. */
+static bool is_change_made_up(const struct nai_trend_metric *m, uint32_t i) {
+  const struct nai_change *change = &m->found.changes[i];
+  uint32_t first = i ? change[-1].at : m->defined_from, end = i + 1 < m->found.count ? change[1].at : m->count;
+  if (!m->steps || change->after <= change->before)
+    return false;
+  double before = median_of_all(m->steps + first, change->at - first),
+         after = median_of_all(m->steps + change->at, end - change->at);
+  return after - before <= budget_of(m, change->before);
+}
 
 /* A new definition is no change of the program: what is before it is another series of numbers. */
 static int find_in_definition(struct nai_trend_metric *m, const struct collecting *c, struct nai_err *err) {
@@ -204,6 +277,8 @@ static int find_in_definition(struct nai_trend_metric *m, const struct collectin
   m->found.spikes = spikes;
   for (uint32_t i = 0; i < m->found.count; i++)
     m->found.changes[i].at += m->defined_from;
+  for (uint32_t i = 0; i < m->found.count; i++)
+    m->found.changes[i].is_made_up = is_change_made_up(m, i);
   return NAI_OK;
 }
 
@@ -288,7 +363,24 @@ int nai_trend_find(struct nai_trend *out, const struct nai_index *index, const s
 /* --- asking ----------------------------------------------------------------------------------- */
 
 bool nai_trend_is_worse(const struct nai_trend_metric *m, const struct nai_change *change) {
-  return strcmp(m->better, "either") != 0 && sign_of(m) * (change->after - change->before) > 0;
+  return !change->is_made_up && strcmp(m->better, "either") != 0 && sign_of(m) * (change->after - change->before) > 0;
+}
+
+/* The newest change, if it is for the worse and nothing has undone it; NULL else. */
+static const struct nai_change *newest_worse(const struct nai_trend_metric *m) {
+  const struct nai_change *change = m->found.count ? &m->found.changes[m->found.count - 1] : NULL;
+  return change && nai_trend_is_worse(m, change) ? change : NULL;
+}
+
+bool nai_trend_begin(struct nai_change *begin, const struct nai_trend_metric *m) {
+  const struct nai_change *change = newest_worse(m);
+  /* A level that is usual by now is not what the newest run is beyond. */
+  bool is_older = change && m->since && sign_of(m) * (change->after - m->usual) <= m->limit;
+  if (change && !is_older)
+    *begin = *change;
+  else if (m->since)
+    *begin = (struct nai_change){.at = m->since, .before = m->usual, .after = m->newest, .is_made_up = m->is_made_up};
+  return change || m->since;
 }
 
 uint32_t nai_trend_good_run(const struct nai_trend_metric *m, const struct nai_change *change) {

@@ -26,13 +26,18 @@ struct nai_trend_metric {
   uint32_t count;
   uint32_t
       defined_from; /* the first value of the newest definition: before it another program measured something else */
+  double
+      *steps; /* beside `values`, of what the other parts of a step leave over: the step's time, NaN: none; or NULL */
   struct nai_trend_found found;
   struct nai_trend_rule rule;
   double budget_pct, budget; /* of the newest run; NaN: none */
   enum nai_trend_state state;
-  uint32_t since;       /* in state warn or fail: the first of the newest values that lie beyond their histories */
-  double newest, usual; /* the newest value, and the median of its history; NaN: too short */
-  double limit;         /* how far beyond that median it may lie */
+  uint32_t since;    /* the first of the newest values that lie beyond their histories, or without one beyond the newest
+                        value's; 0: none does */
+  bool is_made_up;   /* the newest does, and the step is no longer for it: the state is as if it did not */
+  double step_usual; /* where the newest does: the step's time in its history; NaN: unknown */
+  double newest, usual;       /* the newest value, and the median of its history; NaN: too short */
+  double limit;               /* how far beyond that median it may lie */
   double anchor, creep_limit; /* of the baseline; NaN: there is none */
 };
 
@@ -65,8 +70,15 @@ NAI_MUST_CHECK int nai_trend_find(struct nai_trend *out, const struct nai_index 
                                   const struct nai_trend_options *options, struct nai_err *err);
 void nai_trend_free(struct nai_trend *trend);
 
-/* Whether a change is for the worse. */
+/* Whether a change is for the worse. More of what a step leaves over is not, while the step takes no longer. */
 bool nai_trend_is_worse(const struct nai_trend_metric *metric, const struct nai_change *change);
+/* Where what is wrong with the newest run began: `since`, or the newest change for the worse where nothing has begun
+ * later. False: nothing is. */
+bool nai_trend_begin(struct nai_change *begin, const struct nai_trend_metric *metric);
+/* Of a metric whose newest value is made up for: "grew because gpu.compute.per_step shrank (6.26 ms to 1.09 ms); the
+ * step did not change (40.1 ms to 40.0 ms)". */
+void nai_trend_put_made_up(struct nai_buf *out, const struct nai_trend_series *series,
+                           const struct nai_trend_metric *metric);
 /* Rows of index.runs before and after a change. */
 uint32_t nai_trend_good_run(const struct nai_trend_metric *metric, const struct nai_change *change);
 uint32_t nai_trend_bad_run(const struct nai_trend_metric *metric, const struct nai_change *change);

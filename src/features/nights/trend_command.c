@@ -108,13 +108,17 @@ static int print_summary(const struct nai_trend *trend, const struct trend_args 
       nai_view_put_int(map, "undecided", series->undecided_count);
     for (uint32_t i = 0; i < series->metric_count; i++) {
       const struct nai_trend_metric *m = &series->metrics[i];
-      if (m->state < NAI_TREND_WARN && !m->found.count)
+      NAI_SCOPED(nai_buf) made_up = {0};
+      if (m->state < NAI_TREND_WARN && !m->found.count && !m->is_made_up)
         continue;
       struct nai_view *metric = nai_view_add_map(metrics);
       nai_view_put_text(metric, "metric", m->metric);
       nai_view_put_trusted(metric, "state", nai_trend_state_name(m->state));
       nai_view_put_int(metric, "changes", m->found.count);
       nai_view_put_bool(metric, "one_change", m->found.count == 1);
+      if (m->is_made_up)
+        nai_trend_put_made_up(&made_up, series, m);
+      nai_view_put_buf(metric, "made_up", NAI_TEXT_TRUSTED, &made_up);
     }
   }
   nai_view_put_text(view, "out", a->out);

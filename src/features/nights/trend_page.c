@@ -166,46 +166,34 @@ static int put_metric(struct nai_view *list, const struct page *p, const struct 
 
 static int rank_of(const struct nai_trend_metric *m) {
   static const int ranks[NAI_TREND_STATES] = {[NAI_TREND_FAIL] = 0, [NAI_TREND_CREEP] = 1, [NAI_TREND_WARN] = 2};
-  return m->state >= NAI_TREND_WARN ? ranks[m->state] : m->found.count ? 3 : 4;
+  return m->state >= NAI_TREND_WARN ? ranks[m->state] : m->found.count || m->is_made_up ? 3 : 4;
 }
 
 /* What asks for attention first. */
 /* Of equals by name: that is their order in the series. */
 NAI_ORDER_BY(by_urgency, struct nai_trend_metric *const, rank_of(*a) - rank_of(*b), NAI_SIGN(*a, *b))
 
-/* The newest change, if it is for the worse and nothing has undone it; NULL else. */
-static const struct nai_change *newest_worse(const struct nai_trend_metric *m) {
-  const struct nai_change *change = m->found.count ? &m->found.changes[m->found.count - 1] : NULL;
-  return change && strcmp(m->better, "either") != 0 && nai_trend_is_worse(m, change) ? change : NULL;
-}
-
-/* Where it began: the newest change for the worse, else the first of the newest nights that are beyond their history,
- * for a change needs more of them. */
-static bool begin_of(struct nai_change *begin, const struct nai_trend_metric *m) {
-  const struct nai_change *change = newest_worse(m);
-  if (change)
-    *begin = *change;
-  else if (m->since)
-    *begin = (struct nai_change){.at = m->since, .before = m->usual, .after = m->newest};
-  return change || m->since;
-}
-
-/* What got worse, for those who read no further. */
-static int put_worse(struct nai_view *list, const struct page *p, const struct nai_trend_metric *m,
-                     struct nai_err *err) {
+/* What got worse, for those who read no further; and what looks so, but is what shorter parts of a step leave over. */
+static int put_worse(struct nai_view *worse, struct nai_view *made_up, const struct page *p,
+                     const struct nai_trend_metric *m, struct nai_err *err) {
   struct nai_change begin;
-  bool alarm = m->state >= NAI_TREND_WARN, begun = begin_of(&begin, m);
+  bool alarm = m->state >= NAI_TREND_WARN, begun = nai_trend_begin(&begin, m);
   if (!alarm && !begun)
     return NAI_OK;
-  struct nai_view *map = nai_view_add_map(list);
+  bool is_worse = alarm || !begin.is_made_up;
+  NAI_SCOPED(nai_buf) why = {0};
+  if (!is_worse)
+    nai_trend_put_made_up(&why, p->series, m);
+  struct nai_view *map = nai_view_add_map(is_worse ? worse : made_up);
+  nai_view_put_buf(map, "why", NAI_TEXT_TRUSTED, &why);
   put_place(map, "place", p, m);
   nai_view_put_text(map, "metric", m->metric);
   nai_view_put_text(map, "series", p->trend->series_count > 1 ? p->series->series : NULL);
   nai_view_put_bool(map, "alarm", alarm);
   nai_view_put_trusted(map, "state", alarm ? nai_trend_state_name(m->state) : "worse");
   bool crept = m->state == NAI_TREND_CREEP && !isnan(m->anchor);
-  double before = !alarm ? begin.before : crept ? m->anchor : m->usual;
-  nai_view_put_trusted(map, "what", !alarm ? "before" : crept ? "at the anchor" : "baseline");
+  double before = is_worse && !alarm ? begin.before : crept ? m->anchor : m->usual;
+  nai_view_put_trusted(map, "what", is_worse && !alarm ? "before" : crept ? "at the anchor" : "baseline");
   put_value(map, "newest", m, m->newest);
   put_value(map, "before", m, before);
   put_pct(map, "pct", before, m->newest);
@@ -234,10 +222,11 @@ static bool is_flat(const struct nai_trend_metric *m) {
   bool spikes = false;
   for (uint32_t i = 0; i < m->count; i++)
     spikes |= m->found.spikes[i];
-  return m->state < NAI_TREND_WARN && !m->found.count && !spikes;
+  return m->state < NAI_TREND_WARN && !m->found.count && !m->is_made_up && !spikes;
 }
 
-static int put_series(struct nai_view *list, struct nai_view *worse, const struct page *p, struct nai_err *err) {
+static int put_series(struct nai_view *list, struct nai_view *worse, struct nai_view *made_up, const struct page *p,
+                      struct nai_err *err) {
   const struct nai_trend_series *s = p->series;
   struct nai_view *map = nai_view_add_map(list), *metrics = nai_view_put_list(map, "metrics"),
                   *flat = nai_view_put_list(map, "flat");
@@ -262,7 +251,7 @@ static int put_series(struct nai_view *list, struct nai_view *worse, const struc
   qsort(order, s->metric_count, sizeof *order, by_urgency);
   for (uint32_t i = 0; i < s->metric_count; i++) {
     changes += order[i]->found.count;
-    NAI_TRY(put_worse(worse, p, order[i], err));
+    NAI_TRY(put_worse(worse, made_up, p, order[i], err));
     NAI_TRY(put_metric(is_flat(order[i]) ? flat : metrics, p, order[i], err));
     flat_count += is_flat(order[i]);
   }
@@ -296,11 +285,13 @@ static void put_short(struct nai_view *view, const struct nai_trend *t) {
 
 int nai_trend_print(struct nai_buf *out, const struct nai_trend *t, const char *links, struct nai_err *err) {
   NAI_OWNED(nai_view) *view = nai_view_new();
-  struct nai_view *list = nai_view_put_list(view, "series"), *worse = nai_view_put_list(view, "worse");
+  struct nai_view *list = nai_view_put_list(view, "series"), *worse = nai_view_put_list(view, "worse"),
+                  *made_up = nai_view_put_list(view, "made_up");
   for (uint32_t i = 0; i < t->series_count; i++)
-    NAI_TRY(put_series(list, worse, &(struct page){t, &t->series[i], links, find_times(&t->series[i])}, err));
+    NAI_TRY(put_series(list, worse, made_up, &(struct page){t, &t->series[i], links, find_times(&t->series[i])}, err));
   put_short(view, t);
   nai_view_put_bool(view, "any_worse", nai_view_truth(worse));
+  nai_view_put_bool(view, "any_made_up", nai_view_truth(made_up));
   nai_view_put_text(view, "anchor", t->anchor);
   nai_view_put_bool(view, "has_failed", nai_trend_has_failed(t));
   return links ? nai_index_render(out, "trend.html", view, NAI_ESCAPE_HTML, err)

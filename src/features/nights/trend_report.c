@@ -78,6 +78,9 @@ static void put_changes(struct nai_json *json, const struct nai_trend *t, const 
 
 static void put_metric(struct nai_json *json, const struct nai_trend *t, const struct nai_trend_series *s,
                        const struct nai_trend_metric *m) {
+  NAI_SCOPED(nai_buf) made_up = {0};
+  if (m->is_made_up)
+    nai_trend_put_made_up(&made_up, s, m);
   nai_json_begin_object(json, NAI_JSON_LINES);
   nai_json_put_text(json, "metric", m->metric);
   nai_json_put_text(json, "unit", m->unit);
@@ -86,6 +89,7 @@ static void put_metric(struct nai_json *json, const struct nai_trend *t, const s
   nai_json_put_text(json, "gate", m->gate);
   nai_json_put_text(json, "state", nai_trend_state_name(m->state));
   nai_json_put_text(json, "since", m->since ? nai_get_str(t->index->runs, m->runs[m->since], RUNS_run_id) : NULL);
+  nai_json_put_text(json, "made_up", made_up.len ? nai_buf_str(&made_up) : NULL);
   nai_json_put_text(json, "defined_since",
                     m->defined_from ? nai_get_str(t->index->runs, m->runs[m->defined_from], RUNS_run_id) : NULL);
   put_real(json, "newest", m->newest);
