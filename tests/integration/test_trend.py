@@ -296,6 +296,37 @@ class Store(unittest.TestCase):
             self.assertEqual(run("store", "add", item, "--store", store, *words).returncode, 2, words)
         self.assertEqual(self.rows(store), [row])
 
+    def test_list_names_traces(self):
+        """A row leads to its capture: from the record, also where the captures are gone, and of a record of an earlier version from the capture."""
+        store = self.copy()
+
+        def listed():
+            done = run("store", "list", "--store", store)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            data = json.loads(run("store", "list", "--store", store, "--json").stdout)
+            return {line.split()[1]: line for line in done.stdout.splitlines()}, {row["id"]: row["traces"] for row in data["runs"]}
+        lines, traces = listed()
+        records = {}
+        for path in store.glob("runs/*/*/*/run.json"):
+            record = json.loads(path.read_text(encoding="utf-8"))
+            records[record["id"]] = path, record
+            if record["captures"]:
+                name = f"night-{int(json.loads(record['labels'])['night']):04}.sqlite"
+                self.assertEqual((record["traces"], traces[record["id"]]), ([name], [name]))
+                self.assertRegex(lines[record["id"]], f" ok +{name}$")
+            else:
+                self.assertEqual((record.get("traces"), traces[record["id"]]), (None, []))
+        oldest = min(run_id for run_id, (_, record) in records.items() if record["captures"])
+        path, record = records[oldest]
+        del record["traces"]
+        path.write_text(json.dumps(record | {"format_minor": 0}), encoding="utf-8")
+        self.assertEqual(listed(), (lines, traces))
+        done = run("store", "prune", "--store", store, "--keep", "1d", "--weekly", "2d", "--monthly", "3d")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        thinned = [line for line in listed()[0].values() if " thinned " in line]
+        self.assertTrue(thinned)
+        self.assertEqual([line for line in thinned if not line.endswith(".sqlite") and oldest not in line], [])
+
     def test_remove(self):
         """What nobody refers to goes; anything else, and all with it, stays."""
         store, ids = self.copy(), self.ids(self.store)

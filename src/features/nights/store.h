@@ -31,13 +31,15 @@ struct nai_store_run {
   const char *verdict;     /* of a gate: "pass", "fail", "undecided", "error"; "" for none */
   const char *labels;      /* JSON object, "" for none */
   int captures;
-  int64_t bytes;          /* of all traces */
-  char record[24];        /* hash of run.json and the run's annotations */
-  const char *note;       /* annotations in one line, "" for none */
-  bool ignored, expected; /* annotations ignore; expected-change or environment */
-  bool thinned;           /* its captures are gone, its summary stays */
-  bool told;              /* annotations.csv was asked about it */
-  bool damaged;           /* run.json cannot be read: `error` says why, id and series are where it lies */
+  const char *const *traces; /* file names of the captures' traces, "" where it is not known */
+  int trace_count;           /* 0: an earlier version wrote the record */
+  int64_t bytes;             /* of all traces */
+  char record[24];           /* hash of run.json and the run's annotations */
+  const char *note;          /* annotations in one line, "" for none */
+  bool ignored, expected;    /* annotations ignore; expected-change or environment */
+  bool thinned;              /* its captures are gone, its summary stays */
+  bool told;                 /* annotations.csv was asked about it */
+  bool damaged;              /* run.json cannot be read: `error` says why, id and series are where it lies */
 };
 
 struct nai_store {

@@ -189,6 +189,18 @@ static int measure(struct adding *a, struct nai_err *err) {
   return NAI_OK;
 }
 
+static int find_traces(struct adding *a, struct nai_err *err) {
+  const char **names;
+  NAI_TRY(NAI_NEW(names, &a->arena, (size_t)a->call.capture_count, err));
+  for (int i = 0; i < a->call.capture_count; i++) {
+    const char *name = nai_run_manifest(a->call.captures[i])->trace;
+    names[i] = nai_store_clean(&a->arena, name ? name : "");
+  }
+  a->run.traces = names;
+  a->run.trace_count = a->call.capture_count;
+  return NAI_OK;
+}
+
 static int describe(struct adding *a, struct nai_err *err) {
   const struct nai_store_add *call = &a->call;
   NAI_TRY(nai_store_check_name("the series", call->name ? call->name : "default", err));
@@ -198,6 +210,7 @@ static int describe(struct adding *a, struct nai_err *err) {
   NAI_TRY(find_environment(a, err));
   NAI_TRY(measure(a, err));
   NAI_TRY(find_labels(a, err));
+  NAI_TRY(find_traces(a, err));
   a->run.id = call->id ? call->id : make_id(a);
   a->run.series = series_of(a);
   a->run.status = call->error ? "failed" : "ok";

@@ -6,7 +6,7 @@
 
 #include <sys/stat.h>
 
-enum { MAJOR = 1, MINOR = 0 };
+enum { MAJOR = 1, MINOR = 1 };
 
 static void print_run(struct nai_buf *out, const struct nai_store_run *run) {
   struct nai_json json;
@@ -23,6 +23,12 @@ static void print_run(struct nai_buf *out, const struct nai_store_run *run) {
   nai_json_put_text(&json, "verdict", run->verdict);
   nai_json_put_text(&json, "labels", run->labels); /* JSON in a text: nobody has to know its keys to pass it on */
   nai_json_put_int(&json, "captures", run->captures);
+  if (run->trace_count) { /* since 1.1 */
+    nai_json_put_array(&json, "traces", NAI_JSON_INLINE);
+    for (int i = 0; i < run->trace_count; i++)
+      nai_json_text(&json, run->traces[i]);
+    nai_json_end(&json);
+  }
   nai_json_put_int(&json, "bytes", run->bytes);
   if (run->thinned)
     nai_json_put_bool(&json, "thinned", true);
@@ -55,6 +61,20 @@ static int64_t int_of(const struct nai_yaml *doc, const char *key, int64_t other
   return node ? strtoll(node->text, NULL, 10) : otherwise;
 }
 
+static int read_traces(struct nai_store_run *out, const struct nai_yaml *doc, struct nai_arena *arena,
+                       struct nai_err *err) {
+  const struct nai_yaml_node *list = nai_yaml_get(doc, nai_yaml_root(doc), "traces");
+  const char **names;
+  if (!list || list->kind != NAI_YAML_LIST)
+    return NAI_OK;
+  NAI_TRY(NAI_NEW(names, arena, NAI_STORE_MAX_CAPTURES, err));
+  for (const struct nai_yaml_node *n = nai_yaml_first(doc, list); n && out->trace_count < NAI_STORE_MAX_CAPTURES;
+       n = nai_yaml_next(doc, n))
+    names[out->trace_count++] = nai_arena_printf(arena, "%s", n->kind == NAI_YAML_SCALAR ? n->text : "");
+  out->traces = names;
+  return NAI_OK;
+}
+
 int nai_store_read_run(struct nai_store_run *out, const char *path, struct nai_arena *arena, struct nai_err *err) {
   NAI_OWNED(nai_yaml) *doc = NULL;
   struct stat st;
@@ -80,5 +100,6 @@ int nai_store_read_run(struct nai_store_run *out, const char *path, struct nai_a
   snprintf(out->record, sizeof out->record, "%016" PRIx64, doc->hash);
   if (out->captures < 0 || out->captures > NAI_STORE_MAX_CAPTURES)
     return nai_err_set(err, NAI_EUSAGE, "\"%s\" is damaged: %d captures", path, out->captures);
+  NAI_TRY(read_traces(out, doc, arena, err));
   return nai_arena_check(arena, err);
 }

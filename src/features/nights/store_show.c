@@ -32,7 +32,33 @@ void nai_cmd_note_damaged(const struct nai_store *store) {
     nai_cmd_note(nai_strings_get(&lines, i));
 }
 
-static void put_run(struct nai_json *json, const struct nai_store_run *run) {
+/* The name of a capture's trace, from its record, or of an earlier version's from the capture; nothing where neither
+ * tells. */
+static void put_trace(struct nai_buf *out, const struct nai_store *store, const struct nai_store_run *run, int i) {
+  char path[PATH_MAX];
+  NAI_OWNED(nai_run) *capture = NULL;
+  struct nai_err ignored;
+  if (run->trace_count) {
+    nai_buf_puts(out, i < run->trace_count ? run->traces[i] : "");
+    return;
+  }
+  if (run->thinned || nai_store_directory(path, store, run, i, &ignored) != NAI_OK ||
+      nai_run_open(&capture, path, &ignored) != NAI_OK || !nai_run_manifest(capture)->trace)
+    return;
+  nai_buf_puts(out, nai_run_manifest(capture)->trace);
+}
+
+/* "night.sqlite", of several captures "night0.sqlite and 4 more". */
+static void put_traces(struct nai_buf *out, const struct nai_store *store, const struct nai_store_run *run) {
+  NAI_SCOPED(nai_buf) first = {0};
+  if (run->captures)
+    put_trace(&first, store, run, 0);
+  nai_escape_terminal(out, nai_buf_str(&first), first.len);
+  if (first.len && run->captures > 1)
+    nai_buf_printf(out, " and %d more", run->captures - 1);
+}
+
+static void put_run(struct nai_json *json, const struct nai_store *store, const struct nai_store_run *run) {
   nai_json_begin_object(json, NAI_JSON_INLINE);
   nai_json_put_text(json, "series", run->group);
   nai_json_put_text(json, "id", run->id);
@@ -42,6 +68,13 @@ static void put_run(struct nai_json *json, const struct nai_store_run *run) {
   nai_json_put_text(json, "error", *run->error ? run->error : NULL);
   nai_json_put_text(json, "note", *run->note ? run->note : NULL);
   nai_json_put_int(json, "captures", run->captures);
+  nai_json_put_array(json, "traces", NAI_JSON_INLINE);
+  for (int i = 0; i < run->captures; i++) {
+    NAI_SCOPED(nai_buf) trace = {0};
+    put_trace(&trace, store, run, i);
+    nai_json_text(json, trace.len ? nai_buf_str(&trace) : NULL);
+  }
+  nai_json_end(json);
   nai_json_put_int(json, "bytes", run->bytes);
   nai_json_end(json);
 }
@@ -56,7 +89,7 @@ static int print_json(const struct nai_store *store, const char *series, struct 
   nai_json_put_array(&json, "runs", NAI_JSON_INLINE);
   for (uint32_t i = 0; i < store->count; i++)
     if (nai_store_matches(store->runs[i].group, series))
-      put_run(&json, &store->runs[i]);
+      put_run(&json, store, &store->runs[i]);
   nai_json_end(&json);
   nai_json_put_array(&json, "baselines", NAI_JSON_INLINE);
   for (uint32_t i = 0; i < names.count; i++)
@@ -74,9 +107,12 @@ int nai_cmd_store_list(const struct nai_store *store, const struct store_args *a
     const struct nai_store_run *run = &store->runs[i];
     if (!nai_store_matches(run->group, a->add.name))
       continue;
-    nai_buf_printf(&text, "%-20s %-36s %-8s %-6s ", run->group, run->id, run->thinned ? "thinned" : run->status,
-                   run->verdict);
-    nai_escape_terminal(&text, *run->error ? run->error : run->note, strlen(*run->error ? run->error : run->note));
+    const char *said = *run->error ? run->error : run->note;
+    NAI_SCOPED(nai_buf) traces = {0};
+    put_traces(&traces, store, run);
+    nai_buf_printf(&text, "%-20s %-36s %-8s %-6s %s%s", run->group, run->id, run->thinned ? "thinned" : run->status,
+                   run->verdict, nai_buf_str(&traces), traces.len && *said ? "  " : "");
+    nai_escape_terminal(&text, said, strlen(said));
     nai_buf_putc(&text, '\n');
   }
   NAI_TRY(nai_store_baselines(&names, store, err));
