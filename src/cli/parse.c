@@ -132,6 +132,11 @@ static bool may_follow(const struct nai_cli_option *option, const char *word) {
   return false;
 }
 
+/* Whether a word is an option of the command, and no value of another. */
+static bool is_option(const struct nai_cli_command *command, const char *word) {
+  return strncmp(word, "--", 2) == 0 && nai_cli_find_option(command, word + 2, strcspn(word + 2, "="));
+}
+
 /* Applies an option whose values are `attached` (from --name=value or -n5) and then the following words. */
 static int apply(struct nai_cli_call *call, const struct nai_cli_command *command, const struct nai_cli_option *option,
                  const char *attached, struct reader *words, struct nai_err *err) {
@@ -145,7 +150,7 @@ static int apply(struct nai_cli_call *call, const struct nai_cli_command *comman
   if (attached)
     values[have++] = attached;
   for (; have < want; have++) {
-    if (words->at + 1 >= words->argc)
+    if (words->at + 1 >= words->argc || is_option(command, words->argv[words->at + 1]))
       return nai_err_set(err, NAI_EUSAGE, "--%s needs %s", option->name, option->value);
     values[have] = words->argv[++words->at];
   }

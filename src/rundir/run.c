@@ -44,12 +44,38 @@ int nai_run_create(struct nai_run **out, const char *path, struct nai_err *err) 
   return make_in(out, AT_FDCWD, path, path, err);
 }
 
+static bool has_tables(int at, const char *name) {
+  NAI_CLOSED int directory = openat(at, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  NAI_SCOPED(nai_manifest) manifest = {0};
+  struct nai_err ignored;
+  return directory >= 0 && nai_manifest_read(&manifest, directory, &ignored) == NAI_OK && manifest.node_count;
+}
+
+bool nai_run_find_inside(char out[PATH_MAX], const char *path) {
+  NAI_SCOPED(nai_arena) arena = NAI_ARENA(NULL);
+  NAI_CLOSED int directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  const char **names;
+  size_t count, len = strlen(path);
+  while (len > 1 && path[len - 1] == '/')
+    len--;
+  if (directory < 0 || nai_fs_names(&names, &count, &arena, directory, ".") != 0)
+    return false;
+  for (size_t i = 0; i < count; i++)
+    if (has_tables(directory, names[i]))
+      return snprintf(out, PATH_MAX, "%.*s/%s", (int)len, path, names[i]) < PATH_MAX;
+  return false;
+}
+
 static int check_manifest(const struct nai_run *run, struct nai_err *err) {
+  char inside[PATH_MAX];
   if (!run->manifest.node_count && run->manifest.trace) /* of --no-stages, or of --stages DIR */
     return nai_err_set(
         err, NAI_EINPUT,
         "\"%s\" has reports but no tables: its run was made with --no-stages, or with --stages and another directory",
         run->path);
+  if (!run->manifest.node_count && nai_run_find_inside(inside, run->path))
+    return nai_err_set(err, NAI_EINPUT, "\"%s\" is no run, it holds runs: name one of them, such as \"%s\"", run->path,
+                       inside);
   if (!run->manifest.node_count)
     return nai_err_set(err, NAI_EINPUT,
                        "\"%s\" is no run: it has no readable " NAI_MANIFEST_PATH

@@ -11,6 +11,8 @@ struct nai_run;
 /* Opens a finished run, of a directory or in one file. NAI_EINPUT when there is none. As long as it is open its files
  * stay, even if another run takes its place. */
 NAI_MUST_CHECK int nai_run_open(struct nai_run **out, const char *path, struct nai_err *err);
+/* The first run in a directory that is none itself, by name, for messages. False: it holds none. */
+bool nai_run_find_inside(char out[PATH_MAX], const char *path);
 /* Opens the run in a directory that is open already, even if `path`, which is for messages, names another by now. Who
  * opened that sees to it that the files stay. */
 NAI_MUST_CHECK int nai_run_open_at(struct nai_run **out, int directory, const char *path, struct nai_err *err);

@@ -151,6 +151,18 @@ class Usage(unittest.TestCase):
                       ("analyze", path, "--nvtx-coverage-warn-threshold", "101"), ("table", path, "--csv", "--json")):
             self.refused(*words)
 
+    def test_an_option_is_no_value_of_another(self):
+        """What is missing is named, not what was taken for it; who means it says so with =."""
+        path = trace("minimal")
+        for words, missing in ((("compare", "--base", path, "--new", "--out", "d"), "--new needs RUN"), (("analyze", path, "--out", "--quiet"), "--out needs DIR"),
+                               (("analyze", path, "--trim", "0", "--out=d"), "--trim needs")):
+            done = run(*words)
+            self.assertEqual((done.returncode, done.stdout), (2, ""))
+            self.assertRegex(done.stderr, f"^nsys-ai: {missing}")
+        out = fresh_dir()
+        self.assertEqual(subprocess.run([support.PROGRAM, "analyze", path, "--out=--quiet"], cwd=out, capture_output=True, check=False).returncode, 0)
+        self.assertTrue((out / "--quiet/report.md").exists())
+
     def test_usage_errors_say_where_help_is(self):
         for words, command in ((("analyze",), "analyze"), (("analyze", "x", "--frob"), "analyze"), (("probe", "x", "y"), "probe"),
                                (("table", "x", "--rows", "-1"), "table"), (("rules", "frob"), "rules"), (("x.sqlite", "--frob"), "analyze"),

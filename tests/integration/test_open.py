@@ -2,6 +2,7 @@
 import http.client
 import os
 import pathlib
+import shutil
 import socket
 import subprocess
 import time
@@ -65,6 +66,20 @@ class Html(unittest.TestCase):
         (empty / "x.sqlite").write_text("no trace")
         self.assertEqual(run("open", empty / "x.sqlite", env={"TMPDIR": str(empty)}).returncode, 3)
         self.assertEqual(os.listdir(empty), ["x.sqlite"])
+
+    def test_what_is_no_run_is_said(self):
+        """A directory that is not there, and one that holds runs, of which one is named, by every command that reads a run."""
+        runs = fresh_dir() / "runs"
+        done = run("open", runs)
+        self.assertEqual((done.returncode, done.stderr), (3, f'nsys-ai: there is no directory "{runs}"\n'))
+        shutil.copytree(artifacts(trace("loop")), runs / "b")
+        self.assertEqual(run("compare", runs / "b", runs / "b", "--allow", "same_content", "--out", runs / "a").returncode, 0)  # lists files, and is no run
+        for words in (("open", runs), ("info", f"{runs}/"), ("compare", runs / "b", runs)):
+            done = run(*words)
+            self.assertEqual(done.returncode, 3)
+            self.assertRegex(done.stderr, rf'^nsys-ai: "{runs}/?" is no run, it holds runs: name one of them, such as "{runs}/b"\n$')
+        shutil.rmtree(runs / "b")
+        self.assertRegex(run("info", runs).stderr, "is no run: it has no readable stages/manifest.json")
 
 
 class Perfetto(unittest.TestCase):

@@ -138,6 +138,17 @@ static int write_run(const char **directory, char place[PATH_MAX], const struct 
   return rc;
 }
 
+/* Of what has no page: why. */
+static int refuse(const char *directory, struct nai_err *err) {
+  char inside[PATH_MAX];
+  if (!nai_fs_exists(directory))
+    return nai_err_set(err, NAI_EINPUT, "there is no directory \"%s\"", directory);
+  return nai_run_find_inside(inside, directory)
+           ? nai_err_set(err, NAI_EINPUT, "\"%s\" is no run, it holds runs: name one of them, such as \"%s\"",
+                         directory, inside)
+           : nai_err_set(err, NAI_EINPUT, "\"%s\" holds no report.html; make one with nsys-ai analyze", directory);
+}
+
 static int open_html(const struct open_args *args, const char *source, struct nai_err *err) {
   NAI_SCOPED(nai_store_selection) stored = {0};
   char path[PATH_MAX], absolute[PATH_MAX], place[PATH_MAX];
@@ -150,7 +161,7 @@ static int open_html(const struct open_args *args, const char *source, struct na
   if ((size_t)snprintf(path, sizeof path, "%s/report.html", directory) >= sizeof path)
     return nai_err_set(err, NAI_EUSAGE, "the path \"%s\" is too long", directory);
   if (!nai_fs_exists(path))
-    return nai_err_set(err, NAI_EINPUT, "\"%s\" holds no report.html; make one with nsys-ai analyze", directory);
+    return refuse(directory, err);
   show(args, realpath(path, absolute) ? absolute : path);
   return NAI_OK;
 }
