@@ -803,6 +803,32 @@ class Store(unittest.TestCase):
         self.assertEqual(copies["usual"], 0)
         self.assertAlmostEqual(copies["limit"], step["newest"] / 100, delta=1)
 
+    def test_a_newest_run_that_measured_nothing(self):
+        """Nothing is known of it: the gate is neither passed nor failed, and the reports say so first."""
+        store = fresh_dir() / "s"
+        for number in range(10):
+            self.add(store, number)
+        self.trend(store, "--gate", expect=0)
+        self.assertEqual(run("store", "add", "--store", store, "--series", "demo", "--failed", "out of memory", "--time", "2036-02-03T04:05:06Z").returncode, 0)
+        trend, out = self.trend(store, "--gate", expect=7)
+        self.assertFalse(trend["failed"])
+        for name in ("trend.md", "trend.html"):
+            self.assertRegex((out / name).read_text(encoding="utf-8"), "The newest run of demo[^\n]* measured nothing: [^\n]*out of memory", name)
+        self.assertIn("Nothing got worse before.", (out / "trend.md").read_text(encoding="utf-8"))
+        self.fleet(store, "--gate", expect=7)
+
+    def test_a_metric_that_is_gone(self):
+        """The newest value is the newest run's: what an older one had is not."""
+        store = fresh_dir() / "s"
+        for number, name in enumerate(("launch-storm", "launch-storm", "long-calls")):
+            done = run("store", "add", trace(name), "--store", store, "--series", "demo", "--environment", "one", "--time", f"2026-02-0{number + 1}T04:05:06Z")
+            self.assertEqual(done.returncode, 0, done.stderr)
+        metrics = self.trend(store, "--metric", "kernel.top.*")[0]["series"][0]["metrics"]
+        self.assertEqual({"gone", "too short"}, {metric["state"] for metric in metrics})
+        for metric in metrics:
+            self.assertEqual(metric["newest"] is None, metric["state"] == "gone", metric["metric"])
+            self.assertEqual(len(metric["values"]), 2 if metric["state"] == "gone" else 1)
+
     def shows_the_newest_runs(self, store):
         """Since which night it is worse, by which kernel, on which day, and the command that compares the two nights."""
         trend, out = self.trend(store)

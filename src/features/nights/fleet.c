@@ -21,14 +21,18 @@ bool nai_fleet_has_failed(const struct nai_fleet *fleet) {
   return failed;
 }
 
+bool nai_fleet_is_undecided(const struct nai_fleet *fleet) {
+  bool undecided = false;
+  for (uint32_t i = 0; i < fleet->count; i++)
+    undecided |= fleet->rows[i].is_undecided;
+  return undecided;
+}
+
 /* --- one series ------------------------------------------------------------------------------- */
 
 static int urgency_of(enum nai_trend_state state) {
-  static const int ranks[NAI_TREND_STATES] = {[NAI_TREND_FAIL] = 0,
-                                              [NAI_TREND_CREEP] = 1,
-                                              [NAI_TREND_WARN] = 3,
-                                              [NAI_TREND_TOO_SHORT] = 5,
-                                              [NAI_TREND_STEADY] = 5};
+  static const int ranks[NAI_TREND_STATES] = {[NAI_TREND_FAIL] = 0,      [NAI_TREND_CREEP] = 1, [NAI_TREND_WARN] = 3,
+                                              [NAI_TREND_TOO_SHORT] = 5, [NAI_TREND_GONE] = 6,  [NAI_TREND_STEADY] = 5};
   return ranks[state];
 }
 
@@ -95,24 +99,17 @@ static bool is_bad_night(const struct RUNS_row *run) {
   return strcmp(run->status, "ok") != 0 || (*run->verdict && strcmp(run->verdict, "pass") != 0);
 }
 
-/* Runs of unknown time come last; the newest is the last of those that have one, where any has. */
-static uint32_t newest_run(const struct nai_index *index, const struct nai_trend_series *s) {
-  uint32_t end = s->first_run + s->run_count, at = end - 1;
-  while (at > s->first_run && nai_get_i64(index->runs, at, RUNS_utc_ns) == NAI_NULL_I64)
-    at--;
-  return nai_get_i64(index->runs, at, RUNS_utc_ns) == NAI_NULL_I64 ? end - 1 : at;
-}
-
 static int put_row(struct nai_fleet_row *out, const struct nai_trend *t, const struct nai_trend_series *s,
                    struct nai_arena *arena, struct nai_err *err) {
   const struct nai_trend_metric *m = worst_metric(s);
-  struct RUNS_row run = RUNS_at(t->index->runs, newest_run(t->index, s));
+  struct RUNS_row run = RUNS_at(t->index->runs, s->newest_run);
   char report[PATH_MAX];
   struct FLEET_row row = NAI_ROW(FLEET, .series = s->series, .environment = s->environment, .run_count = s->run_count,
                                  .failed_count = s->failed_count, .newest_run = run.run_id, .newest_utc_ns = run.utc_ns,
                                  .newest_status = run.status, .newest_verdict = *run.verdict ? run.verdict : NULL);
   out->rank = is_bad_night(&run) ? 2 : 5;
   out->has_failed = nai_trend_has_failed(t);
+  out->is_undecided = nai_trend_is_undecided(t);
   if (m) {
     out->rank = urgency_of(m->state) < out->rank ? urgency_of(m->state) : out->rank;
     row.state = nai_trend_state_name(m->state);

@@ -12,6 +12,7 @@ struct nai_fleet_row {
   double *values;        /* of the metric, the newest last */
   uint32_t value_count;
   bool has_failed;          /* a gated metric is in state fail or creep */
+  bool is_undecided;        /* the newest run measured nothing */
   struct nai_strings notes; /* for people: runs that cannot be read */
 };
 
@@ -34,6 +35,7 @@ NAI_MUST_CHECK int nai_fleet_find(struct nai_fleet *out, const char *store, cons
                                   struct nai_err *err);
 void nai_fleet_free(struct nai_fleet *fleet);
 bool nai_fleet_has_failed(const struct nai_fleet *fleet);
+bool nai_fleet_is_undecided(const struct nai_fleet *fleet);
 /* Exchanges a directory for one with fleet.csv, fleet.prom, fleet.md and fleet.html; `links` is where the store lies
  * from there. */
 NAI_MUST_CHECK int nai_fleet_write(const struct nai_fleet *fleet, const char *directory, const char *links,

@@ -6,11 +6,9 @@
 #include "tables/runs.h"
 
 const char *nai_trend_state_name(enum nai_trend_state state) {
-  static const char *const names[NAI_TREND_STATES] = {[NAI_TREND_STEADY] = "steady",
-                                                      [NAI_TREND_TOO_SHORT] = "too short",
-                                                      [NAI_TREND_WARN] = "warn",
-                                                      [NAI_TREND_FAIL] = "fail",
-                                                      [NAI_TREND_CREEP] = "creep"};
+  static const char *const names[NAI_TREND_STATES] = {
+      [NAI_TREND_STEADY] = "steady", [NAI_TREND_TOO_SHORT] = "too short", [NAI_TREND_GONE] = "gone",
+      [NAI_TREND_WARN] = "warn",     [NAI_TREND_FAIL] = "fail",           [NAI_TREND_CREEP] = "creep"};
   return names[state];
 }
 
@@ -282,15 +280,32 @@ static int find_in_definition(struct nai_trend_metric *m, const struct collectin
   return NAI_OK;
 }
 
+/* What the newest run that measured something has no value of cannot be judged. */
+static void find_gone(struct nai_trend_series *s) {
+  uint32_t newest = 0;
+  for (uint32_t i = 0; i < s->metric_count; i++)
+    newest =
+        s->metrics[i].runs[s->metrics[i].count - 1] > newest ? s->metrics[i].runs[s->metrics[i].count - 1] : newest;
+  for (uint32_t i = 0; i < s->metric_count; i++) {
+    struct nai_trend_metric *m = &s->metrics[i];
+    if (m->runs[m->count - 1] == newest)
+      continue;
+    m->state = NAI_TREND_GONE;
+    m->newest = m->usual = m->limit = NAN;
+    m->since = 0;
+    m->is_made_up = false;
+  }
+}
+
 static int find_changes(struct nai_trend_series *s, const struct collecting *c, struct nai_err *err) {
   if (s->metric_count)
     qsort(s->metrics, s->metric_count, sizeof *s->metrics, by_name);
   for (uint32_t i = 0; i < s->metric_count; i++) {
     struct nai_trend_metric *m = &s->metrics[i];
     NAI_TRY(find_in_definition(m, c, err));
-    if (m->count)
-      judge(m, c);
+    judge(m, c);
   }
+  find_gone(s);
   return NAI_OK;
 }
 
@@ -312,6 +327,35 @@ static int take_others(struct nai_trend_series *s, const struct collecting *c, s
   return take_runs(s, &(struct collecting){c->arena, c->index, c->store, &options}, err);
 }
 
+/* Runs of unknown time come last; the newest is the last of those that have one, where any has. */
+static uint32_t newest_run(const struct nai_index *index, uint32_t first, uint32_t end) {
+  uint32_t at = end - 1;
+  while (at > first && nai_get_i64(index->runs, at, RUNS_utc_ns) == NAI_NULL_I64)
+    at--;
+  return nai_get_i64(index->runs, at, RUNS_utc_ns) == NAI_NULL_I64 ? end - 1 : at;
+}
+
+/* "llama" of "llama/3f2a" */
+static bool is_same_name(const char *a, const char *b) {
+  size_t n = strcspn(a, "/");
+  return n == strcspn(b, "/") && strncmp(a, b, n) == 0;
+}
+
+/* Runs of one name may go on in another environment. */
+static void find_moved(struct nai_trend *t) {
+  const struct nai_table *runs = t->index->runs;
+  for (uint32_t i = 0; i < t->series_count; i++) {
+    int64_t newest = nai_get_i64(runs, t->series[i].newest_run, RUNS_utc_ns);
+    for (uint32_t j = 0; j < t->series_count; j++) {
+      int64_t other = nai_get_i64(runs, t->series[j].newest_run, RUNS_utc_ns);
+      if (!is_same_name(t->series[i].series, t->series[j].series) || newest == NAI_NULL_I64 || other <= newest)
+        continue;
+      t->series[i].moved_to = t->series[j].series;
+      newest = other;
+    }
+  }
+}
+
 static int add_series(struct nai_trend *trend, uint32_t *capacity, const struct collecting *c, uint32_t first,
                       uint32_t end, struct nai_err *err) {
   const struct nai_table *runs = c->index->runs;
@@ -320,7 +364,9 @@ static int add_series(struct nai_trend *trend, uint32_t *capacity, const struct 
   *s = (struct nai_trend_series){.series = nai_get_str(runs, first, RUNS_series),
                                  .environment = nai_get_str(runs, first, RUNS_environment),
                                  .run_count = end - first,
-                                 .first_run = first};
+                                 .first_run = first,
+                                 .newest_run = newest_run(c->index, first, end)};
+  s->newest_failed = strcmp(nai_get_str(runs, s->newest_run, RUNS_status), "ok") != 0;
   for (uint32_t i = first; i < end; i++) {
     struct RUNS_row run = RUNS_at(runs, i);
     const struct nai_store_run *known = nai_store_find(c->store, run.run_id);
@@ -352,6 +398,7 @@ int nai_trend_find(struct nai_trend *out, const struct nai_index *index, const s
   }
   for (uint32_t i = 0; i < out->series_count; i++)
     metrics += out->series[i].metric_count;
+  find_moved(out);
   if (!out->series_count)
     return nai_err_set(err, NAI_EUSAGE, "the store has no run%s%s", options->series ? " of the series " : "",
                        options->series ? options->series : "");
@@ -398,5 +445,12 @@ bool nai_trend_has_failed(const struct nai_trend *trend) {
       if (strcmp(m->gate, "gate") == 0 && (m->state == NAI_TREND_FAIL || m->state == NAI_TREND_CREEP))
         return true;
     }
+  return false;
+}
+
+bool nai_trend_is_undecided(const struct nai_trend *trend) {
+  for (uint32_t s = 0; s < trend->series_count; s++)
+    if (trend->series[s].newest_failed && !trend->series[s].moved_to)
+      return true;
   return false;
 }

@@ -9,6 +9,7 @@
 enum nai_trend_state {
   NAI_TREND_STEADY,
   NAI_TREND_TOO_SHORT, /* fewer good runs before than a history needs */
+  NAI_TREND_GONE,      /* the newest run has other metrics, but no value of this one */
   NAI_TREND_WARN,      /* the newest run is beyond what its history allows */
   NAI_TREND_FAIL,      /* the two newest are */
   NAI_TREND_CREEP,     /* the newest level is twice the budget away from the anchor */
@@ -36,7 +37,7 @@ struct nai_trend_metric {
                         value's; 0: none does */
   bool is_made_up;   /* the newest does, and the step is no longer for it: the state is as if it did not */
   double step_usual; /* where the newest does: the step's time in its history; NaN: unknown */
-  double newest, usual;       /* the newest value, and the median of its history; NaN: too short */
+  double newest, usual;       /* the newest value, NaN: gone; and the median of its history, NaN: too short */
   double limit;               /* how far beyond that median it may lie */
   double anchor, creep_limit; /* of the baseline; NaN: there is none */
 };
@@ -44,8 +45,10 @@ struct nai_trend_metric {
 struct nai_trend_series {
   const char *series, *environment;                                 /* of the index */
   uint32_t run_count, failed_count, undecided_count, ignored_count; /* undecided: by their gate */
-  uint32_t first_run;                                               /* row of index.runs */
-  struct nai_trend_metric *metrics;                                 /* by name */
+  uint32_t first_run, newest_run;                                   /* rows of index.runs; the newest by time */
+  bool newest_failed;                                               /* it measured nothing */
+  const char *moved_to; /* newest environment of the same name, where that has newer runs; NULL: this is it */
+  struct nai_trend_metric *metrics; /* by name */
   uint32_t metric_count;
 };
 
@@ -84,6 +87,10 @@ uint32_t nai_trend_good_run(const struct nai_trend_metric *metric, const struct 
 uint32_t nai_trend_bad_run(const struct nai_trend_metric *metric, const struct nai_change *change);
 /* Whether a gated metric is in state fail or creep. */
 bool nai_trend_has_failed(const struct nai_trend *trend);
+/* Whether the newest run of a series measured nothing, so that nothing is known of it. */
+bool nai_trend_is_undecided(const struct nai_trend *trend);
+/* Puts how many metrics have too few runs to be judged, and whether these are all. */
+void nai_trend_put_short(struct nai_view *view, const struct nai_trend *trend);
 
 /* What else changed when a metric did: other metrics of the series whose changes lie within one run of this one; each
  * once. Tells how many were put into `out`, which has room for `room`. */

@@ -32,7 +32,8 @@ static const struct nai_cli_option options[] = {
         "a row per series in place of a drawing per metric, the worst first: fleet.html, fleet.md, fleet.csv and fleet.prom"),
     NAI_CLI_SWITCH(
         on, gate, "gate",
-        "exit 1 when the two newest runs of a gated metric lie beyond their history, or its level beyond the anchor"),
+        "exit 1 when the two newest runs of a gated metric lie beyond their history, or its level beyond the anchor; 7 "
+        "when the newest run failed"),
     NAI_CLI_SWITCH(on, json, "json", "print one line of JSON that sums it up"),
     NAI_CLI_SWITCH(on, quiet, "quiet", "print nothing but errors", .letter = 'q'),
     {0},
@@ -121,6 +122,7 @@ static int print_summary(const struct nai_trend *trend, const struct trend_args 
       nai_view_put_buf(metric, "made_up", NAI_TEXT_TRUSTED, &made_up);
     }
   }
+  nai_trend_put_short(view, trend);
   nai_view_put_text(view, "out", a->out);
   NAI_TRY(nai_index_render(&text, "trend.txt", view, NAI_ESCAPE_TERMINAL, err));
   return nai_cmd_print_lines(&text, err);
@@ -132,6 +134,12 @@ static int put_link(struct nai_buf *out, const char *page, const char *store, st
   NAI_TRY(nai_fs_relative(path, sizeof path, page, store, err));
   nai_escape_url(out, path, strlen(path));
   return NAI_OK;
+}
+
+/* The exit status. */
+static int gate(const struct trend_args *a, bool failed, bool undecided) {
+  enum { UNDECIDED = 7 };
+  return !a->gate ? NAI_OK : failed ? 1 : undecided ? UNDECIDED : NAI_OK;
 }
 
 static int report(const struct nai_store *store, const struct nai_store_baseline *anchor, const struct trend_args *a,
@@ -155,7 +163,7 @@ static int report(const struct nai_store *store, const struct nai_store_baseline
     NAI_TRY(print_summary(&trend, a, err));
   if (index.unread.code)
     return nai_err_set(err, index.unread.code, "%s", index.unread.msg);
-  return a->gate && nai_trend_has_failed(&trend) ? 1 : NAI_OK;
+  return gate(a, nai_trend_has_failed(&trend), nai_trend_is_undecided(&trend));
 }
 
 /* All series at a glance. */
@@ -180,7 +188,7 @@ static int report_all(const char *store, const struct nai_store_baseline *anchor
   NAI_TRY(nai_fleet_print(&text, &fleet, a->out, err));
   if (!a->quiet)
     NAI_TRY(nai_cmd_print(&text, err));
-  return a->gate && nai_fleet_has_failed(&fleet) ? 1 : NAI_OK;
+  return gate(a, nai_fleet_has_failed(&fleet), nai_fleet_is_undecided(&fleet));
 }
 
 static int run(void *memory, const char *const *operands, size_t count, struct nai_err *err) {

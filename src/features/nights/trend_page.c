@@ -270,8 +270,27 @@ static struct nai_time_column find_times(const struct nai_trend_series *series) 
   return times;
 }
 
-/* Those with too few runs to be judged, and whether that is all of them. */
-static void put_short(struct nai_view *view, const struct nai_trend *t) {
+/* Series whose newest run measured nothing, and those that have none since their name goes on in another environment.
+ */
+static void put_unmeasured(struct nai_view *view, const struct nai_trend *t) {
+  struct nai_view *failed = nai_view_put_list(view, "unmeasured"), *moved = nai_view_put_list(view, "moved");
+  bool any = false;
+  for (uint32_t i = 0; i < t->series_count; i++) {
+    const struct nai_trend_series *s = &t->series[i];
+    struct RUNS_row run = RUNS_at(t->index->runs, s->newest_run);
+    if (!s->moved_to && !s->newest_failed)
+      continue;
+    any |= !s->moved_to;
+    struct nai_view *map = nai_view_add_map(s->moved_to ? moved : failed);
+    nai_view_put_text(map, "series", s->series);
+    nai_view_put_text(map, "id", run.run_id);
+    nai_view_put_text(map, "error", run.error);
+    nai_view_put_text(map, "to", s->moved_to);
+  }
+  nai_view_put_bool(view, "any_unmeasured", any);
+}
+
+void nai_trend_put_short(struct nai_view *view, const struct nai_trend *t) {
   int64_t count = 0, all = 0;
   for (uint32_t i = 0; i < t->series_count; i++)
     for (uint32_t m = 0; m < t->series[i].metric_count; m++, all++)
@@ -289,7 +308,8 @@ int nai_trend_print(struct nai_buf *out, const struct nai_trend *t, const char *
                   *made_up = nai_view_put_list(view, "made_up");
   for (uint32_t i = 0; i < t->series_count; i++)
     NAI_TRY(put_series(list, worse, made_up, &(struct page){t, &t->series[i], links, find_times(&t->series[i])}, err));
-  put_short(view, t);
+  nai_trend_put_short(view, t);
+  put_unmeasured(view, t);
   nai_view_put_bool(view, "any_worse", nai_view_truth(worse));
   nai_view_put_bool(view, "any_made_up", nai_view_truth(made_up));
   nai_view_put_text(view, "anchor", t->anchor);
