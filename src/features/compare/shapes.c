@@ -77,6 +77,8 @@ static bool is_before(const void *ctx, size_t i) {
 
 struct nai_kernel_shapes nai_shapes_of(const struct nai_comparison *c, int side, const char *kernel) {
   struct nai_kernel_shapes all = c->shapes[side];
+  if (!all.count)
+    return all;
   size_t first = nai_search(0, all.count, is_before, &(struct place){all.list, kernel, 0});
   size_t end = nai_search(first, all.count, is_before, &(struct place){all.list, kernel, 1});
   return (struct nai_kernel_shapes){all.list + first, (uint32_t)(end - first)};

@@ -133,16 +133,22 @@ static void decide(struct nai_comparison *c, const struct ratios *r) {
   }
 }
 
-/* As many blocks in fewer launches are no less work; and where blocks changed by another factor than launches, neither
- * tells how much there is. */
+static double blocks_of(const struct nai_comparison *c, int side) {
+  return nai_shapes_blocks(c->shapes[side]) / c->sides[side].count;
+}
+
+/* As many blocks in fewer launches are no less work, where none are of kernels that one side lacks; and where blocks
+ * changed by another factor than launches, neither tells how much there is. */
 static void ask_blocks(struct nai_comparison *c, const struct ratios *blocks) {
   const double same = 0.01;
   double low = quantile_of(blocks->list, blocks->count, 0.25), high = quantile_of(blocks->list, blocks->count, 0.75),
          middle = quantile_of(blocks->list, blocks->count, 0.5), factor = c->work.factor;
   if (fmin(blocks->share[NAI_BASE], blocks->share[NAI_CANDIDATE]) < least_share || fabs(factor - 1) <= 0)
     return; /* not known, or as much by both */
-  bool is_one = high <= most_spread * low;
-  if (fabs(low - 1) <= same && fabs(high - 1) <= same && !(fabs(middle - factor) < fabs(middle - 1))) {
+  bool is_one = high <= most_spread * low,
+       as_many = fabs(low - 1) <= same && fabs(high - 1) <= same &&
+                 fabs(blocks_of(c, NAI_CANDIDATE) / blocks_of(c, NAI_BASE) - 1) <= same;
+  if (as_many && !(fabs(middle - factor) < fabs(middle - 1))) {
     c->work.factor = 1;
     c->work.relaunched = true;
     c->work.why = NULL;
