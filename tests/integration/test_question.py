@@ -1273,7 +1273,7 @@ class Meant(unittest.TestCase):
 
     def test_why_is_answered_or_said_not_to_be(self):
         why = "Why that is so, no fact here tells."
-        for question, told in (("why is the capture that long", True), ("why is the utilization 46 %", False), ("how long is the capture", True), ("why is the GPU idle", True), ("why does it take half a second until the first kernel runs", True)):
+        for question, told in (("why is the capture that long", True), ("why is the utilization 46 %", True), ("how long is the capture", True), ("why is the GPU idle", True), ("why does it take half a second until the first kernel runs", True)):
             self.assertEqual(why not in self.said(artifacts("host-bound"), question), told, question)
         self.assertRegex(self.said(artifacts("host-bound"), "why does it take half a second until the first kernel runs")[0], " pass before the first work on a GPU: .* The largest part is ")
 
@@ -1558,6 +1558,75 @@ class Graded(unittest.TestCase):
 
     def test_elementwise_kernels_are_said_to_be_without_casts(self):
         self.assertIn("elementwise kernels (no casts or copies)", self.said(artifacts("pytorch-like"), "pct of gpu time in elementwise kernels"))
+
+
+class Blind(unittest.TestCase):
+    """What users found who knew the truth of a capture before they asked."""
+    def said(self, place, question):
+        return " ".join(s["text"] for s in ask(place, question)["answer"])
+
+    def rows(self, place, sql):
+        return json.loads(run("sql", place, sql, "--format", "json").stdout)["rows"]
+
+    def test_busy_is_not_full(self):
+        empty = support.artifacts(edited("healthy", "update CUPTI_ACTIVITY_KIND_KERNEL set gridX = 1, gridY = 1, gridZ = 1"))
+        (busy, sms), = self.rows(empty, "select human(100 - idle_pct, 'percent'), (select max(sm_count) from gpus) from gpu_active limit 1")
+        for question, verdict in (("is the GPU underutilized", "Yes: "), ("is the GPU saturated", "No: "), ("is the GPU fully used", "No: "), ("how efficiently is the GPU used", "")):
+            said = self.said(empty, question)
+            self.assertRegex(said, rf"^{verdict}{busy} busy on GPU 0, but mostly empty: \w+ uses 1 of {sms} SMs \(finding 1\)\. ", question)
+            self.assertIn("finding about it: Grid too small", said)
+        self.assertIn("finding about it: Grid too small", self.said(empty, "how busy is the GPU"))
+        self.assertNotIn("empty", self.said(artifacts("healthy"), "is the GPU saturated"))
+
+    def test_starting_cuda_is_no_cost_of_each_call(self):
+        first = "(select min(start) from CUPTI_ACTIVITY_KIND_RUNTIME)"
+        place = support.artifacts(edited("alloc-churn", f"insert into CUPTI_ACTIVITY_KIND_RUNTIME (start, end, eventClass, globalTid, correlationId, nameId, returnValue) select {first} - 900000000, {first} - 600000000, "
+                                         "eventClass, globalTid, 99999, nameId, 0 from CUPTI_ACTIVITY_KIND_RUNTIME where nameId = (select id from StringIds where value like 'cudaFree_v%') limit 1"))
+        (calls, rest), = self.rows(place, "select count(*), human(sum(end_ns - start_ns), 'ns') from api_events where name = 'cudaFree' and end_ns - start_ns < 100e6")
+        for question in ("what would I save without cudaFree", "could I get rid of cudaFree", "what if cudaFree were free"):
+            self.assertTrue(self.said(place, question).startswith(f"{rest} of CPU time in {calls} calls; besides 300.0 ms in 1 call that starts CUDA, which would move to another call."), question)
+        for question in ("how long does cudaFree take", "average cudaFree"):
+            self.assertIn(f"300.0 ms of it are 1 call that starts CUDA (cudaFree), before the first work of the process on a GPU; the others: {rest} in {calls} calls.", self.said(place, question))
+        self.assertNotIn("starts CUDA", self.said(artifacts("alloc-churn"), "what would I save without cudaFree"))
+
+    def test_which_of_a_kind_is_faster(self):
+        two = support.artifacts(edited("healthy", "update StringIds set value = replace(value, 'gemm_nn', 'gemm_nt')", "update CUPTI_ACTIVITY_KIND_KERNEL set end = end - 100000 "
+                                       "where shortName in (select id from StringIds where value like 'gemm_tn%')"))
+        for question, verdict in (("which gemm is faster", "gemm_tn.* is faster: average "), ("which gemm is slower", "gemm_nt.* is slower: average "), ("what is the faster gemm", "gemm_tn.* is faster"),
+                                  ("is one gemm faster than the other", "gemm_tn.* is faster")):
+            self.assertRegex(self.said(two, question), f"^{verdict}", question)
+        (slowest,), = self.rows(artifacts("healthy"), "select short_name from kernels where category = 'gemm' group by 1 order by sum(total_time_ns) / sum(call_count) desc limit 1")
+        self.assertTrue(self.said(artifacts("healthy"), "which gemm is slower").startswith(f"{slowest} is the slowest of 3, by average: "))
+        self.assertIn("All have one name: ", self.said(artifacts("bimodal"), "which attention kernel is faster"))
+        self.assertRegex(self.said(artifacts("copy-bound"), "which copy is faster"), "^[HD].* copies are faster: rate ")
+        self.assertIn("less where other work or the host decides", self.said(two, "what if gemms were twice as fast"))
+
+    def test_whether_graphs_can_be_used_is_whether_they_help(self):
+        for name in ("host-bound", "launch-storm"):
+            answers = {self.said(artifacts(name), question) for question in ("can I use cuda graphs", "would cuda graphs help", "could we use cuda graphs here", "do I need cuda graphs", "is it possible to use cuda graphs")}
+            self.assertEqual(len({text.removeprefix("Yes, perhaps: ") for text in answers}), 1, answers)
+        self.assertRegex(self.said(artifacts("graphs"), "can I use cuda graphs"), "^CUDA graphs are in use already: ")
+        self.assertNotIn("could win", self.said(artifacts("host-bound"), "are cuda graphs used"))
+
+    def test_a_finding_says_why_the_gpu_is_missing(self):
+        for name, title in (("api-only", "No GPU activity records"), ("nvtx-only", "CUDA was not traced")):
+            answer = ask(artifacts(name), "why is my GPU idle")
+            self.assertIn(f"The finding about it: {title}", " ".join(s["text"] for s in answer["answer"]))
+            (advice,), = self.rows(artifacts(name), f"select recommendation from findings where title like '{title}%'")
+            self.assertEqual(answer["advice"], advice)
+            self.assertNotIn("To have it in the next trace", json.dumps(answer))
+
+    def test_a_kernel_that_does_not_spill(self):
+        (registers, launches), = self.rows(artifacts("shapes"), "select max(registers_per_thread), human(sum(call_count), 'count') from kernel_shape where kernel_name like '%stencil_beside%'")
+        for question in ("is stencil_beside spilling registers", "does stencil_beside spill", "does stencil_beside use local memory"):
+            self.assertIn(f"No: 0 B of local memory per thread, where spilled registers go, and {registers} registers in all {launches} launches of stencil_beside.", self.said(artifacts("shapes"), question), question)
+
+    def test_names_that_are_not_there_and_those_near_them(self):
+        for word, near in (("flash_bwb", "flash_bwd_dq_dk_dv_loop_seqk_parallel_kernel"), ("cudaLaunchKernal", "cudaLaunchKernel"), ("gemm_xyzzy", None), ("nccl_foo", None)):
+            said = self.said(artifacts("training"), f"how slow is {word}")
+            self.assertTrue(said.startswith(f'Nothing in the trace is called "{word}": no kernel, NVTX range, CUDA call or thread.'), said)
+            self.assertEqual("Nearest: " in said, near is not None, said)
+            self.assertIn(near or "", said)
 
 
 if __name__ == "__main__":

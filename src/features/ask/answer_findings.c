@@ -42,11 +42,11 @@ static const char on_gpu[] =
 static const char losses_first[] = "severity = 'info', finding"; /* before notes on how to read them */
 
 /* First what stands on the very row that the answer ends with, such as the largest cause of idle time; of findings of
- * any rule that row is about all of them. */
+ * any rule that row is about all of them, and so is a whole GPU. */
 static void put_order(struct nai_buf *out, const struct nai_answer *answer, bool any_rule) {
   const struct nai_sentences *said = &answer->said;
   int fact = said->count ? said->items[said->count - 1].fact : -1;
-  if (fact >= 0 && answer->facts[fact].table && !any_rule)
+  if (fact >= 0 && answer->facts[fact].table && !any_rule && strcmp(answer->facts[fact].table, "gpu_active") != 0)
     nai_buf_printf(out, "finding not in (select finding from evidence where table_name = '%s' and row = %" PRId64 "), ",
                    answer->facts[fact].table, answer->facts[fact].row);
   nai_buf_puts(out, losses_first);
@@ -169,6 +169,27 @@ int nai_findings_add(const struct nai_asking *asking, const struct nai_intent *i
     known &= strcmp(asking->answer->facts[i].table, "findings") != 0;
   if (known)
     nai_answer_say(asking, &asking->answer->said, NULL, "No finding is about it.");
+  return NAI_OK;
+}
+
+int nai_findings_add_missing(bool *any, const struct nai_asking *asking, const char *capability, struct nai_err *err) {
+  const struct nai_intents *intents = asking->intents;
+  NAI_SCOPED(nai_buf) sql = {0};
+  NAI_SCOPED(nai_query_rows) found = {0};
+  size_t patterns = 0;
+  nai_buf_puts(&sql, findings);
+  for (size_t i = 0; i < intents->doc_count; i++) {
+    const struct nai_yaml *doc = intents->docs[i];
+    const struct nai_yaml_node *map = nai_yaml_get(doc, nai_yaml_root(doc), "missing");
+    patterns = put_patterns(&sql, doc, map ? nai_intent_items(doc, map, capability) : NULL, patterns);
+  }
+  nai_buf_printf(&sql, ") order by %s limit 1", losses_first);
+  NAI_TRY(nai_buf_check(&sql, err));
+  if (patterns)
+    NAI_TRY(nai_facts_ask(&found, asking, nai_buf_str(&sql), "findings", err));
+  *any = found.rows > 0;
+  if (*any)
+    add_finding(asking, &found, 0);
   return NAI_OK;
 }
 

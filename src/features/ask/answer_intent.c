@@ -22,24 +22,29 @@ static bool is_lacking(const char **detail, const char **label, const struct nai
   return true;
 }
 
-/* The first need that the trace does not meet, said where `where` is; false: there is none. */
-static bool say_lack(const struct nai_asking *asking, const struct nai_query_rows *caps, const struct nai_yaml *doc,
-                     const struct nai_yaml_node *map, const char *begin, struct nai_sentences *where) {
+/* The first need that the trace does not meet, said where `where` is, and what to do about it. *lacks: there is one. */
+static int say_lack(bool *lacks, const struct nai_asking *asking, const struct nai_query_rows *caps,
+                    const struct nai_yaml *doc, const struct nai_yaml_node *map, const char *begin,
+                    struct nai_sentences *where, struct nai_err *err) {
   const struct nai_yaml_node *need = nai_intent_items(doc, map, "needs");
   const char *detail = "", *label = "";
   while (need && !is_lacking(&detail, &label, caps, need->text))
     need = nai_yaml_next(doc, need);
+  *lacks = need != NULL;
   if (!need)
-    return false;
+    return NAI_OK;
   const char *missing = strstr(detail, "not available: "), *record = nai_intents_recording(asking->intents, need->text);
   nai_answer_say(asking, where, NULL,
                  nai_arena_printf(asking->arena, "%s: the trace has no %s%s%s.", begin, label,
                                   missing ? ", and so nothing on " : "",
                                   missing ? missing + strlen("not available: ") : ""));
-  if (record)
+  bool explained = false; /* then another recording of that kind would lack it, too */
+  if (where == &asking->answer->said)
+    NAI_TRY(nai_findings_add_missing(&explained, asking, need->text, err));
+  if (record && !explained)
     nai_answer_say(asking, &asking->answer->limits, NULL,
                    nai_arena_printf(asking->arena, "To have it in the next trace: %s", record));
-  return true;
+  return NAI_OK;
 }
 
 /* --- answering --------------------------------------------------------------------------------------------- */
@@ -68,14 +73,17 @@ static int answer_intent(bool *known, const struct nai_asking *asking, const str
   size_t before = answer->fact_count;
   nai_intent_say(asking, intent, "say", &answer->said);
   bool answered = answer->fact_count > 0; /* by what the question names, or is about first */
-  if (say_lack(asking, caps, intent->doc, intent->node,
-               answered ? "Not all of it is recorded" : "Nothing recorded answers that",
-               answered ? &answer->limits : &answer->said))
+  bool lacks;
+  NAI_TRY(say_lack(&lacks, asking, caps, intent->doc, intent->node,
+                   answered ? "Not all of it is recorded" : "Nothing recorded answers that",
+                   answered ? &answer->limits : &answer->said, err));
+  if (lacks)
     return NAI_OK;
   const struct nai_yaml_node *first = nai_intent_items(intent->doc, intent->node, "facts");
   for (const struct nai_yaml_node *entry = first; entry; entry = nai_yaml_next(intent->doc, entry)) {
     size_t room = answer->fact_count < MAX_OF_INTENTS ? MAX_OF_INTENTS - answer->fact_count : 1;
-    if (!say_lack(asking, caps, intent->doc, entry, "Not all of it is recorded", &answer->limits))
+    NAI_TRY(say_lack(&lacks, asking, caps, intent->doc, entry, "Not all of it is recorded", &answer->limits, err));
+    if (!lacks)
       NAI_TRY(nai_facts_add(asking, intent, entry, room, err));
     *known |= entry == first && answer->fact_count > before;
   }

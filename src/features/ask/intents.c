@@ -78,6 +78,16 @@ static int check_fact(const struct nai_yaml *doc, const struct nai_yaml_node *fa
   return check_sql(doc, fact, "with", err);
 }
 
+/* Ids of rules; they are put into statements. */
+static int check_rules(const struct nai_yaml *doc, const struct nai_yaml_node *map, const char *key,
+                       struct nai_err *err) {
+  NAI_TRY(check_text(doc, map, key, true, false, err));
+  for (const struct nai_yaml_node *rule = nai_intent_items(doc, map, key); rule; rule = nai_yaml_next(doc, rule))
+    if (strspn(rule->text, "abcdefghijklmnopqrstuvwxyz0123456789-*") != strlen(rule->text))
+      return nai_yaml_error(doc, rule, err, "\"%.60s\": expected the id of a rule, with * for any ending", rule->text);
+  return NAI_OK;
+}
+
 static int check_intent(const struct nai_yaml *doc, const struct nai_yaml_node *node, struct nai_err *err) {
   static const char *const keys[] = {"intent", "about", "words",  "weak",  "takes", "rules",  "needs", "facts",
                                      "say",    "next",  "cannot", "names", "when",  "tables", NULL};
@@ -87,11 +97,8 @@ static int check_intent(const struct nai_yaml *doc, const struct nai_yaml_node *
                                           {"cannot", true, false}, {"names", false, false}, {"when", false, false},
                                           {NULL, false, false}};
   NAI_TRY(check_members(doc, node, keys, members, err));
-  const struct nai_yaml_node *rule = nai_intent_items(doc, node, "rules"), *fact;
-  for (; rule; rule = nai_yaml_next(doc, rule))
-    if (strspn(rule->text, "abcdefghijklmnopqrstuvwxyz0123456789-*") != strlen(rule->text))
-      return nai_yaml_error(doc, rule, err, "\"%.60s\": expected the id of a rule, with * for any ending", rule->text);
-  const struct nai_yaml_node *tables = nai_yaml_get(doc, node, "tables");
+  NAI_TRY(check_rules(doc, node, "rules", err));
+  const struct nai_yaml_node *tables = nai_yaml_get(doc, node, "tables"), *fact;
   if (tables && tables->count > NAI_QUERY_MAX_TABLES)
     return nai_yaml_error(doc, tables, err, "more than %d tables", NAI_QUERY_MAX_TABLES);
   NAI_TRY(nai_yaml_items(&fact, doc, node, "facts", NAI_YAML_LIST, err));
@@ -132,8 +139,8 @@ static int check_choice(const struct nai_yaml *doc, const struct nai_yaml_node *
 }
 
 static int read_doc(struct nai_intents *intents, const struct nai_yaml *doc, struct nai_err *err) {
-  static const char *const keys[] = {"intents", "record", "caveats",       "ignore",  "examples", "qualifiers",
-                                     "terms",   "judged", "abbreviations", "choices", NULL};
+  static const char *const keys[] = {"intents",    "record", "missing", "caveats",       "ignore",  "examples",
+                                     "qualifiers", "terms",  "judged",  "abbreviations", "choices", NULL};
   static const struct member members[] = {{"caveats", true, false},
                                           {"ignore", true, false},
                                           {"examples", true, false},
@@ -142,6 +149,9 @@ static int read_doc(struct nai_intents *intents, const struct nai_yaml *doc, str
   const struct nai_yaml_node *root = nai_yaml_root(doc), *item;
   NAI_TRY(check_members(doc, root, keys, members, err));
   NAI_TRY(nai_yaml_items(&item, doc, root, "record", NAI_YAML_MAP, err));
+  NAI_TRY(nai_yaml_items(&item, doc, root, "missing", NAI_YAML_MAP, err));
+  for (; item; item = nai_yaml_next(doc, item))
+    NAI_TRY(check_rules(doc, nai_yaml_get(doc, root, "missing"), item->key, err));
   NAI_TRY(nai_yaml_items(&item, doc, root, "terms", NAI_YAML_MAP, err));
   for (; item; item = nai_yaml_next(doc, item))
     NAI_TRY(check_text(doc, nai_yaml_get(doc, root, "terms"), item->key, true, true, err));

@@ -83,7 +83,9 @@ void nai_question_read_numbers(struct nai_question *question, const char *text);
 /* Of which sides a word makes a number behind it a limit: "over", "shorter"; both, "exactly". 0: it does not. */
 enum { NAI_LIMIT_LEAST = 1, NAI_LIMIT_MOST = 2 };
 int nai_question_limit_of(const char *word, size_t len);
-/* spelling.c: looks in a word of a pattern for what a word may have meant. */
+/* spelling.c: how many letters of a word differ from another one of `len` bytes; more than `most`: most + 1. */
+size_t nai_word_distance(const char *word, const char *other, size_t len, size_t most);
+/* Looks in a word of a pattern for what a word may have meant. */
 void nai_question_try_word(struct nai_question_word *word, const char *pattern, size_t len);
 void nai_question_read(struct nai_question *question, const struct nai_intents *intents, const char *text);
 /* What it chooses between, by words that are no names. */
@@ -175,6 +177,9 @@ const struct nai_intent *nai_intents_judge(const struct nai_asking *asking);
  * are none can be said. */
 NAI_MUST_CHECK int nai_findings_add(const struct nai_asking *asking, const struct nai_intent *intent, bool known,
                                     struct nai_err *err);
+/* Adds the finding that says why a capability is missing; *any: there is one. */
+NAI_MUST_CHECK int nai_findings_add_missing(bool *any, const struct nai_asking *asking, const char *capability,
+                                            struct nai_err *err);
 /* Adds findings about the capture as a whole to what the run cannot tell. */
 NAI_MUST_CHECK int nai_caveats_add(const struct nai_asking *asking, struct nai_err *err);
 

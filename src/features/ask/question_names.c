@@ -184,6 +184,49 @@ static bool is_proposed(const struct nai_question *q, const struct nai_question_
   return proposes && word->known && !word->quoted && is_call(word->typed);
 }
 
+enum { MISSPELT = NAI_QUESTION_WORD }; /* what is less is that, what is more only begins alike */
+/* How near a name is to a word, 0 the word itself; SIZE_MAX: it is another. */
+static size_t nearness_of(const char *word, const char *name) {
+  char lower[NAI_QUESTION_WORD];
+  size_t len = 0, same = 0;
+  for (; name[len] && len < sizeof lower - 1; len++)
+    lower[len] = (char)tolower((unsigned char)name[len]);
+  while (same < len && lower[same] == word[same])
+    same++;
+  const size_t size = strlen(word), d = nai_word_distance(word, lower, len, sizeof lower);
+  return 4 * d <= size ? d : 2 * same > size ? MISSPELT + size - same : SIZE_MAX;
+}
+
+/* " Nearest: flash_fwd_kernel.", the names that are nearest to a word that is none; "": there are none. */
+static int find_nearest(const char **said, const struct nai_asking *asking, const char *word, struct nai_err *err) {
+  enum { SHOWN = 2 };
+  static const char sql[] = "select substr(short_name, 1, instr(short_name || '<', '<') - 1) from kernels union select "
+                            "range_name from nvtx_ranges union select name from api_events union select function from "
+                            "osrt_calls";
+  NAI_SCOPED(nai_query_rows) found = {0};
+  size_t least[SHOWN] = {SIZE_MAX, SIZE_MAX};
+  const char *nearest[SHOWN] = {NULL};
+  NAI_TRY(nai_facts_ask(&found, asking, sql, "names", err));
+  for (int64_t row = 0; row < found.rows; row++) {
+    const char *name = nai_query_cell_text(&found, row, 0);
+    const size_t d = nearness_of(word, name);
+    const int at = d < least[0] ? 0 : 1;
+    if (d >= least[at])
+      continue;
+    if (!at) {
+      least[1] = least[0];
+      nearest[1] = nearest[0];
+    }
+    least[at] = d;
+    nearest[at] = name;
+  }
+  *said = !nearest[0] ? ""
+        : !nearest[1] || (least[0] < MISSPELT && least[1] > MISSPELT)
+            ? nai_arena_printf(asking->arena, " Nearest: %s.", nearest[0])
+            : nai_arena_printf(asking->arena, " Nearest: %s, %s.", nearest[0], nearest[1]);
+  return NAI_OK;
+}
+
 int nai_names_say_unknown(bool *any, const struct nai_asking *asking, struct nai_question *q, struct nai_err *err) {
   const char *text, *word, *kind;
   *any = false;
@@ -195,11 +238,12 @@ int nai_names_say_unknown(bool *any, const struct nai_asking *asking, struct nai
     if (word || is_proposed(q, &q->words[i]))
       continue;
     q->words[i].names = *any = true;
+    NAI_TRY(find_nearest(&word, asking, text, err));
     nai_answer_say(
         asking, &asking->answer->said, NULL,
         nai_arena_printf(asking->arena,
-                         "Nothing in the trace is called \"%s\": no kernel, NVTX range, CUDA call or thread.",
-                         q->words[i].typed));
+                         "Nothing in the trace is called \"%s\": no kernel, NVTX range, CUDA call or thread.%s",
+                         q->words[i].typed, word));
   }
   return NAI_OK;
 }

@@ -12,7 +12,7 @@ static nai_say_fn *const sayers[] = {
     [NAI_RELATION_TREND] = nai_say_trend,     [NAI_RELATION_OUTLIERS] = nai_say_outliers,
     [NAI_RELATION_LATENCY] = nai_say_latency, [NAI_RELATION_COVER] = nai_say_cover,
     [NAI_RELATION_NTH] = nai_say_nth,         [NAI_RELATION_FOLLOWS] = nai_say_follows,
-    [NAI_RELATION_BESIDE] = nai_say_beside};
+    [NAI_RELATION_BESIDE] = nai_say_beside,   [NAI_RELATION_NAMES] = nai_say_names};
 
 /* Whether names differ in nothing but numbers, with `#` for these in *kind. */
 static bool is_of_kind(struct nai_buf *kind, const char *name, const char *other) {
@@ -178,8 +178,8 @@ static bool is_strong(const struct nai_relation *r) {
   const bool kinds = r->kind == NAI_RELATION_COMPARE && r->statistic == NAI_STATISTIC_TOTAL &&
                      r->things[0].kind <= NAI_THING_MEMSETS && r->things[1].kind <= NAI_THING_MEMSETS &&
                      (r->things[0].kind != r->things[1].kind || r->things[1].names);
-  if (r->neighbors || kinds || ways || moved || of_all || work_in || nth || r->pair || r->several ||
-      r->things[0].joined)
+  if (r->kind == NAI_RELATION_NAMES || r->neighbors || kinds || ways || moved || of_all || work_in || nth || r->pair ||
+      r->several || r->things[0].joined)
     return true;
   return named && ((r->count == 2 && r->kind != NAI_RELATION_INSIDE) || r->kind >= NAI_RELATION_BETWEEN ||
                    r->statistic == NAI_STATISTIC_SPREAD);

@@ -99,6 +99,7 @@ enum nai_relation_kind {
   NAI_RELATION_NUMBERS,  /* of one thing */
   NAI_RELATION_GROUPS,   /* ... for each GPU, process, stream or thread */
   NAI_RELATION_RANKING,  /* ... by its names */
+  NAI_RELATION_NAMES,    /* ... which of its names is faster */
   NAI_RELATION_COMPARE,  /* X and Y */
   NAI_RELATION_SHARE,    /* of X in Y */
   NAI_RELATION_INSIDE,   /* X in Y */

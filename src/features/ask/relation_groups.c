@@ -248,6 +248,65 @@ int nai_say_ranking(struct nai_answering *a, struct nai_err *err) {
   return NAI_OK;
 }
 
+/* Two names as two things. */
+static int split_names(struct nai_answering *a, struct nai_err *err) {
+  const struct nai_thing_events all = a->events[0];
+  for (uint32_t side = 0; side < 2; side++) {
+    struct nai_thing *thing = &a->r->things[side];
+    struct nai_thing_events *events = &a->events[side];
+    const char *name = nai_strings_get(&all.names, side);
+    *events = (struct nai_thing_events){.names = all.names};
+    NAI_TRY(NAI_NEW(events->at, nai_answering_arena(a), all.count, err));
+    for (uint32_t i = 0; i < all.count; i++)
+      if (all.at[i].name == side)
+        events->at[events->count++] = all.at[i];
+    *thing = (struct nai_thing){.kind = a->r->things[0].kind, .called = name};
+    if (thing->kind == NAI_THING_COPIES)
+      thing->direction = name;
+    else
+      thing->names = nai_arena_printf(nai_answering_arena(a), "\n%s\n", name);
+    thing->name_count = 1;
+  }
+  a->r->count = 2;
+  return NAI_OK;
+}
+
+/* Which of its names is faster or slower: of two they are compared. */
+int nai_say_names(struct nai_answering *a, struct nai_err *err) {
+  enum { SHOWN = 4 };
+  struct by_number by = {a->r->statistic ? a->r->statistic : NAI_STATISTIC_AVERAGE, a->r->less, false};
+  const bool slower = a->r->less == (by.statistic == NAI_STATISTIC_RATE);
+  struct nai_buf *out = &a->said;
+  struct group *groups;
+  uint32_t count, *of;
+  if (a->events[0].names.count == 2) {
+    NAI_TRY(split_names(a, err));
+    return nai_say_compared(a, err);
+  }
+  NAI_TRY(make_groups(&groups, &count, &of, a, NAI_GROUP_NONE, err));
+  if (count < 2) { /* there is nothing to compare */
+    nai_buf_puts(out, count ? "All have one name: " : "");
+    return nai_say_numbers(a, err);
+  }
+  qsort_r(groups, count, sizeof *groups, by_rank, &by);
+  for (uint32_t g = 0; g < count && g < SHOWN; g++) {
+    if (g)
+      nai_buf_puts(out, g == 1 ? "; then " : ", ");
+    put_group(out, a, &groups[g]);
+    if (!g) {
+      nai_buf_printf(out, " is the %s of ", slower ? "slowest" : "fastest");
+      nai_fmt_count(out, count);
+      nai_buf_printf(out, ", by %s", nai_statistic_name(by.statistic));
+    }
+    nai_buf_puts(out, ": ");
+    put_rank(out, &groups[g], &by);
+    nai_buf_puts(out, " (");
+    nai_put_count(out, &(struct nai_thing){.kind = a->r->things[0].kind}, groups[g].numbers.stats.count);
+    nai_buf_putc(out, ')');
+  }
+  return NAI_OK;
+}
+
 /* Which of them take most time. */
 static int put_names(struct nai_answering *a, struct nai_err *err) {
   enum { SHOWN = 3 };

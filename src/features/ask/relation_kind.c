@@ -250,10 +250,32 @@ static enum nai_relation_kind of_time(struct nai_relation *out, const struct nai
                                                     : NAI_RELATION_NONE;
 }
 
+/* "which gemm is faster", "what is the slower kernel", "is one gemm faster than the other": of what is called so. What
+ * would be if it were faster is another question. */
+static bool asks_of_names(const struct nai_relation *of, const struct nai_reading *r) {
+  const struct nai_thing *thing = &of->things[0];
+  const size_t first = thing->first;
+  bool supposes = of->why;
+  for (size_t i = 0; i < r->q->count; i++)
+    supposes |= nai_word_is_of("if would could should were make makes made get gets got", r->q->words[i].text);
+  const bool kind = thing->kind <= NAI_THING_COPIES && !thing->direction && thing->name_count != 1;
+  if (of->count != 1 || !kind || supposes || !(r->says[SAYS_SLOWER] || r->says[SAYS_FASTER]))
+    return false;
+  bool which = first && q_says(r, "what") && (r->at[first - 1][SAYS_SLOWER] || r->at[first - 1][SAYS_FASTER]);
+  for (size_t i = 0; i < first; i++)
+    which |= strcmp(r->q->words[i].text, "which") == 0;
+  const bool other = first && strcmp(r->q->words[first - 1].text, "one") == 0 && r->says[SAYS_REST];
+  return other || (which && !r->says[SAYS_OR]);
+}
+
 static enum nai_relation_kind of_one(struct nai_relation *out, const struct nai_reading *r) {
   const struct nai_thing *thing = &out->things[0];
   const bool many = thing->name_count > 1 || (!thing->names && thing->kind == NAI_THING_RANGES);
   const bool limited = out->filter.least_ns >= 0 || out->filter.most_ns >= 0;
+  if (asks_of_names(out, r) && !limited && !out->group) {
+    out->yes_no = false; /* which one it is says it */
+    return NAI_RELATION_NAMES;
+  }
   const enum nai_relation_kind over_time = of_time(out, r);
   if (over_time)
     return over_time;
@@ -413,6 +435,7 @@ static const uint64_t taken_up[] = {
     [NAI_RELATION_GROUPS] = OF(MORE) | OF(FEWER) | OF(PER) | OF(GPU) | OF(PROCESS) | OF(STREAM) | OF(THREAD) |
                             OF(BALANCED) | OF(FIRST) | OF(LAST) | OF(BEGIN) | OF(END) | OF(OR),
     [NAI_RELATION_RANKING] = OF(WITHOUT) | OF(MORE) | OF(FEWER),
+    [NAI_RELATION_NAMES] = OF(SLOWER) | OF(FASTER) | OF(REST) | OF(OR),
     [NAI_RELATION_COMPARE] = OF(OR) | OF(SLOWER) | OF(FASTER) | OF(MORE) | OF(FEWER) | OF(RATIO) | OF(REST) | OF(FROM),
     [NAI_RELATION_SHARE] = OF(SHARE),
     [NAI_RELATION_PER] = OF(PER) | OF(MORE) | OF(FEWER),
@@ -529,6 +552,7 @@ int nai_relation_read(struct nai_relation *out, const struct nai_asking *asking,
       return NAI_OK;
     out->pair = NAI_GROUP_GPU;
   }
+  out->why = r.says[SAYS_WHY] || (q_says(&r, "how") && q_says(&r, "come"));
   out->statistic = statistic_of(&r);
   for (size_t t = 0; t < out->count && !out->statistic; t++) /* "GPU time" is asked for by its name */
     if (out->things[t].kind == NAI_THING_OPERATIONS)
@@ -539,7 +563,8 @@ int nai_relation_read(struct nai_relation *out, const struct nai_asking *asking,
   const size_t thing = out->things[0].first; /* "which process has more kernels" */
   if (!out->statistic && out->group && thing && (r.at[thing - 1][SAYS_MORE] || r.at[thing - 1][SAYS_FEWER]))
     out->statistic = NAI_STATISTIC_COUNT;
-  const bool sized = out->count == 2 && has_bytes(&out->things[0]) && has_bytes(&out->things[1]);
+  const bool sized =
+      has_bytes(&out->things[0]) && (out->count == 2 ? has_bytes(&out->things[1]) : asks_of_names(out, &r));
   if (sized && !out->statistic && /* of copies it is a matter of rates */
       (r.says[SAYS_FASTER] || r.says[SAYS_SLOWER]))
     out->statistic = NAI_STATISTIC_RATE;
@@ -552,7 +577,6 @@ int nai_relation_read(struct nai_relation *out, const struct nai_asking *asking,
   out->yes_no = q->count && nai_word_is_of("is are was were does do did has have any", q->words[0].text) && !q->either;
   for (size_t i = 0; i < q->count; i++)
     out->compares |= nai_word_is_of("compare compared comparison", q->words[i].text);
-  out->why = r.says[SAYS_WHY] || (q_says(&r, "how") && q_says(&r, "come"));
   join_named(out, &r, asking->arena);
   out->kind = kind_of(out, &r);
   if (out->kind == NAI_RELATION_COMPARE && out->why && out->statistic == NAI_STATISTIC_TOTAL)

@@ -31,6 +31,11 @@ static size_t distance(size_t *end, const char *word, const char *pattern, size_
   return best;
 }
 
+size_t nai_word_distance(const char *word, const char *other, size_t len, size_t most) {
+  size_t end;
+  return distance(&end, word, other, len, most);
+}
+
 /* Whether two words of one length have the same letters: swapped ones. */
 static bool has_same_letters(const char *a, const char *b, size_t len) {
   int count[256] = {0};

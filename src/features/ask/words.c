@@ -54,10 +54,12 @@ static bool is_numbered(const char *word) {
   return point && isdigit((unsigned char)point[1]);
 }
 
-/* Whether a word is what a pattern means; one that ends in * means all that begin so, but "blocks.7" is a name. */
+/* Whether a word is what a pattern means; one that ends in * means all that begin so, but "blocks.7" and "flash_bwd"
+ * are names. */
 static bool is_meant(const char *pattern, size_t len, const char *word) {
   bool open = len && pattern[len - 1] == '*';
-  return strncmp(pattern, word, open ? len - 1 : len) == 0 && (open ? !is_numbered(word) : !word[len]);
+  return strncmp(pattern, word, open ? len - 1 : len) == 0 &&
+         (open ? !is_numbered(word) && !strpbrk(word + len - 1, "_:") : !word[len]);
 }
 
 /* How many words of the question from `at` on are a phrase of `size` bytes; 0: they are not. "$" is its end. */
