@@ -1628,6 +1628,24 @@ class Blind(unittest.TestCase):
             self.assertEqual("Nearest: " in said, near is not None, said)
             self.assertIn(near or "", said)
 
+    def test_pooling_is_no_polling(self):
+        (idle,), = self.rows(artifacts("alloc-churn"), "select human(sum(active_ns), 'ns') from idle_causes where cause = 'allocation'")
+        for question in ("how much would I save by pooling the allocations", "would pooled allocations help", "what would a caching allocator save", "what if I pool allocations"):
+            said = self.said(artifacts("alloc-churn"), question)
+            self.assertTrue(said.startswith(f"It saves at most {idle} of idle time: "), said)
+            self.assertNotIn("Read", said)
+        (saving,), = self.rows(artifacts("alloc-churn"), "select human(saving_ns, 'ns') from findings where id = 'allocation-in-steady-state'")
+        self.assertRegex(self.said(artifacts("alloc-churn"), "what would I save without allocations"), f"^At most {saving}, .* by simulation")
+
+    def test_how_busy_a_gpu_is_in_a_range(self):
+        during = self.said(artifacts("training"), "how busy is the gpu during forward")
+        self.assertRegex(during, r"^GPU 0: [\d.]+ % of the time of forward passes with work on the GPU: ")
+        for question in ("how busy is the gpu in the forward pass", "utilization in the forward pass", "gpu utilization in forward", "how busy is the GPU inside forward", "gpu usage in forward"):
+            self.assertEqual(self.said(artifacts("training"), question), during, question)
+        self.assertEqual("GPU 0: " + self.said(artifacts("training"), "how busy is gpu 0 in forward").rstrip("."), during.split("; ")[0])
+        busy, idle = (float(self.said(artifacts("training"), f"how {word} is gpu 0 in forward").split(" %")[0]) for word in ("busy", "idle"))
+        self.assertAlmostEqual(busy + idle, 100, delta=0.2)
+
 
 if __name__ == "__main__":
     support.main()

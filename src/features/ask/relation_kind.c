@@ -198,11 +198,13 @@ static bool asks_share(const struct nai_reading *r) {
   return false;
 }
 
-/* "GPU utilization while X runs", and not "X while the GPU is idle". */
+/* "GPU utilization while X runs", "how busy is the GPU in X", and not "X while the GPU is idle". */
 static bool is_while(const struct nai_relation *of, const struct nai_reading *r) {
   const size_t first = of->things[0].first;
+  const bool in = !nai_thing_is_on_gpu(&of->things[0]) &&
+                  (r->says[SAYS_BUSY] || q_says(r, "idle"));
   size_t at = 0;
-  while (at < first && !r->at[at][SAYS_WHILE])
+  while (at < first && !r->at[at][SAYS_WHILE] && !(in && nai_word_is_of("in inside within", r->q->words[at].text)))
     at++;
   return at < first && (r->says[SAYS_BUSY] || r->says[SAYS_GAP]) && !nai_is_said(r, SAYS_BUSY, at, first) &&
          !nai_is_said(r, SAYS_GAP, at, first);

@@ -54,7 +54,7 @@ static const char *const vocabulary[SAYS] = {
     [SAYS_PROCESS] = "process processes pid pids rank ranks",
     [SAYS_STREAM] = "stream streams",
     [SAYS_THREAD] = "thread threads",
-    [SAYS_BUSY] = "busy utilization utilized active",
+    [SAYS_BUSY] = "busy utilization utilized util usage active",
     [SAYS_WHILE] = "while during whilst",
     [SAYS_COVERED] = "covered covers cover overlapped overlapping overlaps overlap hidden hide hides",
     [SAYS_WHY] = "why wtf",
@@ -106,7 +106,8 @@ bool nai_relation_is_likely(const struct nai_question *q) {
                                           SAYS_PER,     SAYS_FROM,   SAYS_FIRST, SAYS_NEXT,    SAYS_OVER,
                                           SAYS_OUTLIER, SAYS_SPREAD, SAYS_GAP,   SAYS_LATENCY, SAYS_CONSECUTIVE,
                                           SAYS_WITHOUT, SAYS_REST,   SAYS_AFTER, SAYS_TIME,    SAYS_WHILE,
-                                          SAYS_COVERED, SAYS_NTH,    SAYS_LAST,  SAYS_RATE,    SAYS_BYTES};
+                                          SAYS_COVERED, SAYS_NTH,    SAYS_LAST,  SAYS_RATE,    SAYS_BYTES,
+                                          SAYS_BUSY};
   for (size_t i = 0; i < q->count; i++) {
     bool likely = nai_is_adjacent(q, i);
     for (size_t s = 0; s < sizeof related / sizeof *related && !likely; s++)
