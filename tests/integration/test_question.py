@@ -1646,6 +1646,32 @@ class Blind(unittest.TestCase):
         busy, idle = (float(self.said(artifacts("training"), f"how {word} is gpu 0 in forward").split(" %")[0]) for word in ("busy", "idle"))
         self.assertAlmostEqual(busy + idle, 100, delta=0.2)
 
+    def test_the_share_of_time_in_which_kernels_run(self):
+        place = artifacts("training")
+        rows = self.rows(place, "select device_id, human(kernel_busy_ns, 'ns'), human(100.0 * kernel_busy_ns / (select sum(duration_ns) from capture_time where phase not in ('not_recorded', 'exited')), 'percent'), "
+                                "human(compute_pct + exposed_comm_pct, 'percent') from gpu_utilization u join (select device_id as d, active_ns, compute_ns, exposed_comm_ns, 100.0 * compute_ns / active_ns as c from gpu_active) on d = device_id")
+        for question in ("kernel time over total time", "kernel time as a share of the session", "percent of time in kernels", "what fraction of the session is kernel time", "how much of the total time is kernels"):
+            said = self.said(place, question)
+            for device, ns, share, _ in rows:
+                self.assertRegex(said, rf"{re.escape(share)} of the [\d.]+ m?s recorded of the program: kernels run for {ns} on GPU {device}, ", question)
+        self.assertRegex(self.said(place, "kernel time as a share of active time"), r"^[\d.]+ % of the active time of GPU 0: kernels run for ")
+        self.assertNotIn("recorded of the program", self.said(place, "percent of time in gemms"))
+
+    def test_copies_against_computing(self):
+        place = artifacts("copy-bound")
+        (copies, compute), = self.rows(place, "select human((select union_ns(start_ns, end_ns) from v_copies where direction <> 'memset'), 'ns'), human(sum(compute_ns), 'ns') from gpu_active")
+        for question, verdict in (("which is faster, copy or compute", ""), ("is copying slower than compute", "Yes: "), ("is compute faster than copies", "Yes: "), ("which takes longer, compute or copies", "")):
+            self.assertTrue(self.said(place, question).startswith(f"{verdict}{copies} of copies against {compute} of computing in all, "), (question, self.said(place, question)))
+
+    def test_words_that_an_answer_covers(self):
+        left = "No answer accounts for"
+        for name, question in (("training", "gemm vs attention over the run"), ("training", "compared to gpu 0, how busy is gpu 1"), ("training", "average latency of cudaLaunchKernel"), ("training", "busy vs idle"),
+                               ("training", "memory copies vs compute time"), ("training", "launch latency"), ("training", "time between the first kernel and the last")):
+            self.assertNotIn(left, self.said(artifacts(name), question), question)
+        for question in ("time between kernels", "what is the latency between kernels", "time between two kernels"):
+            self.assertRegex(self.said(artifacts("training"), question), " is the average gap between kernels, each and the next of its stream: ", question)
+        self.assertRegex(self.said(artifacts("training"), "kernel latency"), "launch latencies \\(from the call to the start\\)")
+
 
 if __name__ == "__main__":
     support.main()

@@ -201,13 +201,21 @@ static bool asks_share(const struct nai_reading *r) {
 /* "GPU utilization while X runs", "how busy is the GPU in X", and not "X while the GPU is idle". */
 static bool is_while(const struct nai_relation *of, const struct nai_reading *r) {
   const size_t first = of->things[0].first;
-  const bool in = !nai_thing_is_on_gpu(&of->things[0]) &&
-                  (r->says[SAYS_BUSY] || q_says(r, "idle"));
+  const bool in = !nai_thing_is_on_gpu(&of->things[0]) && (r->says[SAYS_BUSY] || q_says(r, "idle"));
   size_t at = 0;
   while (at < first && !r->at[at][SAYS_WHILE] && !(in && nai_word_is_of("in inside within", r->q->words[at].text)))
     at++;
   return at < first && (r->says[SAYS_BUSY] || r->says[SAYS_GAP]) && !nai_is_said(r, SAYS_BUSY, at, first) &&
          !nai_is_said(r, SAYS_GAP, at, first);
+}
+
+/* "time between kernels", "latency between kernel launches": from each to the next one. */
+static bool is_from_each(const struct nai_relation *of, const struct nai_reading *r) {
+  size_t at = of->things[0].first;
+  while (at && nai_word_is_of("the two consecutive successive subsequent adjacent", r->q->words[at - 1].text))
+    at--;
+  return at && strcmp(r->q->words[at - 1].text, "between") == 0 && !r->says[SAYS_AND] && !r->says[SAYS_FIRST] &&
+         !r->says[SAYS_LAST] && !r->says[SAYS_NEXT];
 }
 
 /* What is asked of one thing over time. */
@@ -232,7 +240,7 @@ static enum nai_relation_kind of_time(struct nai_relation *out, const struct nai
   if (thing > 1 && r->says[SAYS_GAP] && nai_word_is_of("which what", r->q->words[thing - 1].text))
     return NAI_RELATION_NONE;
   if (r->says[SAYS_GAP] || (r->says[SAYS_CONSECUTIVE] && r->says[SAYS_TIME]) ||
-      (r->says[SAYS_FROM] && r->says[SAYS_TIME] && q_says(r, "two") && !r->says[SAYS_LAUNCH])) {
+      ((r->says[SAYS_TIME] || r->says[SAYS_LATENCY]) && !r->says[SAYS_LAUNCH] && is_from_each(out, r))) {
     out->starts = r->says[SAYS_BEGIN] && !r->says[SAYS_END];
     for (size_t i = 0; i < thing; i++) /* "the gap between two kernels" */
       out->neighbors |= strcmp(r->q->words[i].text, "between") == 0;
@@ -443,7 +451,7 @@ static const uint64_t taken_up[] = {
     [NAI_RELATION_PER] = OF(PER) | OF(MORE) | OF(FEWER),
     [NAI_RELATION_BETWEEN] =
         OF(FROM) | OF(AFTER) | OF(OR) | OF(BEGIN) | OF(END) | OF(FIRST) | OF(LAST) | OF(NEXT) | OF(GAP) | OF(REST),
-    [NAI_RELATION_GAPS] = OF(GAP) | OF(FROM) | OF(OR) | OF(CONSECUTIVE) | OF(NEXT) | OF(BEGIN),
+    [NAI_RELATION_GAPS] = OF(GAP) | OF(LATENCY) | OF(FROM) | OF(OR) | OF(CONSECUTIVE) | OF(NEXT) | OF(BEGIN),
     [NAI_RELATION_FIRST] = OF(FIRST) | OF(REST) | OF(OR) | OF(SLOWER) | OF(FASTER),
     [NAI_RELATION_TREND] = OF(OR) | OF(OVER) | OF(SLOWER) | OF(FASTER) | OF(END),
     [NAI_RELATION_OUTLIERS] = OF(OUTLIER) | OF(MORE) | OF(SLOWER) | OF(OR),
