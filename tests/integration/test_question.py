@@ -1672,6 +1672,26 @@ class Blind(unittest.TestCase):
             self.assertRegex(self.said(artifacts("training"), question), " is the average gap between kernels, each and the next of its stream: ", question)
         self.assertRegex(self.said(artifacts("training"), "kernel latency"), "launch latencies \\(from the call to the start\\)")
 
+    def test_the_first_one_after_another(self):
+        place = artifacts("host-bound")
+        (ns,), = self.rows(place, "select human((select min(start_ns) from kernel_events) - min(start_ns), 'ns') from api_events")
+        said = self.said(place, "how long until the first kernel after the first cuda call")
+        self.assertTrue(said.startswith(f"{ns} from the start of the first CUDA call "), said)
+
+    def test_data_is_no_size_where_kernels_are_compared(self):
+        said = self.said(artifacts("copy-bound"), "how long does the data transfer take compared to the kernels")
+        self.assertRegex(said, r"^copies take more: [\d.]+ ms against [\d.]+ ms, ")
+
+    def test_whether_a_kernel_uses_the_whole_gpu(self):
+        place = support.artifacts(edited("healthy", "update CUPTI_ACTIVITY_KIND_KERNEL set gridX = 1, gridY = 1, gridZ = 1"))
+        for question in ("is gemm_nt using the whole gpu", "does gemm_nt use all sms", "does gemm_nt fill the gpu"):
+            self.assertRegex(self.said(place, question), r"^No: (\d+) of \1 kernels have fewer blocks than the GPU has SMs, ", question)
+            self.assertRegex(self.said(artifacts("healthy"), question), r"^Yes: 0 of \d+ kernels have fewer blocks", question)
+
+    def test_rate_of_launches(self):
+        (rate,), = self.rows(artifacts("launch-storm"), "select human(1e9 * (select count(*) from api_events where name like '%launch%') / (window_end_ns - window_start_ns), 'per_second') from run_info")
+        self.assertTrue(self.said(artifacts("launch-storm"), "what is the launch rate").startswith(f"{rate} of the window: "))
+
 
 if __name__ == "__main__":
     support.main()

@@ -390,6 +390,8 @@ class Relations(unittest.TestCase):
         down = [row[1] for row in to_host]
         said = self.check(export, "avg size of d2h migrations")
         self.assertTrue(said.startswith(f"{statistics.mean(down) / 1024:.1f} KiB is the average size: {len(down)} Device-to-Host migrations, "), said)
+        said = self.check(export, "how much data was migrated to the gpu")
+        self.assertRegex(said, rf"^[\d.]+ [KM]iB total size: {len(to_gpu)} Host-to-Device migrations, ")
         said = self.check(export, "how big is a typical migration")
         self.assertIn(f"{len(rows)} migrations, ", said)
 

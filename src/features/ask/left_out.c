@@ -70,8 +70,11 @@ static bool has_quantity(const char *answer, const char *word) {
   return false;
 }
 
-/* A word itself, or one that is the same without its plural. */
+/* A word itself, or one that is the same without its plural. Those that relate two things are about other ones there.
+ */
 static bool has_word(const char *answer, const char *word) {
+  if (nai_word_is_of("after before during while without", word))
+    return false;
   const size_t len = strlen(word), stem = len > 4 && word[len - 1] == 's' ? len - (word[len - 2] == 'e' ? 2 : 1) : len;
   return len > 2 && isalpha((unsigned char)*word) &&
          (nai_word_stands_in(answer, word, len) || nai_word_stands_in(answer, word, stem));
@@ -89,6 +92,8 @@ static bool is_shown(const struct nai_asking *asking, const char *answer, const 
   if (asking->judged && nai_word_is_of(nai_verdict_words, word)) /* findings will say */
     return true;
   if (nai_word_is_of("more longer bigger slower faster much many than x", word) && strstr(answer, " times"))
+    return true;
+  if (nai_word_is_of("more longer bigger larger", word) && strstr(answer, " against "))
     return true;
   if (has_word(answer, word))
     return true;

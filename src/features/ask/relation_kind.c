@@ -118,8 +118,18 @@ static enum nai_relation_kind read_follows(struct nai_relation *out, const struc
   return nai_thing_is_on_gpu(&x) == nai_thing_is_on_gpu(&out->things[1]) ? NAI_RELATION_FOLLOWS : NAI_RELATION_NONE;
 }
 
-/* "how long after X begins does the first Y start": the first one after each. */
+/* "how long after X begins does the first Y start", "how long until the first Y after X": the first one after each. */
 static enum nai_relation_kind read_after(struct nai_relation *out, const struct nai_reading *r) {
+  bool until = false;
+  for (size_t i = 0; i < out->things[0].first; i++)
+    until |= nai_word_is_of("until till", r->q->words[i].text);
+  if (until && nai_is_said(r, SAYS_AFTER, out->things[0].behind, out->things[1].first)) {
+    read_edge(out, r, true, 0, out->things[0].behind);
+    read_edge(out, r, false, out->things[0].behind, r->q->count);
+    out->to.edge = out->to.edge == NAI_EDGE_FIRST ? NAI_EDGE_ANY : out->to.edge;
+    swap_things(out);
+    return NAI_RELATION_BETWEEN;
+  }
   size_t middle = out->things[0].behind;
   while (middle < out->things[1].first && !nai_word_is_of("does do did until", r->q->words[middle].text))
     middle++;
@@ -582,6 +592,8 @@ int nai_relation_read(struct nai_relation *out, const struct nai_asking *asking,
   out->sizes = (r.says[SAYS_BYTES] || (sized_words && !r.says[SAYS_TIME])) && has_bytes(&out->things[0]);
   if (out->sizes && out->statistic == NAI_STATISTIC_TOTAL)
     out->statistic = NAI_STATISTIC_BYTES;
+  if (out->statistic == NAI_STATISTIC_BYTES && out->count == 2 && !sized && r.says[SAYS_TIME])
+    out->statistic = NAI_STATISTIC_TOTAL; /* kernels move none that is known */
   const enum nai_says slow = out->statistic == NAI_STATISTIC_RATE ? SAYS_SLOWER : SAYS_FASTER;
   out->less = r.says[SAYS_FEWER] || r.says[SAYS_SHORTEST] || r.says[slow];
   out->yes_no = q->count && nai_word_is_of("is are was were does do did has have any", q->words[0].text) && !q->either;
@@ -589,6 +601,10 @@ int nai_relation_read(struct nai_relation *out, const struct nai_asking *asking,
     out->compares |= nai_word_is_of("compare compared comparison", q->words[i].text);
   join_named(out, &r, asking->arena);
   out->kind = kind_of(out, &r);
+  const bool amount = q_says(&r, "much") || q_says(&r, "many") || q_says(&r, "data") || q_says(&r, "bytes");
+  if (out->kind == NAI_RELATION_NUMBERS && out->statistic == NAI_STATISTIC_BYTES && amount && !q_says(&r, "big") &&
+      !q_says(&r, "large") && !q_says(&r, "size") && !q_says(&r, "sizes")) /* of all, not of each */
+    out->statistic = NAI_STATISTIC_TOTAL;
   if (out->kind == NAI_RELATION_COMPARE && out->why && out->statistic == NAI_STATISTIC_TOTAL)
     out->statistic = NAI_STATISTIC_NONE; /* "why is X so slow compared to" */
   if (out->kind && (!takes_up(out, &r) || !is_meant(out, &r)))

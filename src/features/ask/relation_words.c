@@ -15,7 +15,7 @@ static const char *const vocabulary[SAYS] = {
     [SAYS_SHORTEST] = "shortest fastest quickest minimum min smallest cheapest",
     [SAYS_LONGEST] = "longest slowest maximum max biggest largest worst",
     [SAYS_SPREAD] =
-        "std stddev dev stable stability variance variation deviation jitter jittery consistent vary varies",
+        "std stddev dev stable stability variable variability variance variation deviation jitter jittery consistent vary varies",
     [SAYS_TOTAL] = "total sum summed together altogether",
     [SAYS_COUNT] = "many count number often times called executed",
     [SAYS_TIME] =
