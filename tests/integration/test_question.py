@@ -1619,7 +1619,7 @@ class Blind(unittest.TestCase):
     def test_a_kernel_that_does_not_spill(self):
         (registers, launches), = self.rows(artifacts("shapes"), "select max(registers_per_thread), human(sum(call_count), 'count') from kernel_shape where kernel_name like '%stencil_beside%'")
         for question in ("is stencil_beside spilling registers", "does stencil_beside spill", "does stencil_beside use local memory"):
-            self.assertIn(f"No: 0 B of local memory per thread, where spilled registers go, and {registers} registers in all {launches} launches of stencil_beside.", self.said(artifacts("shapes"), question), question)
+            self.assertIn(f"No: 0 B of local memory per thread, where spilled registers go, and {registers} registers, {launches} launches of stencil_beside.", self.said(artifacts("shapes"), question), question)
 
     def test_names_that_are_not_there_and_those_near_them(self):
         for word, near in (("flash_bwb", "flash_bwd_dq_dk_dv_loop_seqk_parallel_kernel"), ("cudaLaunchKernal", "cudaLaunchKernel"), ("gemm_xyzzy", None), ("nccl_foo", None)):
@@ -1661,7 +1661,7 @@ class Blind(unittest.TestCase):
         place = artifacts("copy-bound")
         (copies, compute), = self.rows(place, "select human((select union_ns(start_ns, end_ns) from v_copies where direction <> 'memset'), 'ns'), human(sum(compute_ns), 'ns') from gpu_active")
         for question, verdict in (("which is faster, copy or compute", ""), ("is copying slower than compute", "Yes: "), ("is compute faster than copies", "Yes: "), ("which takes longer, compute or copies", "")):
-            self.assertTrue(self.said(place, question).startswith(f"{verdict}{copies} of copies against {compute} of computing in all, "), (question, self.said(place, question)))
+            self.assertTrue(self.said(place, question).startswith(f"{verdict}{copies} of copies against {compute} of computing total, "), (question, self.said(place, question)))
 
     def test_words_that_an_answer_covers(self):
         left = "No answer accounts for"
