@@ -38,9 +38,7 @@ int nai_comm_names_load(struct nai_comm_names **out, struct nai_err *err) {
       NAI_TRY(add_section(names->sets[s], s, doc, node, err));
   }
   names->hash = doc->hash;
-  *out = names;
-  names = NULL;
-  return NAI_OK;
+  return NAI_GIVE(out, names);
 }
 
 void nai_comm_names_free(struct nai_comm_names *names) {

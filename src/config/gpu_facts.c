@@ -183,9 +183,7 @@ int nai_gpu_facts_load(struct nai_gpu_facts **out, const char *user_path, struct
   if (user_path)
     NAI_TRY(add_file(facts, user_path, err));
   NAI_TRY(add_file(facts, NULL, err));
-  *out = facts;
-  facts = NULL;
-  return NAI_OK;
+  return NAI_GIVE(out, facts);
 }
 
 void nai_gpu_facts_free(struct nai_gpu_facts *facts) {

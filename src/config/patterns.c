@@ -52,9 +52,7 @@ int nai_patterns_new(struct nai_patterns **out, struct nai_err *err) {
   pcre2_set_match_limit(set->match_context, REGEX_MATCH_LIMIT);
   pcre2_set_depth_limit(set->match_context, REGEX_MATCH_LIMIT);
   pcre2_set_heap_limit(set->match_context, 4096); /* KiB */
-  *out = set;
-  set = NULL;
-  return NAI_OK;
+  return NAI_GIVE(out, set);
 }
 
 void nai_patterns_interpret(struct nai_patterns *set) { set->interpreted = true; }

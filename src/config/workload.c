@@ -122,9 +122,7 @@ int nai_workload_patterns_load(struct nai_workload_patterns **out, const char *u
     NAI_TRY(add_file(p, user_path, err));
   NAI_TRY(add_dtypes(p, err));
   NAI_TRY(add_file(p, NULL, err));
-  *out = p;
-  p = NULL;
-  return NAI_OK;
+  return NAI_GIVE(out, p);
 }
 
 void nai_workload_patterns_free(struct nai_workload_patterns *p) {

@@ -378,9 +378,7 @@ static int parse(struct nai_yaml **out, const char *file, const char *text, size
     doc->nodes[n].text = nai_strings_get(&doc->strings, p.ids[n].text);
   }
   NAI_TRY(check_duplicates(&p));
-  *out = doc;
-  doc = NULL;
-  return NAI_OK;
+  return NAI_GIVE(out, doc);
 }
 
 int nai_yaml_parse(struct nai_yaml **out, const char *file, const char *text, size_t len, struct nai_err *err) {

@@ -188,9 +188,7 @@ int nai_rules_parse(struct nai_rule_set **out, const char *file, const char *tex
   NAI_TRY(nai_rule_set_new(&set, schemas, schema_count, err));
   NAI_TRY(nai_rule_set_parse(set, file, text, len, err));
   NAI_TRY(compile(set, err));
-  *out = set;
-  set = NULL;
-  return NAI_OK;
+  return NAI_GIVE(out, set);
 }
 
 int nai_rules_load(struct nai_rule_set **out, const char *const *paths, size_t path_count,
@@ -213,9 +211,7 @@ int nai_rules_load_with(struct nai_rule_set **out, const char *const *paths, siz
   }
   NAI_TRY(nai_rule_set_read(set, paths, path_count, err));
   NAI_TRY(compile(set, err));
-  *out = set;
-  set = NULL;
-  return NAI_OK;
+  return NAI_GIVE(out, set);
 }
 
 int nai_rules_set_parameter(struct nai_rule_set *set, const char *name, double value, struct nai_err *err) {

@@ -218,7 +218,5 @@ int nai_metrics_evaluate(struct nai_table **out, const struct nai_metric_set *se
   if (!rc)
     rc = evaluate(&run);
   NAI_TRY(nai_rules_leave(set->rules, rc, err));
-  *out = table;
-  table = NULL;
-  return NAI_OK;
+  return NAI_GIVE(out, table);
 }
