@@ -1,6 +1,7 @@
 #include "rundir/publish.h"
 
 #include "base/fs.h"
+#include "table/csv.h"
 
 /* Where the list is lost: table files say themselves what they are. */
 static int list_tables(struct nai_strings *files, int directory, struct nai_err *err) {
@@ -86,6 +87,14 @@ int nai_publish_file(struct nai_publication *p, const char *name, const struct n
   NAI_TRY(write_file(p->out, name, text, err));
   nai_manifest_add_file(&p->manifest, name);
   return NAI_OK;
+}
+
+int nai_publish_table(struct nai_publication *p, const struct nai_table *table, struct nai_err *err) {
+  NAI_SCOPED(nai_buf) text = {0};
+  char name[128];
+  snprintf(name, sizeof name, "tables/%s.csv", table->schema->name);
+  nai_csv_table(&text, table);
+  return nai_publish_file(p, name, &text, err);
 }
 
 int nai_publish_manifest(const struct nai_outdir *out, const struct nai_manifest *manifest,

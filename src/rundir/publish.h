@@ -18,6 +18,9 @@ NAI_MUST_CHECK int nai_publish_begin(struct nai_publication *publication, const 
  * decides also on being out of memory. */
 NAI_MUST_CHECK int nai_publish_file(struct nai_publication *publication, const char *name, const struct nai_buf *text,
                                     struct nai_err *err);
+/* Writes a table as tables/NAME.csv. */
+NAI_MUST_CHECK int nai_publish_table(struct nai_publication *publication, const struct nai_table *table,
+                                     struct nai_err *err);
 NAI_MUST_CHECK int nai_publish_commit(struct nai_publication *publication, struct nai_err *err);
 /* Removes what was not committed, and frees. Accepts a zeroed struct. */
 void nai_publish_end(struct nai_publication *publication);

@@ -8,7 +8,6 @@
 #include "features/ranks/timeline.h"
 #include "features/ranks/write.h"
 #include "rundir/publish.h"
-#include "table/csv.h"
 #include "table/json.h"
 
 enum { US = 1000 };
@@ -50,30 +49,15 @@ static int publish_document(struct nai_publication *p, const char *name, nai_ran
   return nai_publish_file(p, name, &text, err);
 }
 
-static int publish_table(struct nai_publication *p, const struct nai_table *table, struct nai_err *err) {
-  NAI_SCOPED(nai_buf) text = {0};
-  char name[128];
-  snprintf(name, sizeof name, "tables/%s.csv", table->schema->name);
-  nai_csv_table(&text, table);
-  return nai_publish_file(p, name, &text, err);
-}
-
-static int publish_files(struct nai_publication *p, const struct nai_ranks_report *report, const char *directory,
-                         struct nai_err *err) {
-  NAI_TRY(nai_publish_begin(p, directory, "ranks.json", nai_cmd_note, err));
-  NAI_TRY(publish_document(p, "ranks.md", nai_ranks_write_markdown, report, err));
-  NAI_TRY(publish_document(p, "ranks.json", nai_ranks_write_json, report, err));
-  NAI_TRY(publish_document(p, "ranks.html", nai_ranks_write_html, report, err));
-  for (int i = 0; i < NAI_RANKS_TABLES; i++)
-    NAI_TRY(publish_table(p, report->tables[i], err));
-  return nai_publish_commit(p, err);
-}
-
 static int publish(const struct nai_ranks_report *report, const char *directory, struct nai_err *err) {
-  struct nai_publication p = {0};
-  int rc = publish_files(&p, report, directory, err);
-  nai_publish_end(&p);
-  return rc;
+  NAI_SCOPED(nai_publication) p = {0};
+  NAI_TRY(nai_publish_begin(&p, directory, "ranks.json", nai_cmd_note, err));
+  NAI_TRY(publish_document(&p, "ranks.md", nai_ranks_write_markdown, report, err));
+  NAI_TRY(publish_document(&p, "ranks.json", nai_ranks_write_json, report, err));
+  NAI_TRY(publish_document(&p, "ranks.html", nai_ranks_write_html, report, err));
+  for (int i = 0; i < NAI_RANKS_TABLES; i++)
+    NAI_TRY(nai_publish_table(&p, report->tables[i], err));
+  return nai_publish_commit(&p, err);
 }
 
 /* --- printing --------------------------------------------------------------------------------- */
