@@ -38,7 +38,7 @@ static int analyze(const char *trace, struct nai_run *again, const char *out, co
     options.stop_after = nai_stages[NAI_STAGE_RECOMMEND].name; /* all tables that are not a page's */
   options.trace = trace;
   nai_cmd_confine(out, NULL, NULL);
-  return again ? nai_analyze_again(&made, again, &options, err) : nai_analyze(&result, &options, NULL, NULL, err);
+  return again ? nai_analyze_again(&made, again, &options, err) : nai_analyze(&result, &options, NULL, err);
 }
 
 /* Ends the child when this process is asked to end; returns the signal it was asked with, 0 for none. */

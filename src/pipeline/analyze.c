@@ -224,12 +224,12 @@ static int run_stage(struct nai_state *s, int stage, struct nai_err *err) {
   return stage == NAI_STAGE_ANALYZE ? check_trim(s, err) : NAI_OK;
 }
 
-static int run_stages(struct nai_state *s, nai_progress_fn *progress, void *progress_ctx, struct nai_err *err) {
+static int run_stages(struct nai_state *s, nai_progress_fn *progress, struct nai_err *err) {
   int last = last_stage(s);
   for (int stage = 0; stage <= last; stage++) {
     double start = nai_clock_s();
     if (progress)
-      progress(progress_ctx, stage);
+      progress(stage);
     NAI_TRY(run_stage(s, stage, err));
     s->result->seconds[stage] = nai_clock_s() - start;
   }
@@ -265,7 +265,7 @@ static void nai_state_free(struct nai_state *s) {
 }
 
 int nai_analyze_stages(struct nai_result *result, const struct nai_options *options, const struct nai_stage *stages,
-                       nai_progress_fn *progress, void *progress_ctx, struct nai_err *err) {
+                       nai_progress_fn *progress, struct nai_err *err) {
   NAI_SCOPED(nai_state)
   state = {.options = options,
            .stages = stages,
@@ -277,12 +277,12 @@ int nai_analyze_stages(struct nai_result *result, const struct nai_options *opti
   NAI_TRY(open_trace(&state, err));
   NAI_TRY(open_outdirs(&state, err));
   NAI_TRY(open_runs(&state, err));
-  return run_stages(&state, progress, progress_ctx, err);
+  return run_stages(&state, progress, err);
 }
 
 int nai_analyze(struct nai_result *result, const struct nai_options *options, nai_progress_fn *progress,
-                void *progress_ctx, struct nai_err *err) {
-  return nai_analyze_stages(result, options, nai_stages, progress, progress_ctx, err);
+                struct nai_err *err) {
+  return nai_analyze_stages(result, options, nai_stages, progress, err);
 }
 
 /* --- a run without its trace -------------------------------------------------------------------- */
@@ -308,7 +308,7 @@ static int analyze_again(struct nai_state *s, struct nai_err *err) {
   NAI_TRY(open_outdirs(s, err));
   NAI_TRY(nai_run_create(&s->run, nai_outdir_work(s->home), err));
   NAI_TRY(describe_run(nai_run_manifest_to_fill(s->run), s, err));
-  return run_stages(s, NULL, NULL, err);
+  return run_stages(s, NULL, err);
 }
 
 int nai_analyze_again(bool *made, struct nai_run *run, const struct nai_options *options, struct nai_err *err) {

@@ -65,15 +65,14 @@ struct nai_result {
 void nai_result_free(struct nai_result *result);
 
 /* Tells that a stage begins; may be NULL. */
-typedef void nai_progress_fn(void *ctx, int stage);
+typedef void nai_progress_fn(int stage);
 
 /* Runs everything. On failure the artifacts directory is as it was before. */
 NAI_MUST_CHECK int nai_analyze(struct nai_result *result, const struct nai_options *options, nai_progress_fn *progress,
-                               void *progress_ctx, struct nai_err *err);
+                               struct nai_err *err);
 /* nai_analyze with other stages (NAI_STAGE_COUNT of them): for tests of what runs again when. */
 NAI_MUST_CHECK int nai_analyze_stages(struct nai_result *result, const struct nai_options *options,
-                                      const struct nai_stage *stages, nai_progress_fn *progress, void *progress_ctx,
-                                      struct nai_err *err);
+                                      const struct nai_stage *stages, nai_progress_fn *progress, struct nai_err *err);
 
 /* Analyzes a run with this program, from its event tables alone, as it was asked to be: into options->out, with files
  * that define metrics. *made: that made any table. NAI_EINPUT when its events are not there, or it was asked for what

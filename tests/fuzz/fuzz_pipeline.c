@@ -179,7 +179,7 @@ static void run(const char *trace) {
   options.out = out;
   options.threads = 1;
   options.map_nvtx = true;
-  int rc = nai_analyze(&result, &options, NULL, NULL, &err);
+  int rc = nai_analyze(&result, &options, NULL, &err);
   if (rc && (rc != err.code || !*err.msg || (rc != NAI_EINPUT && rc != NAI_ELIMIT) || nai_fs_exists(out)))
     bases_must(rc, &err);
   if (!rc)

@@ -41,7 +41,7 @@ static void analyze(char out[PATH_MAX], const char *scenario, const char *seed) 
   options.out = out;
   options.threads = 1;
   options.map_nvtx = true;
-  bases_must(nai_analyze(&result, &options, NULL, NULL, &err), &err);
+  bases_must(nai_analyze(&result, &options, NULL, &err), &err);
   nai_result_free(&result);
 }
 

@@ -33,7 +33,7 @@ static void open_subject(struct subject *s, const char *scenario) {
   options.trace = made(scenario);
   options.out = out;
   options.threads = 2;
-  ok(nai_analyze(&result, &options, NULL, NULL, err));
+  ok(nai_analyze(&result, &options, NULL, err));
   nai_result_free(&result);
   ok(nai_run_open(&s->run, out, err));
   uint64_t there = 0;

@@ -30,7 +30,7 @@ static bool run(const char *phase_map, struct nai_buf *summary) {
                                       .threads = 2};
   struct nai_result result = {0};
   struct nai_err err = {0};
-  if (nai_analyze(&result, &options, NULL, NULL, &err))
+  if (nai_analyze(&result, &options, NULL, &err))
     fail_msg("%s", err.msg);
   bool reused = true;
   for (uint32_t i = 0; i < result.node_count; i++)

@@ -27,7 +27,7 @@ static void run(struct nai_buf *ran, const struct nai_options *changed, const st
   options.trace = trace;
   options.out = out;
   options.threads = 2;
-  ok(nai_analyze_stages(&result, &options, stages ? stages : nai_stages, NULL, NULL, err));
+  ok(nai_analyze_stages(&result, &options, stages ? stages : nai_stages, NULL, err));
   nai_buf_clear(ran);
   for (uint32_t i = 0; i < result.node_count; i++)
     if (result.nodes[i].ran)
@@ -150,7 +150,7 @@ TEST(test_missing_input) {
   nai_options_init(&options);
   options.trace = trace;
   options.out = out;
-  assert_int_equal(nai_analyze_stages(&result, &options, stages, NULL, NULL, &refused), NAI_EUSAGE);
+  assert_int_equal(nai_analyze_stages(&result, &options, stages, NULL, &refused), NAI_EUSAGE);
   assert_non_null(strstr(refused.msg, "tables that nothing makes"));
   nai_result_free(&result);
 }

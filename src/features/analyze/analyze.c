@@ -124,10 +124,7 @@ static const struct nai_cli_option options[] = {
     {0},
 };
 
-static void show_stage(void *ctx, int stage) {
-  (void)ctx;
-  fprintf(stderr, "\r\033[Knsys-ai: %s", nai_stages[stage].name);
-}
+static void show_stage(int stage) { fprintf(stderr, "\r\033[Knsys-ai: %s", nai_stages[stage].name); }
 
 /* artifacts/NAME, the name of the trace without its suffix. */
 static void default_out(char *out, size_t size, const char *trace) {
@@ -188,7 +185,7 @@ static int analyze_redacted(struct nai_result *result, struct analyze_args *args
              : nai_err_set(err, NAI_EIO, "the path of the temporary directory is too long");
   args->run.trace = path;
   if (!rc)
-    rc = nai_analyze(result, &args->run, show ? show_stage : NULL, NULL, err);
+    rc = nai_analyze(result, &args->run, show ? show_stage : NULL, err);
   args->run.trace = trace;
   nai_cmd_remove(&directory);
   return rc;
@@ -220,8 +217,8 @@ static int analyze(struct nai_result *result, struct analyze_args *args, const c
   if (args->trim.from_first)
     NAI_TRY(nai_cmd_analyze_place_trim(o, err));
   nai_cmd_confine(o->out, o->stages, args->redact ? args->redact : o->update_known ? o->known : NULL);
-  int rc = args->redact ? analyze_redacted(result, args, show, err)
-                        : nai_analyze(result, o, show ? show_stage : NULL, NULL, err);
+  int rc =
+      args->redact ? analyze_redacted(result, args, show, err) : nai_analyze(result, o, show ? show_stage : NULL, err);
   if (rc && result->trimmed_all)
     rc = nai_cmd_analyze_explain_trim(o, err);
   o->trace = source;

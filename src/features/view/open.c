@@ -103,7 +103,7 @@ static int analyze(const char *trace, const char *out, const struct open_args *a
   init_options(&how, out);
   NAI_TRY(nai_cmd_export_open(&export, trace, args->quiet ? NAI_CMD_EXPORT_QUIET : 0, err));
   how.trace = export.path;
-  return nai_analyze(&result, &how, NULL, NULL, err);
+  return nai_analyze(&result, &how, NULL, err);
 }
 
 /* A run in one file has no page of its own. */
