@@ -6,8 +6,6 @@
 #include "table/kernel_name.h"
 #include "tables/gpus.h"
 
-enum { SHORT_MAX = 72 };
-
 static void put_unbroken(struct nai_buf *out, const struct nai_buf *text) {
   for (const char *at = nai_buf_str(text); *at;) {
     size_t run = strcspn(at, " ");
@@ -84,9 +82,9 @@ static void put_forms(struct nai_view *row_view, const char *name, enum nai_role
   NAI_SCOPED(nai_buf) brief = {0};
   char key[NAI_COLUMN_NAME_MAX + 8];
   if (role == NAI_ROLE_KERNEL_NAME)
-    nai_kernel_name_short(&brief, text, SHORT_MAX);
+    nai_kernel_name_short(&brief, text, NAI_SHORT_NAME);
   else
-    nai_text_cut(&brief, text, strlen(text), SHORT_MAX);
+    nai_text_cut(&brief, text, strlen(text), NAI_SHORT_NAME);
   snprintf(key, sizeof key, "%s_short", name);
   nai_view_put_buf(row_view, key, NAI_TEXT_CODE, &brief);
   snprintf(key, sizeof key, "%s_code", name);

@@ -6,6 +6,7 @@
 #include "base/sort.h"
 #include "base/text.h"
 #include "sql/sql.h"
+#include "table/kernel_name.h"
 #include "tables/gpu_idle_gaps.h"
 #include "tables/capabilities.h"
 #include "tables/capture.h"
@@ -23,8 +24,6 @@
 #include "tables/serving_summary.h"
 #include "tables/skill_answers.h"
 #include "tables/tiny_kernels.h"
-
-enum { SHORT_MAX = 72 };
 
 /* "more": how many rows follow the `shown` ones, if any. */
 static void put_more(struct nai_view *view, int64_t rows, int64_t shown) {
@@ -244,7 +243,7 @@ static void put_answer_row(struct nai_view *cells, const struct nai_table *table
     bool foreign = value.type == NAI_STR && !value.null;
     nai_buf_clear(&text);
     if (foreign)
-      nai_text_cut(&text, value.s, strlen(value.s), SHORT_MAX);
+      nai_text_cut(&text, value.s, strlen(value.s), NAI_SHORT_NAME);
     else
       nai_report_print_value(&text, p.unit, &value);
     nai_view_add_buf(cells, foreign ? NAI_TEXT_FOREIGN : NAI_TEXT_TRUSTED, &text);

@@ -109,7 +109,7 @@ int nai_variants_compile(struct variants *out, const struct names *names, const 
 /* --- rendering ------------------------------------------------------------------------------------- */
 
 /* Bytes of a text value: a name can be megabytes long, a sentence cannot. */
-enum { SHORT_MAX = 72, VALUE_MAX = 240 };
+enum { VALUE_MAX = 240 };
 
 void nai_number_print(struct nai_buf *out, double number) {
   NAI_SCOPED(nai_buf) text = {0};
@@ -166,7 +166,7 @@ static void put_text(struct nai_buf *out, const struct env *env, const char *tex
 static void put_filtered(struct nai_buf *out, const struct env *env, enum filter filter, const char *text,
                          enum text_mode mode) {
   NAI_SCOPED(nai_buf) name = {0};
-  nai_kernel_name_short(&name, text, filter == FILTER_SHORT ? SHORT_MAX : VALUE_MAX);
+  nai_kernel_name_short(&name, text, filter == FILTER_SHORT ? NAI_SHORT_NAME : VALUE_MAX);
   if (filter == FILTER_FUNCTION && name.len)
     name.data[strcspn(name.data, "<[ ")] = '\0';
   put_text(out, env, nai_buf_str(&name), mode);

@@ -52,7 +52,6 @@ static void contains(sqlite3_context *context, int argc, sqlite3_value **argv) {
 
 /* short_name(kernel name). */
 static void short_name(sqlite3_context *context, int argc, sqlite3_value **argv) {
-  enum { SHORT_MAX = 72 };
   struct nai_sql *sql = sqlite3_user_data(context);
   const char *name = (const char *)sqlite3_value_text(argv[0]);
   const char *kept = name ? nai_sql_kept(&sql->short_names, name) : NULL;
@@ -61,7 +60,7 @@ static void short_name(sqlite3_context *context, int argc, sqlite3_value **argv)
   if (kept) {
     sqlite3_result_text(context, kept, -1, SQLITE_TRANSIENT);
   } else if (name) {
-    nai_kernel_name_short(&text, name, SHORT_MAX);
+    nai_kernel_name_short(&text, name, NAI_SHORT_NAME);
     put_buf(context, &text);
     if (!text.oom)
       nai_sql_keep(&sql->short_names, name, nai_buf_str(&text));

@@ -9,6 +9,8 @@
 #include "base/buf.h"
 #include "base/strings.h"
 
+enum { NAI_SHORT_NAME = 72 }; /* code points of a name where outputs have it short */
+
 /* Appends the short form of `name`, at most `max_chars` (>= 16) code points. Time and memory are linear in the name.
  * Different names can have the same short form. */
 void nai_kernel_name_short(struct nai_buf *out, const char *name, size_t max_chars);

@@ -180,10 +180,9 @@ int nai_kernel_names_short(char ***out, const char *const *names, size_t count, 
 }
 
 int nai_kernel_names_of(char ***out, const struct nai_strings *names, struct nai_err *err) {
-  enum { SHORT_MAX = 72 };
   NAI_FREED const char **list = calloc((size_t)names->count + 1, sizeof *list);
   NAI_TRY(nai_memory_check(list, err));
   for (uint32_t i = 0; i < names->count; i++)
     list[i] = nai_strings_get(names, i);
-  return nai_kernel_names_short(out, list, names->count, SHORT_MAX, err);
+  return nai_kernel_names_short(out, list, names->count, NAI_SHORT_NAME, err);
 }

@@ -97,7 +97,6 @@ static void put_waits(struct nai_json *json, const struct nai_page_waits *waits)
 }
 
 static int put_names(struct nai_json *json, const struct nai_encoder *e, struct nai_err *err) {
-  enum { SHORT_MAX = 72 };
   const struct nai_page_names *n = &e->names;
   NAI_FREED const char **kernels = malloc(((size_t)n->count + 1) * sizeof *kernels);
   NAI_FREED char **brief = NULL;
@@ -106,7 +105,7 @@ static int put_names(struct nai_json *json, const struct nai_encoder *e, struct 
   for (uint32_t i = 0; i < n->count; i++)
     if (n->list[i].kernel)
       kernels[kernel_count++] = n->list[i].text;
-  NAI_TRY(nai_kernel_names_short(&brief, kernels, kernel_count, SHORT_MAX, err));
+  NAI_TRY(nai_kernel_names_short(&brief, kernels, kernel_count, NAI_SHORT_NAME, err));
   nai_json_put_array(json, "names", NAI_JSON_LINES);
   for (uint32_t i = 0; i < n->count; i++)
     nai_json_text(json, n->list[i].text);
