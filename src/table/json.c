@@ -214,6 +214,12 @@ void nai_json_put_bool(struct nai_json *json, const char *key, bool truth) {
   nai_json_bool(json, truth);
 }
 
+void nai_json_put_hex(struct nai_json *json, const char *key, uint64_t hash) {
+  char text[24];
+  snprintf(text, sizeof text, "%016" PRIx64, hash);
+  nai_json_put_text(json, key, text);
+}
+
 void nai_json_put_object(struct nai_json *json, const char *key, enum nai_json_layout layout) {
   nai_json_key(json, key);
   nai_json_begin_object(json, layout);

@@ -47,6 +47,7 @@ void nai_json_value(struct nai_json *json, enum nai_unit unit, const struct nai_
 void nai_json_put_text(struct nai_json *json, const char *key, const char *text);
 void nai_json_put_int(struct nai_json *json, const char *key, int64_t number);
 void nai_json_put_bool(struct nai_json *json, const char *key, bool truth);
+void nai_json_put_hex(struct nai_json *json, const char *key, uint64_t hash); /* a text of 16 digits */
 /* Key, and the begin of what it is. */
 void nai_json_put_object(struct nai_json *json, const char *key, enum nai_json_layout layout);
 void nai_json_put_array(struct nai_json *json, const char *key, enum nai_json_layout layout);

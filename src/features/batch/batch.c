@@ -45,12 +45,6 @@ uint64_t nai_batch_hex_of(const struct nai_yaml *doc, const char *key) {
   return strtoull(nai_batch_text_of(doc, key), NULL, 16);
 }
 
-void nai_batch_put_hex(struct nai_json *json, const char *key, uint64_t value) {
-  char text[24];
-  snprintf(text, sizeof text, "%016" PRIx64, value);
-  nai_json_put_text(json, key, text);
-}
-
 int nai_batch_by_size(const void *pa, const void *pb, void *ctx) {
   const struct nai_batch *b = ctx;
   uint32_t ia = *(const uint32_t *)pa, ib = *(const uint32_t *)pb;
@@ -85,13 +79,13 @@ static void print_plan(struct nai_buf *out, const struct nai_batch *b) {
   nai_json_put_int(&json, "format_major", MAJOR);
   nai_json_put_int(&json, "format_minor", MINOR);
   nai_json_put_text(&json, "version", NAI_VERSION);
-  nai_batch_put_hex(&json, "program", b->program);
-  nai_batch_put_hex(&json, "batch", b->hash);
+  nai_json_put_hex(&json, "program", b->program);
+  nai_json_put_hex(&json, "batch", b->hash);
   nai_json_put_array(&json, "options", NAI_JSON_INLINE);
   for (uint32_t i = 0; i < b->option_count; i++)
     nai_json_text(&json, b->options[i]);
   nai_json_end(&json);
-  nai_batch_put_hex(&json, "options_hash", b->options_hash);
+  nai_json_put_hex(&json, "options_hash", b->options_hash);
   nai_json_put_int(&json, "time_limit_s", b->time_limit_s);
   nai_json_put_int(&json, "memory_limit_bytes", b->memory_limit_bytes);
   nai_json_put_text(&json, "scratch", b->scratch ? b->scratch : "");

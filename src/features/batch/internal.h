@@ -13,6 +13,5 @@ int nai_batch_by_size(const void *a, const void *b, void *batch);
 const char *nai_batch_text_of(const struct nai_yaml *doc, const char *key);
 int64_t nai_batch_int_of(const struct nai_yaml *doc, const char *key);
 uint64_t nai_batch_hex_of(const struct nai_yaml *doc, const char *key);
-void nai_batch_put_hex(struct nai_json *json, const char *key, uint64_t value);
 /* batch.c: writes batch.json. */
 NAI_MUST_CHECK int nai_batch_write_plan(const struct nai_batch *batch, struct nai_err *err);

@@ -29,9 +29,9 @@ int nai_batch_status_write(const struct nai_batch_status *s, const struct nai_ba
   nai_json_put_text(&json, "error", s->error ? s->error : "");
   nai_json_put_int(&json, "bytes", s->stamp.bytes);
   nai_json_put_int(&json, "mtime_ns", s->stamp.mtime_ns);
-  nai_batch_put_hex(&json, "beside", s->stamp.beside);
-  nai_batch_put_hex(&json, "program", s->program);
-  nai_batch_put_hex(&json, "options", s->options);
+  nai_json_put_hex(&json, "beside", s->stamp.beside);
+  nai_json_put_hex(&json, "program", s->program);
+  nai_json_put_hex(&json, "options", s->options);
   nai_json_put_int(&json, "wall_ms", s->wall_ms);
   nai_json_put_int(&json, "max_rss_bytes", s->max_rss_bytes);
   nai_json_close(&json);
