@@ -125,6 +125,16 @@ bool nai_manifest_table(uint64_t *hash, const struct nai_manifest *m, const char
   return entry;
 }
 
+int nai_manifest_tables(const char ***names, size_t *count, const struct nai_manifest *m, struct nai_arena *arena,
+                        struct nai_err *err) {
+  *count = 0;
+  NAI_TRY(NAI_NEW(*names, arena, m->entry_count + 1, err));
+  for (uint32_t n = 0; n < m->node_count; n++)
+    for (uint32_t t = m->nodes[n].table; t < m->nodes[n].table_end; t++)
+      (*names)[(*count)++] = nai_manifest_name(m, m->entries[t].name);
+  return NAI_OK;
+}
+
 bool nai_manifest_lists(const struct nai_manifest *m, const char *file) {
   return nai_strings_find(&m->files, file, strlen(file)) != NAI_NO_STRING;
 }
@@ -229,12 +239,6 @@ int nai_manifest_read(struct nai_manifest *m, int directory, struct nai_err *err
 
 /* --- printing --------------------------------------------------------------------------------- */
 
-static void put_hex(struct nai_json *json, const char *key, uint64_t value) {
-  char text[24];
-  snprintf(text, sizeof text, "%016" PRIx64, value);
-  nai_json_put_text(json, key, text);
-}
-
 /* Names of files and words of command lines may hold any character. As everything of ours that people read they are
  * written clean, which is also how a manifest has to be to be read back. */
 static void put_clean(struct nai_json *json, const char *text) {
@@ -255,7 +259,7 @@ static void put_entries(struct nai_json *json, const char *key, const struct nai
                         uint32_t end) {
   nai_json_put_object(json, key, NAI_JSON_INLINE);
   for (uint32_t i = first; i < end; i++)
-    put_hex(json, nai_manifest_name(m, m->entries[i].name), m->entries[i].hash);
+    nai_json_put_hex(json, nai_manifest_name(m, m->entries[i].name), m->entries[i].hash);
   nai_json_end(json);
 }
 
@@ -295,7 +299,7 @@ void nai_manifest_print(struct nai_buf *out, const struct nai_manifest *m, const
   nai_json_put_text(&json, "version", m->version);
   nai_json_key(&json, "trace");
   put_clean(&json, m->trace);
-  put_hex(&json, "identity", m->identity);
+  nai_json_put_hex(&json, "identity", m->identity);
   put_texts(&json, "options", &m->options);
   put_texts(&json, "tables", &m->tables);
   put_nodes(&json, m);

@@ -74,6 +74,9 @@ const struct nai_manifest_node *nai_manifest_node(const struct nai_manifest *man
 const struct nai_manifest_node *nai_manifest_maker(const struct nai_manifest *manifest, const char *table);
 /* The hash of the table's content, where `hash` is not NULL. False when there is no such table. */
 bool nai_manifest_table(uint64_t *hash, const struct nai_manifest *manifest, const char *table);
+/* Names of all tables, in the order of their nodes; the list is the arena's. */
+NAI_MUST_CHECK int nai_manifest_tables(const char ***names, size_t *count, const struct nai_manifest *manifest,
+                                       struct nai_arena *arena, struct nai_err *err);
 /* Whether the run wrote a file of that path. */
 bool nai_manifest_lists(const struct nai_manifest *manifest, const char *file);
 const char *nai_manifest_name(const struct nai_manifest *manifest, uint32_t name);

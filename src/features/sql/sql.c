@@ -204,15 +204,10 @@ static int run_statement(const struct sql_args *args, struct nai_run *source, co
 
 /* There is no such table: the one that was probably meant. */
 static int refuse_table(const struct nai_run *source, const char *table, struct nai_err *err) {
-  const struct nai_manifest *m = nai_run_manifest(source);
   NAI_SCOPED(nai_arena) arena = NAI_ARENA(NULL);
-  const char **names = NULL;
-  uint32_t capacity = 0, count = 0;
-  for (uint32_t i = 0; i < m->node_count; i++)
-    for (uint32_t t = m->nodes[i].table; t < m->nodes[i].table_end; t++) {
-      NAI_TRY(NAI_ROOM(names, capacity, count, &arena, err));
-      names[count++] = nai_manifest_name(m, m->entries[t].name);
-    }
+  const char **names;
+  size_t count;
+  NAI_TRY(nai_manifest_tables(&names, &count, nai_run_manifest(source), &arena, err));
   const char *near = nai_text_suggest(table, names, count);
   return nai_err_set(err, NAI_EUSAGE, "there is no table \"%s\"%s%s%s", table, near ? "; did you mean " : "",
                      near ? near : "", near ? "?" : "");

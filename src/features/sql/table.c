@@ -180,16 +180,6 @@ static int print_file(const char *path, const char *name, const struct table_arg
   return print_table(inner ? inner : table, args, err);
 }
 
-/* Names of a run's tables, from the manifest. Returns their number, at most `room`. */
-static size_t list_names(const char **names, size_t room, const struct nai_run *run) {
-  const struct nai_manifest *m = nai_run_manifest(run);
-  size_t n = 0;
-  for (uint32_t i = 0; i < m->node_count; i++)
-    for (uint32_t t = m->nodes[i].table; t < m->nodes[i].table_end && n < room; t++)
-      names[n++] = nai_manifest_name(m, m->entries[t].name);
-  return n;
-}
-
 static int list_tables(struct nai_run *run, const char *const *names, size_t count, struct nai_err *err) {
   NAI_SCOPED(nai_buf) lines = {0};
   const struct nai_table *table;
@@ -204,12 +194,13 @@ static int list_tables(struct nai_run *run, const char *const *names, size_t cou
 
 /* One table of a run, or what there is. */
 static int print_run(const char *source, const char *name, const struct table_args *args, struct nai_err *err) {
-  enum { MAX_NAMES = 256 };
-  const char *names[MAX_NAMES];
   NAI_OWNED(nai_run) *run = NULL;
+  NAI_SCOPED(nai_arena) arena = NAI_ARENA(NULL);
+  const char **names;
+  size_t count;
   const struct nai_table *table;
   NAI_TRY(nai_cmd_source_open(&run, source, &(struct nai_cmd_source){0}, err));
-  size_t count = list_names(names, MAX_NAMES, run);
+  NAI_TRY(nai_manifest_tables(&names, &count, nai_run_manifest(run), &arena, err));
   if (!name)
     return list_tables(run, names, count, err);
   const struct nai_schema *now = nai_run_has(run, name) ? NULL : nai_book_find_former(name);
