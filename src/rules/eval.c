@@ -3,10 +3,6 @@
 
 /* --- tables ---------------------------------------------------------------------------------------- */
 
-static bool is_of(const struct nai_table *table, const struct nai_schema *schema) {
-  return table->schema == schema || nai_schema_equal(table->schema, schema);
-}
-
 static int show(const struct nai_rule_set *set, const struct nai_table *table, struct nai_err *err) {
   struct nai_sql_table *t = table ? nai_sql_find(set->sql, table->schema->name) : NULL;
   if (!t)

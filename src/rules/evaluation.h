@@ -31,6 +31,9 @@ struct env {
 NAI_MUST_CHECK int nai_rules_enter(const struct nai_rule_set *set, const struct nai_rules_input *input,
                                    struct nai_err *err);
 NAI_MUST_CHECK int nai_rules_leave(const struct nai_rule_set *set, int rc, struct nai_err *err);
+static inline bool is_of(const struct nai_table *table, const struct nai_schema *schema) {
+  return table->schema == schema || nai_schema_equal(table->schema, schema);
+}
 /* The run's table of that schema, NULL for none. */
 const struct nai_table *nai_rules_table(const struct nai_rules_input *input, const struct nai_schema *schema);
 /* An environment for a rule's rows; lookups are empty until nai_env_look_up. */

@@ -3,10 +3,6 @@
 #include "table/stats.h"
 #include "tables/capture_time.h"
 
-static bool is_of(const struct nai_table *table, const struct nai_schema *schema) {
-  return table->schema == schema || nai_schema_equal(table->schema, schema);
-}
-
 const struct nai_table *nai_rules_table(const struct nai_rules_input *input, const struct nai_schema *schema) {
   for (size_t i = 0; i < input->table_count; i++)
     if (input->tables[i] && is_of(input->tables[i], schema))
