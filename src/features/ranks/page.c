@@ -1,11 +1,11 @@
 /* ranks.html and ranks.md: one view, two templates. */
 #include "features/ranks/write.h"
 
-#include "base/assets.h"
 #include "base/escape.h"
 #include "base/fmt.h"
 #include "base/fs.h"
 #include "index/index.h"
+#include "report/builtin.h"
 #include "rundir/run.h"
 #include "tables/collectives.h"
 #include "tables/transfers.h"
@@ -195,16 +195,11 @@ static int fill(struct nai_view *root, const struct nai_ranks_report *report, bo
   return NAI_OK;
 }
 
-static void put_style(struct nai_view *root, const char *key, const char *path) {
-  const struct nai_asset *asset = nai_asset_find(path);
-  nai_view_put_borrowed(root, key, asset->data, (size_t)(asset->end - asset->data));
-}
-
 static int print(struct nai_buf *out, const struct nai_ranks_report *report, bool html, struct nai_err *err) {
   NAI_OWNED(nai_view) *root = nai_view_new();
   NAI_TRY(fill(root, report, html, err));
-  put_style(root, "map_style", "templates/many/ranks.css");
-  put_style(root, "map_style_sha256", "templates/many/ranks.css.sha256");
+  nai_view_put_asset(root, "map_style", "templates/many/ranks.css");
+  nai_view_put_asset(root, "map_style_sha256", "templates/many/ranks.css.sha256");
   NAI_TRY(
       nai_index_render(out, html ? "ranks.html" : "ranks.md", root, html ? NAI_ESCAPE_HTML : NAI_ESCAPE_MARKDOWN, err));
   return nai_buf_check(out, err);
