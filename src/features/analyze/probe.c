@@ -130,16 +130,22 @@ static void put_events(struct nai_buf *out, const struct nai_ingest *in, const s
   }
 }
 
+/* The end of a line. */
+static void put_versions(struct nai_buf *out, const struct CAPTURE_row *capture) {
+  nai_buf_puts(out, "Nsight Systems ");
+  put_safe(out, *capture->product_version ? capture->product_version : "of unknown version");
+  nai_buf_puts(out, ", export schema ");
+  put_safe(out, *capture->schema_version ? capture->schema_version : "unknown");
+  nai_buf_putc(out, '\n');
+}
+
 static void put_head(struct nai_buf *out, const struct nai_table *capture) {
   struct CAPTURE_row c = CAPTURE_at(capture, 0);
   put_safe(out, c.file);
   nai_buf_puts(out, " (");
   nai_fmt_bytes(out, (double)c.size_bytes);
-  nai_buf_puts(out, "): Nsight Systems ");
-  put_safe(out, *c.product_version ? c.product_version : "of unknown version");
-  nai_buf_puts(out, ", export schema ");
-  put_safe(out, *c.schema_version ? c.schema_version : "unknown");
-  nai_buf_putc(out, '\n');
+  nai_buf_puts(out, "): ");
+  put_versions(out, &c);
 }
 
 /* Of the export, or of its rows: the columns are the same. */
@@ -215,11 +221,7 @@ static void print_json(struct nai_buf *out, const struct nai_ingest *in, const s
 static int print_schema(struct nai_buf *out, const struct nai_ingest *in, struct nai_trace *trace,
                         struct nai_err *err) {
   struct CAPTURE_row c = CAPTURE_at(in->tables[NAI_IN_CAPTURE], 0);
-  nai_buf_puts(out, "Nsight Systems ");
-  put_safe(out, *c.product_version ? c.product_version : "of unknown version");
-  nai_buf_puts(out, ", export schema ");
-  put_safe(out, *c.schema_version ? c.schema_version : "unknown");
-  nai_buf_putc(out, '\n');
+  put_versions(out, &c);
   NAI_TRY(nai_schema_only_put(out, trace, err));
   return nai_cmd_print(out, err);
 }
