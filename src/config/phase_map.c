@@ -18,18 +18,6 @@ static size_t builtin_name(const char **name, const struct nai_asset *asset) {
   return len - around;
 }
 
-void nai_phase_map_builtins(struct nai_buf *out) {
-  const char *name, *separator = "";
-  for (const struct nai_asset *asset = nai_assets; asset->path; asset++) {
-    size_t len = builtin_name(&name, asset);
-    if (!len)
-      continue;
-    nai_buf_puts(out, separator);
-    nai_buf_put(out, name, len);
-    separator = ", ";
-  }
-}
-
 uint64_t nai_phase_map_builtins_hash(void) {
   const char *name;
   uint64_t hash = 0;
@@ -46,14 +34,18 @@ static const struct nai_asset *find_builtin(const char *word) {
 }
 
 static int unknown_name(const char *word, struct nai_err *err) {
+  NAI_SCOPED(nai_arena) arena = NAI_ARENA(NULL);
   NAI_SCOPED(nai_buf) names = {0};
-  nai_phase_map_builtins(&names);
-  NAI_FREED char *copy = strdup(nai_buf_str(&names));
-  char *list[BUILTIN_MAX], *rest = copy;
+  const char *list[BUILTIN_MAX], *name;
   size_t count = 0;
-  for (char *name; copy && count < BUILTIN_MAX && (name = strtok_r(rest, ", ", &rest));)
-    list[count++] = name;
-  const char *guess = nai_text_suggest(word, (const char *const *)list, count);
+  for (const struct nai_asset *asset = nai_assets; asset->path && count < BUILTIN_MAX; asset++) {
+    int len = (int)builtin_name(&name, asset);
+    if (len) {
+      nai_buf_printf(&names, "%s%.*s", count ? ", " : "", len, name);
+      list[count++] = nai_arena_printf(&arena, "%.*s", len, name);
+    }
+  }
+  const char *guess = nai_text_suggest(word, list, count);
   return guess ? nai_err_set(err, NAI_EUSAGE, "unknown phase map \"%s\"; did you mean \"%s\"?", word, guess)
                : nai_err_set(err, NAI_EUSAGE, "unknown phase map \"%s\": neither a file nor one of %s", word,
                              nai_buf_str(&names));

@@ -11,5 +11,3 @@ NAI_MUST_CHECK int nai_phase_map_load(struct nai_patterns **out, uint64_t *hash,
 
 /* Of all built-in maps. */
 uint64_t nai_phase_map_builtins_hash(void);
-/* Appends the names of the built-in maps: "inference, jax, ...". */
-void nai_phase_map_builtins(struct nai_buf *out);
