@@ -192,16 +192,13 @@ int nai_kernel_classes_value_dtype(const struct nai_kernel_classes *classes, con
   return dtype_among(classes->sets[ELEMENTWISE], kernel_name);
 }
 
-static bool among(const struct nai_kernel_classes *classes, int category, const char *const *names, size_t count) {
-  for (size_t i = 0; i < count; i++)
-    if (strcmp(nai_kernel_classes_name(classes, category), names[i]) == 0)
-      return true;
-  return false;
+static bool is_one_of(const struct nai_kernel_classes *classes, int category, const char *const *names) {
+  const char *name = nai_kernel_classes_name(classes, category);
+  return nai_text_is_one(name, strlen(name), names);
 }
 
 bool nai_kernel_classes_matrix(const struct nai_kernel_classes *classes, int category) {
-  static const char *const names[] = {"gemm", "convolution", "attention"};
-  return among(classes, category, names, sizeof names / sizeof *names);
+  return is_one_of(classes, category, NAI_WORDS("gemm", "convolution", "attention"));
 }
 
 bool nai_kernel_classes_uneven(const struct nai_kernel_classes *classes, const char *kernel_name) {
@@ -209,6 +206,6 @@ bool nai_kernel_classes_uneven(const struct nai_kernel_classes *classes, const c
 }
 
 bool nai_kernel_classes_fusable(const struct nai_kernel_classes *classes, int category) {
-  static const char *const names[] = {"elementwise", "copy", "normalization", "softmax", "reduction", "quantization"};
-  return among(classes, category, names, sizeof names / sizeof *names);
+  return is_one_of(classes, category,
+                   NAI_WORDS("elementwise", "copy", "normalization", "softmax", "reduction", "quantization"));
 }
