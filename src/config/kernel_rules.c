@@ -188,7 +188,7 @@ static int read_text(struct nai_buf *text, const char *path, bool builtin, struc
   const struct nai_asset *asset = nai_asset_find(path);
   if (!asset)
     return nai_err_set(err, NAI_EUSAGE, "%s is not built into this program", path);
-  nai_buf_put(text, asset->data, (size_t)(asset->end - asset->data));
+  nai_buf_put_asset(text, asset);
   return nai_buf_check(text, err);
 }
 

@@ -25,7 +25,7 @@ static int load_template(struct nai_buf *text, void *ctx, const char *name, stru
     const struct nai_asset *asset = nai_asset_find(path);
     if (!asset)
       continue;
-    nai_buf_put(text, asset->data, (size_t)(asset->end - asset->data));
+    nai_buf_put_asset(text, asset);
     return nai_buf_check(text, err);
   }
   return nai_err_set(err, NAI_EUSAGE, "there is no template \"%s\"", name);

@@ -9,7 +9,7 @@ static int load(struct nai_buf *text, void *ctx, const char *name, struct nai_er
   const struct nai_asset *asset = nai_asset_find(path);
   if (!asset)
     return nai_err_set(err, NAI_EUSAGE, "there is no template \"%s\"", name);
-  nai_buf_put(text, asset->data, (size_t)(asset->end - asset->data));
+  nai_buf_put_asset(text, asset);
   return nai_buf_check(text, err);
 }
 

@@ -104,10 +104,7 @@ static int add_here(struct nai_skills *all, const char *path, struct nai_err *er
 typedef int add_fn(struct nai_skills *all, const char *path, struct nai_err *err);
 
 /* A file that nobody named costs itself only. */
-static int try_file(struct nai_skills *all, add_fn *add, const char *directory, const char *name, struct nai_err *err) {
-  char path[PATH_MAX];
-  if (!nai_fs_join(path, sizeof path, directory, name))
-    return NAI_OK;
+static int try_file(struct nai_skills *all, add_fn *add, const char *path, struct nai_err *err) {
   struct nai_err why;
   int failed = add(all, path, &why);
   if (failed == NAI_ELIMIT)
@@ -117,16 +114,18 @@ static int try_file(struct nai_skills *all, add_fn *add, const char *directory, 
   return nai_buf_check(&all->left_out, err);
 }
 
-/* What is no directory has no skills. */
-static int add_standard(struct nai_skills *all, add_fn *add, const char *path, struct nai_err *err) {
+/* The files of a directory; what is none has none. `named`: by the user, who is told of a file that is wrong. */
+static int add_directory(struct nai_skills *all, add_fn *add, const char *directory, bool named, struct nai_err *err) {
   NAI_SCOPED(nai_arena) arena = NAI_ARENA(NULL);
   const char **names;
   size_t count;
-  if (nai_fs_names(&names, &count, &arena, AT_FDCWD, path))
+  if (nai_fs_names(&names, &count, &arena, AT_FDCWD, directory))
     return NAI_OK;
-  for (size_t i = 0; i < count; i++)
-    if (is_yaml(names[i]))
-      NAI_TRY(try_file(all, add, path, names[i], err));
+  for (size_t i = 0; i < count; i++) {
+    char path[PATH_MAX];
+    if (is_yaml(names[i]) && nai_fs_join(path, sizeof path, directory, names[i]))
+      NAI_TRY(named ? add(all, path, err) : try_file(all, add, path, err));
+  }
   return NAI_OK;
 }
 
@@ -134,23 +133,9 @@ static int add_standard(struct nai_skills *all, add_fn *add, const char *path, s
 static int add_working_directory(struct nai_skills *all, struct nai_err *err) {
   static const char path[] = ".nsys-ai/skills";
   if (!is_link(".nsys-ai") && !is_link(path))
-    return add_standard(all, add_here, path, err);
+    return add_directory(all, add_here, path, false, err);
   leave_out(all, path, true);
   return nai_buf_check(&all->left_out, err);
-}
-
-static int add_directory(struct nai_skills *all, const char *path, struct nai_err *err) {
-  NAI_SCOPED(nai_arena) arena = NAI_ARENA(NULL);
-  const char **names;
-  size_t count;
-  if (nai_fs_names(&names, &count, &arena, AT_FDCWD, path))
-    return NAI_OK;
-  for (size_t i = 0; i < count; i++) {
-    char file[PATH_MAX];
-    if (is_yaml(names[i]) && nai_fs_join(file, sizeof file, path, names[i]))
-      NAI_TRY(add_file(all, file, err));
-  }
-  return NAI_OK;
 }
 
 static int add_builtin(struct nai_skills *all, struct nai_err *err) {
@@ -159,7 +144,7 @@ static int add_builtin(struct nai_skills *all, struct nai_err *err) {
     NAI_SCOPED(nai_buf) text = {0};
     if (strncmp(a->path, "skills/", strlen("skills/")) != 0 && strncmp(a->path, "pages/", strlen("pages/")) != 0)
       continue;
-    nai_buf_put(&text, a->data, (size_t)(a->end - a->data));
+    nai_buf_put_asset(&text, a);
     NAI_TRY(nai_buf_check(&text, err));
     NAI_TRY(parse(&skill, &text, a->path, "built-in", err));
     NAI_TRY(file_away(all, skill, err));
@@ -197,12 +182,13 @@ int nai_skills_load(struct nai_skills *skills, const char *const *paths, size_t 
   else if (home && *home)
     snprintf(user, sizeof user, "%s/.config/nsys-ai/skills", home);
   NAI_TRY(add_builtin(skills, err));
-  NAI_TRY(add_standard(skills, add_file, "/etc/nsys-ai/skills", err));
+  NAI_TRY(add_directory(skills, add_file, "/etc/nsys-ai/skills", false, err));
   if (*user)
-    NAI_TRY(add_standard(skills, add_file, user, err));
+    NAI_TRY(add_directory(skills, add_file, user, false, err));
   NAI_TRY(add_working_directory(skills, err));
   for (size_t i = 0; i < path_count; i++)
-    NAI_TRY(nai_fs_is_dir(paths[i]) ? add_directory(skills, paths[i], err) : add_file(skills, paths[i], err));
+    NAI_TRY(nai_fs_is_dir(paths[i]) ? add_directory(skills, add_file, paths[i], true, err)
+                                    : add_file(skills, paths[i], err));
   sort(&skills->skills);
   sort(&skills->pages);
   return NAI_OK;
