@@ -6,8 +6,9 @@ static const char *const types[] = {"integer", "number", "text", "gpu", "time", 
 /* A member that must be there, as text. */
 static int get_text(const char **out, const struct nai_yaml *doc, const struct nai_yaml_node *map, const char *key,
                     struct nai_err *err) {
-  const struct nai_yaml_node *node = nai_yaml_get(doc, map, key);
-  return node ? nai_yaml_text(out, doc, node, err) : nai_yaml_error(doc, map, err, "\"%s\" is missing", key);
+  const struct nai_yaml_node *node;
+  NAI_TRY(nai_yaml_require(&node, doc, map, key, err));
+  return nai_yaml_text(out, doc, node, err);
 }
 
 /* Members that need not be there: else the value stays. */

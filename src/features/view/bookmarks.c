@@ -33,9 +33,7 @@ static int read_one(struct nai_term *v, const struct nai_yaml *doc, const struct
   int64_t values[4];
   const char *label;
   for (int i = 0; i < 5; i++) {
-    members[i] = nai_yaml_get(doc, node, keys[i]);
-    if (!members[i])
-      return nai_yaml_error(doc, node, err, "\"%s\" is missing", keys[i]);
+    NAI_TRY(nai_yaml_require(&members[i], doc, node, keys[i], err));
     if (i < 4)
       NAI_TRY(nai_yaml_int(&values[i], doc, members[i], INT64_MIN / 4, INT64_MAX / 4, err));
   }
