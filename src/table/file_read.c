@@ -259,8 +259,6 @@ static bool begins_with(int directory, const char *name, const char *magic) {
          memcmp(first, magic, sizeof first) == 0;
 }
 
-bool nai_table_is_single_at(int directory, const char *name) { return begins_with(directory, name, NAI_TABLE_MAGIC); }
-
 bool nai_table_is_whole_at(int directory, const char *name) {
   struct nai_table_header header;
   struct stat st;
@@ -270,5 +268,5 @@ bool nai_table_is_whole_at(int directory, const char *name) {
 }
 
 bool nai_table_is_file_at(int directory, const char *name) {
-  return nai_table_is_single_at(directory, name) || begins_with(directory, name, NAI_TABLE_SET_MAGIC);
+  return begins_with(directory, name, NAI_TABLE_MAGIC) || begins_with(directory, name, NAI_TABLE_SET_MAGIC);
 }

@@ -2,7 +2,6 @@
 #include "table/file.h"
 
 #include "base/fs.h"
-#include "base/sink.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -110,22 +109,6 @@ void nai_table_image_put(struct nai_buf *file, const struct nai_table_image *ima
     nai_buf_put(file, strings->bytes, strings->bytes_len);
   }
   nai_buf_put(file, nai_buf_str(&image->descriptor), image->descriptor.len);
-}
-
-static int write_table(const struct nai_table *table, const char *path, struct nai_err *err) {
-  NAI_SCOPED(nai_table_image) image = {0};
-  struct nai_file_sink sink;
-  NAI_TRY(nai_table_image_make(&image, table, err));
-  int rc = nai_sink_create(&sink, path, err);
-  if (!rc)
-    nai_table_image_put(&sink.text, &image);
-  return nai_sink_finish(&sink, rc, err);
-}
-
-int nai_table_write(struct nai_table *table, const char *path, uint64_t key, struct nai_err *err) {
-  table->key = key;
-  int rc = write_table(table, path, err);
-  return rc ? nai_err_wrap(err, rc, "cannot write table \"%s\"", table->schema->name) : NAI_OK;
 }
 
 /* --- tables made in a file -------------------------------------------------------------------- */

@@ -53,8 +53,6 @@ NAI_MUST_CHECK int nai_writer_put(struct nai_column_writer *writer, const int64_
 NAI_MUST_CHECK int nai_writer_end(struct nai_column_writer *writer, struct nai_err *err);
 /* Writes schema, strings and checksums, and makes the cells readable. */
 NAI_MUST_CHECK int nai_table_seal(struct nai_table *table, struct nai_err *err);
-/* Writes a table held in memory to `path`; `key` says what it was made from and becomes table->key. */
-NAI_MUST_CHECK int nai_table_write(struct nai_table *table, const char *path, uint64_t key, struct nai_err *err);
 /* Opens a table file read-only: a small one is read into memory, a large one mapped, so it must not be truncated while
  * the table is open. With `schema` the table has exactly that layout: the file's columns are matched by name, those it
  * has beyond are left out, those it lacks read as NULL. Without it the file's own schema is used (owned by the table).
@@ -64,8 +62,6 @@ NAI_MUST_CHECK int nai_table_open(struct nai_table **out, const char *path, cons
                                   struct nai_err *err);
 /* Whether there is a file of one table or of several, of any version, whole or not. */
 bool nai_table_is_file_at(int directory_fd, const char *name);
-/* Of one table. */
-bool nai_table_is_single_at(int directory_fd, const char *name);
 /* Whether it is as long as its header says; what it holds is not looked at. */
 bool nai_table_is_whole_at(int directory_fd, const char *name);
 /* nai_table_open for a file below a directory that is open (or AT_FDCWD). */

@@ -8,6 +8,7 @@
 
 #include "bases.h"
 #include "changes.h"
+#include "write_table.h"
 
 #include <jansson.h>
 #include <string.h>
@@ -72,7 +73,7 @@ static void put_table(const struct base *b, uint32_t number, const struct change
   if (!nai_run_table_path(path, sizeof path, b->run, b->names[number]))
     abort();
   unlink(path);
-  bases_must(nai_table_write(copy, path, from->key, &err), &err);
+  bases_must(write_table(copy, path, from->key, &err), &err);
   nai_table_free(copy);
 }
 

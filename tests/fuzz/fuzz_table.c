@@ -12,6 +12,8 @@ static XXH64_hash_t no_hash(const void *data, size_t len) {
 #include "table/file_read.c"
 #include "table/file_write.c"
 
+#include "write_table.h"
+
 #include <stdio.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -66,7 +68,7 @@ static void make_seed(struct nai_buf *out, const char *path) {
     return;
   for (int i = 0; i < 3; i++)
     nai_set_str(table, nai_table_add_row(table), 0, i ? "x" : "y");
-  if (nai_table_write(table, path, 7, NULL) == 0 && nai_fs_read(out, path, 1 << 20, NAI_EIO, NULL) != 0)
+  if (write_table(table, path, 7, NULL) == 0 && nai_fs_read(out, path, 1 << 20, NAI_EIO, NULL) != 0)
     nai_buf_clear(out);
   nai_table_free(table);
 }

@@ -5,6 +5,7 @@
 #include "table/table.h"
 #include "tables/events.h"
 #include "tables/kernels.h"
+#include "write_table.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -247,7 +248,7 @@ TEST(test_file_round_trip) {
     struct nai_err err = {0};
     struct nai_table *table = sample(sizes[s]), *read = NULL, *own = NULL;
     const char *path = in_directory("t.ntab");
-    assert_int_equal(nai_table_write(table, path, 7, &err), 0);
+    assert_int_equal(write_table(table, path, 7, &err), 0);
     assert_int_equal(nai_table_open(&read, path, &schema, &err), 0);
     assert_true(same_content(table, read));
     assert_ptr_equal(read->schema, &schema);
@@ -277,7 +278,7 @@ TEST(test_other_schema_is_refused) {
   changed[DEVICE].type = NAI_I64;
   struct nai_schema other = schema;
   other.columns = changed;
-  assert_int_equal(nai_table_write(table, path, 7, &err), 0);
+  assert_int_equal(write_table(table, path, 7, &err), 0);
   assert_int_equal(nai_table_open(&read, path, &other, &err), NAI_ESTALE);
   assert_non_null(strstr(err.msg, "another type"));
   assert_int_equal(nai_table_open(&read, in_directory("missing.ntab"), &schema, &err), NAI_ESTALE);
@@ -306,7 +307,7 @@ TEST(test_damaged_files) {
   struct nai_err err = {0};
   struct nai_table *table = sample(6);
   struct nai_buf good = {0};
-  assert_int_equal(nai_table_write(table, in_directory("good.ntab"), 7, &err), 0);
+  assert_int_equal(write_table(table, in_directory("good.ntab"), 7, &err), 0);
   assert_int_equal(nai_fs_read(&good, in_directory("good.ntab"), 1 << 20, NAI_EIO, &err), 0);
   for (size_t i = 0; i < good.len; i++)
     for (int bit = 0; bit < 8; bit += 3) {

@@ -3,7 +3,7 @@
 
 #include "base/fs.h"
 #include "columns.h"
-#include "table/file.h"
+#include "write_table.h"
 
 #include <fcntl.h>
 #include <math.h>
@@ -87,7 +87,7 @@ TEST(test_stored_file) {
   struct nai_err err = {0};
   if (getenv("NAI_WRITE_STORED")) {
     table = sample();
-    assert_int_equal(nai_table_write(table, stored, 0x123456789abcdef0, &err), 0);
+    assert_int_equal(write_table(table, stored, 0x123456789abcdef0, &err), 0);
     nai_table_free(table);
   }
   for (int own = 0; own < 2; own++) {
@@ -104,7 +104,7 @@ TEST(test_stored_file) {
 
 static void load(struct nai_buf *file) {
   struct nai_table *table = sample();
-  assert_int_equal(nai_table_write(table, path, 7, NULL), 0);
+  assert_int_equal(write_table(table, path, 7, NULL), 0);
   assert_int_equal(nai_fs_read(file, path, 1 << 20, NAI_EIO, NULL), 0);
   nai_table_free(table);
 }
@@ -209,7 +209,7 @@ TEST(test_missing_columns) {
     nai_set_i64(old, i, THING, i - 1);
     nai_set_i64(old, i, TIME, 136355595 + i);
   }
-  assert_int_equal(nai_table_write(old, path, 0, &err), 0);
+  assert_int_equal(write_table(old, path, 0, &err), 0);
   static const struct nai_column_def more[] = {
       {"new_text", NAI_STR, NAI_TEXT, ""},
       {"total_time_ns", NAI_I64, NAI_NS, ""},
@@ -256,10 +256,10 @@ TEST(test_references) {
   nai_set_i64(table, 1, THING, NAI_NULL_I64);
   assert_int_equal(nai_table_check_refs(table, find_things, things, &err), 0);
   nai_column_str(table, NAME)[1] = 2; /* of two texts */
-  assert_int_equal(nai_table_write(table, path, 0, &err), 0);
+  assert_int_equal(write_table(table, path, 0, &err), 0);
   assert_int_equal(nai_table_open(&read, path, &schema, &err), NAI_ESTALE);
   nai_column_str(table, NAME)[1] = NAI_NO_STRING;
-  assert_int_equal(nai_table_write(table, path, 0, &err), 0);
+  assert_int_equal(write_table(table, path, 0, &err), 0);
   assert_int_equal(nai_table_open(&read, path, &schema, &err), 0);
   nai_table_free(read);
   nai_table_free(things);
@@ -305,7 +305,7 @@ TEST(test_references_to_values) {
 /* A small table is in memory: whoever truncates its file later does no harm. */
 TEST(test_truncated_while_open) {
   struct nai_table *table = sample(), *read = NULL;
-  assert_int_equal(nai_table_write(table, path, 0, NULL), 0);
+  assert_int_equal(write_table(table, path, 0, NULL), 0);
   assert_int_equal(nai_table_open(&read, path, NULL, NULL), 0);
   assert_int_equal(truncate(path, 0), 0);
   check_sample(read, true);
