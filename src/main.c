@@ -80,7 +80,7 @@ static const struct nai_cli_program program = {
 };
 
 /* A file in use was cut short by another program, or its device is gone: pages that were there are not. Readers of
- * traces see to that themselves (ingest/direct.h) and pass on what is not theirs: large table files. */
+ * traces see to that themselves (trace/pages/guard.c) and pass on what is not theirs: large table files. */
 static void on_sigbus(int signal_number) {
   static const char words[] = "nsys-ai: a file in use became shorter, or its device failed; nothing was changed, run "
                               "again\n";

@@ -21,13 +21,14 @@ void nai_fmt_duration(struct nai_buf *out, double ns);
 struct nai_time_column {
   double low, high; /* ns, of sizes over 0 */
 };
+void nai_time_column_add(struct nai_time_column *column, double ns);
+/* "2,630 us" of a column whose times need us; "-" for NaN and infinities. `sign`: of a difference, "+2,630 us". */
+void nai_fmt_time_in(struct nai_buf *out, const struct nai_time_column *column, double ns, bool sign);
+
 /* Compute, exposed communication, exposed copies and idle time as a bar of up to 32 characters, which `whole` fills.
  * Each part is as long as its share, to the nearest character of the running sum. */
 enum { NAI_BAR_PARTS = 4 };
 void nai_fmt_bar(struct nai_buf *out, const double parts[NAI_BAR_PARTS], double whole);
-void nai_time_column_add(struct nai_time_column *column, double ns);
-/* "2,630 us" of a column whose times need us; "-" for NaN and infinities. `sign`: of a difference, "+2,630 us". */
-void nai_fmt_time_in(struct nai_buf *out, const struct nai_time_column *column, double ns, bool sign);
 
 /* Bytes with binary prefixes: "512 B", "91.4 MiB". */
 void nai_fmt_bytes(struct nai_buf *out, double bytes);

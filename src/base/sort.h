@@ -4,7 +4,7 @@
 #include "base/err.h"
 
 /* Number of the first of `first` .. `end` - 1 for which `before` is false, `end` when there is none; it must be true of
- * those in front of that one, and false of those behind. O(log n): every binary search of the program. */
+ * those in front of that one, and false of those behind. O(log n). Hot loops may have their own. */
 static inline size_t nai_search(size_t first, size_t end, bool (*before)(const void *ctx, size_t i), const void *ctx) {
   while (first < end) {
     size_t middle = first + (end - first) / 2;

@@ -72,7 +72,8 @@ NAI_MUST_CHECK int nai_index_markdown(struct nai_buf *out, const struct nai_inde
  * "step", "second", "total". Appended; into a view. */
 void nai_index_print_value(struct nai_buf *out, const char *unit, const char *basis, double value);
 void nai_index_put_value(struct nai_view *map, const char *key, const char *unit, const char *basis, double value);
-/* A value below others of a table, whose times have one unit: that of all that were added. times: NULL for its own. */
+/* A value below others of a table, whose times have one unit: that of all that were added. With NULL
+ * nai_index_put_below has a unit for this value alone. */
 void nai_index_add_time(struct nai_time_column *times, const char *unit, double value);
 void nai_index_put_below(struct nai_view *map, const char *key, const struct nai_time_column *times, const char *unit,
                          const char *basis, double value);

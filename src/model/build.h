@@ -9,7 +9,7 @@
 struct nai_part_def {
   const char *name;
   uint32_t needs;  /* parts */
-  uint64_t tables; /* event tables it reads itself: bits 1 << enum nai_ingest_table */
+  uint64_t tables; /* event tables that it reads itself: bits 1 << enum nai_input_table */
   uint32_t config; /* bits of enum nai_config */
   int (*begin)(struct nai_model *, struct nai_err *); /* NULL, and `end`: nothing to do */
   int (*tasks)(const struct nai_model *);             /* how many */

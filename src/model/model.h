@@ -246,7 +246,7 @@ void nai_model_open(struct nai_model *model, struct nai_table *const tables[NAI_
 void nai_model_free(struct nai_model *model);
 /* Parts with all the parts they need. */
 uint32_t nai_parts_needed(uint32_t parts);
-/* What `parts` (with those they need) read: event tables as bits 1 << enum nai_ingest_table, configuration as bits of
+/* What `parts` (with those they need) read: event tables as bits 1 << enum nai_input_table, configuration as bits of
  * enum nai_config. */
 uint64_t nai_parts_tables(uint32_t parts);
 uint32_t nai_parts_config(uint32_t parts);

@@ -1,4 +1,4 @@
-/* From an export to the normalised event tables (table/events.h). */
+/* From an export to the normalised event tables (tables/events.h). */
 #pragma once
 
 #include "trace/trace/trace.h"

@@ -95,6 +95,6 @@ void nai_pq_cells_free(struct nai_pq_cells *cells);
 /* codec.c: puts what the pages of a chunk hold behind each other into `out`; their `at` becomes that in `out`. */
 NAI_MUST_CHECK int nai_pq_decompress(struct nai_buf *out, struct nai_pq_page *pages, uint32_t count,
                                      const struct nai_buf *stored, int codec, const char *spare, struct nai_err *err);
-/* delta.c: DELTA_BINARY_PACKED, in front of `*at`, which is moved behind it. At most `most` numbers. */
+/* numbers.c: DELTA_BINARY_PACKED, in front of `*at`, which is moved behind it. At most `most` numbers. */
 NAI_MUST_CHECK int nai_pq_deltas(int64_t **out, uint64_t *count, const unsigned char **at, const unsigned char *end,
                                  uint64_t most, struct nai_arena *arena, struct nai_err *err);
