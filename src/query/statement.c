@@ -90,9 +90,18 @@ static void suggest_column(struct nai_buf *out, struct nai_database *db, const c
     nai_buf_printf(out, "; did you mean %s?", best);
 }
 
+/* Whether only --raw is missing. */
+static bool is_of_export(const struct nai_database *db, const char *table) {
+  return !db->raw && nai_strings_find(&nai_run_manifest(db->run)->tables, table, strlen(table)) != NAI_NO_STRING;
+}
+
 static void suggest_table(struct nai_buf *out, const struct nai_database *db, const char *word) {
   const char *best = NULL;
   int distance = 1 << 20;
+  if (is_of_export(db, word)) {
+    nai_buf_printf(out, "; the export has it: nsys-ai sql SRC --raw TRACE reads it as raw.%s", word);
+    return;
+  }
   if (nai_run_has(db->run, "capture") && !nai_run_has(db->run, "findings")) {
     nai_buf_puts(out, "; the run stopped early (--stage) and lacks tables: analyze its trace again without");
     return;

@@ -241,6 +241,8 @@ class Mistakes(unittest.TestCase):
         directory = artifacts(trace("training"))
         for statement, wanted in (("select total_tim_ns from kernels", r"sql:1:8: no such column: total_tim_ns; did you mean total_time_ns\?"),
                                   ("select *\n  from kernl_events", r"sql:2:8: no such table: kernl_events; did you mean kernel_events\?"),
+                                  ("select 1 from CUPTI_ACTIVITY_KIND_KERNEL", "the export has it: nsys-ai sql SRC --raw TRACE reads it as raw.CUPTI_ACTIVITY_KIND_KERNEL\n"),
+                                  ("select 1 from raw.StringIds", "no such table: raw.StringIds; the export has it: .*raw.StringIds\n"),
                                   ("select path_ from v_kernels", r"did you mean path\?"),
                                   ("select check from data_quality", 'written "check"'),
                                   ("selec 1", r"sql:1:1: near"), ("", r"there is no statement"), ("/* x */", "there is no statement"),
