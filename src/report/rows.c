@@ -53,9 +53,18 @@ static enum nai_unit guess_unit(const char *name) {
   return NAI_UNIT_COUNT;
 }
 
+/* Of a computed number for people: six digits tell it, and all that stand in front of the point. */
+static void put_rounded(struct nai_buf *out, double value) {
+  double size = fabs(value);
+  if (isfinite(value))
+    nai_buf_printf(out, size >= 999999.5 && size < 1e15 ? "%.0f" : "%.6g", value ? value : 0);
+}
+
 static void put_human(struct nai_buf *out, const struct nai_rows_column *column, const struct nai_value *value) {
   enum nai_unit unit = column->unit == NAI_UNIT_COUNT ? guess_unit(column->name) : column->unit;
-  if (unit == NAI_UNIT_COUNT && !value->null)
+  if (unit == NAI_UNIT_COUNT && value->type == NAI_F64 && !value->null)
+    put_rounded(out, value->f);
+  else if (unit == NAI_UNIT_COUNT && !value->null)
     nai_rows_number(out, unit, value);
   else
     nai_value_print_human(out, unit, value);

@@ -141,6 +141,8 @@ class Answers(unittest.TestCase):
         """... are the words of reports, by the column: "wait" is a cause of idle time, and a part of others."""
         directory, statement = artifacts(trace("host-bound")), "select cause from idle_causes order by active_ns desc limit 1"
         self.assertEqual(rows(directory, statement), [["blocking_call"]])
+        self.assertEqual(sql(directory, "select 42.534489000000008 a, 1234567.8 b, 999999.7 c, -0.0 d, 1e-7 e, 1e20 f, 42.0 g", "--human").stdout.split()[7:],
+                         ["42.5345", "1234568", "1000000", "0", "1e-07", "1e+20", "42"])
         self.assertEqual(sql(directory, statement, "--human").stdout.split(), ["cause", "synchronization"])
         self.assertEqual(sql(directory, statement, "--human", "--format", "csv").stdout.split(), ["cause", "blocking_call"])
         self.assertEqual(sql(directory, statement).stdout.split(), ["cause", "blocking_call"])
