@@ -224,6 +224,19 @@ class Pages(unittest.TestCase):
         self.assertEqual(run("search", artifacts(path), "a", "--window", "+0", "+5ms").stdout,
                          run("search", artifacts(path), "a", "--window", f"{begin / 1e9:.9f}", f"{(begin + 5_000_000) / 1e9:.9f}").stdout)
 
+    def test_page_of_the_whole_window(self):
+        """Without --window everything: what the report says of each GPU."""
+        directory = artifacts(trace("training"))
+        blocks = {b["title"]: b for b in json.loads(run("page", "window", directory, "--format", "json").stdout)["blocks"]}
+        names = [c["name"] for c in blocks["GPUs"]["columns"]]
+        parts = ("compute_ns", "exposed_comm_ns", "exposed_copy_ns")
+        gpus = [dict(zip(names, row)) for row in blocks["GPUs"]["rows"]]
+        wanted = json.loads(run("sql", directory, "select device_id, compute_ns, exposed_comm_ns, exposed_copy_ns from gpu_utilization order by 1", "--format", "json").stdout)
+        self.assertEqual([[gpu["device_id"], *(gpu[p] for p in parts)] for gpu in gpus], wanted["rows"])
+        for gpu in gpus:
+            self.assertEqual(sum(gpu[p] for p in parts) + gpu["idle_ns"], gpu["window_ns"])
+        self.assertTrue(all(block["rows"] for block in blocks.values()))
+
     def test_window_outside_of_the_capture(self):
         directory = artifacts(trace("training"))
         for words in (("page", "window", directory), ("skill", "run", "ranges_in_window", directory)):
