@@ -110,6 +110,7 @@ static void put_title(struct nai_buf *out, const char *name) {
                {"tid", "thread"},
                {"short_name", "name"},
                {"op", "operation"},
+               {"what_ms", "time of it"},
                {"p50_duration_us", "median"},
                {"pct_total_kernel_time", "of kernel time"}};
   static const char *const units[] = {"_ns", "_us", "_ms", "_s", "_pct", "_id"};

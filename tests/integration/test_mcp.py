@@ -408,7 +408,9 @@ class Server(unittest.TestCase):
             said = c.tool("whatif", run=handle, **arguments)
             told = json.loads(support.run("whatif", "--quiet", trace("training"), *words, "--format", "json").stdout)
             self.assertEqual({key: said[key] for key in told if key != "schema_version"}, {key: told[key] for key in told if key != "schema_version"})
-        self.assertIn("cuLaunchKernelEx", [row[8] for row in c.tool("critical_path", run=handle, by="name")["blocks"][1]["rows"]])
+        causes = c.tool("critical_path", run=handle, by="name")["blocks"][1]
+        what = [column["name"] for column in causes["columns"]].index("what")
+        self.assertIn("cuLaunchKernelEx", [row[what] for row in causes["rows"]])
         for wrong in ("export-options x", "format json", "kernel x", "--kernel .=0.5"):
             self.assertIn("change" if " x" not in wrong or "export" in wrong else "stands at the end", c.refusal("whatif", run=handle, changes=[wrong]))
         self.assertIn("every rank is given once", c.refusal("whatif", run=handle, ranks=["training.sqlite"]))

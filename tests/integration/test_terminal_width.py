@@ -62,6 +62,16 @@ class Width(unittest.TestCase):
         self.assertIn("\u2026", "".join(rows))
         self.assertEqual(max(map(len, rows)), 80)
 
+    def test_names_and_durations_stay(self):
+        """What a row is about is the last that a narrow terminal leaves out."""
+        run = artifacts(trace("training"))
+        for command, columns in ((("critical-path", run), ("cause", "what", "duration")),
+                                 (("skill", "run", "stretch", run, "--window", "+0", "+20ms"), ("what", "name", "start", "duration", "within"))):
+            text = on_terminal(*command)
+            self.assertTrue(any(set(columns) <= set(line.split()) for line in text.splitlines()), text)
+            self.assertIn("not shown, too wide: ", text)
+            self.assertNotRegex(text, r"not shown, too wide: .*\b(\w+), \1\b")
+
     def test_lists_and_trees_fit(self):
         """Numbers stay, names lose their middle, texts go on below."""
         run, path = artifacts(trace("training")), trace("training")
