@@ -43,19 +43,26 @@ static void add_count(struct nai_table *runs, int64_t row, int column, int64_t c
     nai_set_i64(runs, row, column, count);
 }
 
-/* Of several captures the one with the more severe finding, or the larger share of time; no share is less than any. */
+/* A saving may be of something else than the active time: NaN. */
+static double pct_of_active(const struct FINDINGS_row *finding) {
+  return strcmp(finding->share_of, "active time") == 0 ? finding->pct_of_active : (double)NAN;
+}
+
+/* Of several captures the one with the more severe finding, or the larger share of the capture; no share is less than
+ * any. */
 static void put_worst(const struct adding *a, const struct FINDINGS_row *finding) {
   struct nai_table *runs = a->index->runs;
   int severity = nai_severity_from_name(finding->severity);
   int earlier = nai_severity_from_name(nai_get_str(runs, a->row, RUNS_severity));
-  double pct = finding->pct_of_active, have = nai_get_f64(runs, a->row, RUNS_pct_of_active);
+  double pct = finding->pct_of_capture, have = nai_get_f64(runs, a->row, RUNS_pct_of_capture);
   if (severity < earlier || (severity == earlier && !(pct > have || (isnan(have) && !isnan(pct)))))
     return;
   nai_set_str(runs, a->row, RUNS_severity, nai_severity_name(severity));
   nai_set_str(runs, a->row, RUNS_worst_rule, finding->id);
   nai_set_str(runs, a->row, RUNS_worst_title, finding->title);
   nai_set_i64(runs, a->row, RUNS_saving_ns, finding->saving_ns); /* NULL stays NULL */
-  nai_set_f64(runs, a->row, RUNS_pct_of_active, pct);
+  nai_set_f64(runs, a->row, RUNS_pct_of_active, pct_of_active(finding));
+  nai_set_f64(runs, a->row, RUNS_pct_of_capture, pct);
 }
 
 /* Findings come in order of importance; the worst is the first of those most severe. */
@@ -69,7 +76,7 @@ static void add_findings(const struct adding *a) {
     int severity = nai_severity_from_name(f.severity);
     NAI_ADD(INDEX_FINDINGS, a->index->findings, .run_id = run_id(a), .capture = a->capture, .finding = f.finding,
             .rule = f.id, .severity = f.severity, .scope = f.scope, .title = f.title, .saving_ns = f.saving_ns,
-            .pct_of_active = f.pct_of_active, .path = a->path);
+            .pct_of_active = pct_of_active(&f), .path = a->path, .pct_of_capture = f.pct_of_capture);
     if (severity >= 0)
       counts[severity]++;
     if (severity > highest) {

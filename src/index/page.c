@@ -102,7 +102,10 @@ static void put_run(struct nai_view *list, const struct nai_index *index, int64_
   nai_view_put_text(map, "severity", run.severity);
   nai_view_put_int(map, "severity_order", nai_severity_from_name(run.severity));
   nai_view_put_text(map, "worst", run.worst_title);
-  put_cell(map, "pct", index, row, RUNS_pct_of_active, NAI_PCT);
+  put_cell(map, "saving", index, row, RUNS_saving_ns, NAI_NS);
+  nai_view_put_real(map, "pct_order", isnan(run.pct_of_capture) ? -1 : run.pct_of_capture, 4);
+  if (!isnan(run.pct_of_capture))
+    put_cell(map, "pct", index, row, RUNS_pct_of_capture, NAI_PCT);
   put_cell(map, "gpus", index, row, RUNS_gpu_count, NAI_COUNT);
   nai_index_put_below(map, "window", windows, "ns", "", window_of(&run));
   put_cell(map, "bytes", index, row, RUNS_input_bytes, NAI_BYTES);
@@ -144,6 +147,7 @@ static void put_rules(struct nai_view *view, const struct nai_index *index, cons
   struct nai_view *list = nai_view_put_list(view, "findings");
   const struct nai_index_rule *rules = s->rules;
   struct nai_time_column savings = {0};
+  double analyzed = (double)(s->entry_count - s->failed);
   for (uint32_t i = 0; i < s->rule_count; i++)
     nai_time_column_add(&savings, saving_of(&rules[i]));
   for (uint32_t i = 0; i < s->rule_count; i++) {
@@ -152,7 +156,7 @@ static void put_rules(struct nai_view *view, const struct nai_index *index, cons
     nai_view_put_text(map, "title", rules[i].title);
     nai_view_put_text(map, "severity", nai_severity_name(rules[i].severity));
     nai_view_put_int(map, "runs", rules[i].runs);
-    nai_index_put_value(map, "share", "percent", "", 100.0 * rules[i].runs / s->entry_count);
+    nai_index_put_value(map, "share", "percent", "", 100.0 * rules[i].runs / analyzed);
     nai_index_put_below(map, "saving", &savings, "ns", "", saving_of(&rules[i]));
     put_report(map, index, rules[i].path);
     nai_view_put_text(map, "run", rules[i].run);

@@ -208,7 +208,8 @@ static int add_run(struct nai_index_sums *s, const struct RUNS_row *run, struct 
   s->entries[i] = (struct nai_index_entry){.row = i,
                                            .analyzed = nai_index_is_analyzed(run->status),
                                            .severity = nai_severity_from_name(run->severity),
-                                           .pct = isnan(run->pct_of_active) ? -1 : run->pct_of_active};
+                                           .pct = isnan(run->pct_of_capture) ? -1 : run->pct_of_capture,
+                                           .saving_ns = run->saving_ns};
   s->ok += strcmp(run->status, "ok") == 0;
   s->failed += !s->entries[i].analyzed;
   s->has_series |= *run->series != '\0';
@@ -218,7 +219,7 @@ static int add_run(struct nai_index_sums *s, const struct RUNS_row *run, struct 
 }
 
 NAI_ORDER_BY(by_badness, struct nai_index_entry, a->analyzed - b->analyzed, b->severity - a->severity,
-             NAI_SIGN(b->pct, a->pct), NAI_SIGN(a->row, b->row))
+             NAI_SIGN(b->pct, a->pct), NAI_SIGN(b->saving_ns, a->saving_ns), NAI_SIGN(a->row, b->row))
 
 static void finish_runs(struct nai_index_sums *s) {
   for (uint32_t i = 0; i < s->entry_count; i++)

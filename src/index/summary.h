@@ -23,13 +23,15 @@ struct nai_index_spread {
   const char *worst;          /* the run with the worst value */
 };
 
-/* A run, and how bad it is; the worst first: those that failed, then by severity and share of time. */
+/* A run, and how bad it is; the worst first: those that failed, then by severity and share of the capture, or by saving
+ * where that is not known. */
 struct nai_index_entry {
   const char *run;
   uint32_t row; /* in the order in which they passed by */
   bool analyzed;
-  int severity; /* -1: none */
-  double pct;   /* -1: none */
+  int severity;      /* -1: none */
+  double pct;        /* saving of its worst finding, of the capture; -1: none */
+  int64_t saving_ns; /* NAI_NULL_I64: none */
 };
 
 /* Zeroed to begin with. */

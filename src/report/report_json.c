@@ -126,19 +126,27 @@ static void put_simulated(struct nai_json *json, const struct FINDINGS_row *find
   nai_json_end(json);
 }
 
+/* null where the saving is of something else: the table has that under the same name, with what it is of. */
+static void put_pct_of_active(struct nai_json *json, const struct FINDINGS_row *finding) {
+  bool of_active = strcmp(finding->share_of, "active time") == 0 && !isnan(finding->pct_of_active);
+  nai_json_key(json, "pct_of_active");
+  nai_json_value(json, NAI_PCT, &(struct nai_value){.type = NAI_F64, .f = finding->pct_of_active, .null = !of_active});
+}
+
 static void put_findings(struct nai_json *json, const struct nai_report *report) {
   const struct nai_table *findings = nai_report_table(report, "findings"),
                          *evidence = nai_report_table(report, "evidence");
   nai_json_put_array(json, "findings", NAI_JSON_LINES);
   for (int64_t i = 0; i < findings->rows; i++) {
+    const struct FINDINGS_row finding = FINDINGS_at(findings, i);
     nai_json_begin_object(json, NAI_JSON_LINES);
     PUT_CELLS(json, nai_findings_schema, findings, i, FINDINGS_id, FINDINGS_title, FINDINGS_severity, FINDINGS_scope,
               FINDINGS_device_id, FINDINGS_pid);
     put_gpus(json, nai_get_str(findings, i, FINDINGS_gpus));
-    PUT_CELLS(json, nai_findings_schema, findings, i, FINDINGS_saving_ns, FINDINGS_saving_is, FINDINGS_saving_low_ns,
-              FINDINGS_pct_of_active, FINDINGS_pct_of_capture, FINDINGS_place, FINDINGS_reason, FINDINGS_part_of,
-              FINDINGS_why, FINDINGS_recommendation, FINDINGS_verify, FINDINGS_change);
-    const struct FINDINGS_row finding = FINDINGS_at(findings, i);
+    PUT_CELLS(json, nai_findings_schema, findings, i, FINDINGS_saving_ns, FINDINGS_saving_is, FINDINGS_saving_low_ns);
+    put_pct_of_active(json, &finding);
+    PUT_CELLS(json, nai_findings_schema, findings, i, FINDINGS_pct_of_capture, FINDINGS_place, FINDINGS_reason,
+              FINDINGS_part_of, FINDINGS_why, FINDINGS_recommendation, FINDINGS_verify, FINDINGS_change);
     put_simulated(json, &finding);
     put_links(json, nai_get_str(findings, i, FINDINGS_links));
     put_evidence(json, evidence, nai_get_i64(findings, i, FINDINGS_finding));

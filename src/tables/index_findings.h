@@ -10,6 +10,7 @@
   C(T, scope, LABEL, "what it is about")                                               \
   C(T, title, LABEL, "the finding in one line")                                        \
   C(T, saving_ns, TIME, "potential saving on the worst GPU", .was = "at_stake_ns")     \
-  C(T, pct_of_active, PCT, "that, of the GPU's active time")                           \
-  C(T, path, LABEL, "directory of the report, from the index")
+  C(T, pct_of_active, PCT, "that, of the GPU's active time; NULL: not a part of it")   \
+  C(T, path, LABEL, "directory of the report, from the index")                         \
+  C(T, pct_of_capture, PCT, "saving_ns, of the capture, as in findings")
 NAI_TABLE_NAMED(INDEX_FINDINGS, index_findings, "findings", "Findings", "One finding of one capture")

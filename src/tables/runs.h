@@ -23,8 +23,9 @@
   C(T, worst_rule, LABEL, "rule of the most important finding")                        \
   C(T, worst_title, LABEL, "that finding in one line")                                 \
   C(T, saving_ns, TIME, "its potential saving on the worst GPU", .was = "at_stake_ns") \
-  C(T, pct_of_active, PCT, "that, of the GPU's active time")                           \
+  C(T, pct_of_active, PCT, "that, of the GPU's active time; NULL: not a part of it")   \
   C(T, environment, LABEL, "what it ran on, as far as a store compares it")            \
   C(T, note, LABEL, "annotations of the run")                                          \
-  C(T, record, LABEL, "hash of the store's own record of the run")
+  C(T, record, LABEL, "hash of the store's own record of the run")                     \
+  C(T, pct_of_capture, PCT, "saving_ns, of the capture, as in findings")
 NAI_TABLE(RUNS, runs, "Runs", "One run")

@@ -14,7 +14,7 @@ import unittest
 
 import support
 from batch_support import INDEX, batch, disturb, index_of, make_traces
-from support import PROGRAM, fresh_dir, run, trace
+from support import PROGRAM, edited, fresh_dir, run, trace
 
 
 def rows(out):
@@ -265,6 +265,45 @@ class Inputs(unittest.TestCase):
         self.assertTrue(alone)
         self.assertEqual(shown & alone, set())
         self.assertIn("step.time.median" if "step.time.median" not in alone else "gpu.busy", shown)
+
+    def test_savings_are_compared_as_shares_of_the_capture(self):
+        """Of the active time the first one has the largest share, of the capture the smallest: a call lasts long behind its work."""
+        traces = fresh_dir("in")
+        last = "update CUPTI_ACTIVITY_KIND_RUNTIME set end = end + 400000000 where end = (select max(end) from CUPTI_ACTIVITY_KIND_RUNTIME)"
+        shutil.copy(edited("copy-bound", last), traces / "a-late.sqlite")
+        for name in ("host-bound", "cpu-work"):
+            shutil.copy(trace(name), traces / f"{name}.sqlite")
+        out = fresh_dir() / "b"
+        batch(traces, "--out", out)
+        order = ["cpu-work", "host-bound", "a-late"]
+        found, page, markdown = rows(out), *((out / name).read_text(encoding="utf-8") for name in ("index.html", "batch.md"))
+        self.assertEqual(re.findall('<tr data-id="([^"]*)"', page), order)
+        self.assertEqual(re.findall(r"^\| (\S+) \| high \|", markdown, re.M)[:3], order)
+        shares = [float(found[name]["pct_of_capture"]) for name in order]
+        self.assertEqual(shares, sorted(shares, reverse=True))
+        self.assertEqual(found["cpu-work"]["pct_of_active"], "")  # that is of the capture
+        self.assertGreater(float(found["a-late"]["pct_of_active"]), max(shares))
+        self.assertIn("Saving (of the capture)", markdown)
+        self.assertRegex(markdown, r"a-late \| high \| [^|]* \| 233\.2 ms \(36\.\d %\) \|")
+        self.assertRegex(page, r'<td class="number" data-order="36\.\d+">233\.2 ms \(36\.\d %\)</td>')
+        for name in order:
+            for finding in json.loads((out / "items" / name / "report.json").read_text(encoding="utf-8"))["findings"]:
+                if finding["pct_of_active"] is None and finding["saving_ns"] is not None:
+                    self.assertEqual(finding["id"], "host-set-up-dominates")
+                if finding["id"] == found[name]["worst_rule"]:
+                    self.assertAlmostEqual(finding["pct_of_capture"], float(found[name]["pct_of_capture"]), places=3)
+
+    def test_findings_are_a_share_of_what_was_analyzed(self):
+        traces = make_traces(fresh_dir("in"), 2)
+        for name in ("x", "y"):
+            (traces / f"{name}.sqlite").write_text("hello", encoding="ascii")
+        out = fresh_dir() / "b"
+        batch(traces, "--out", out, expect=4)
+        markdown = (out / "batch.md").read_text(encoding="utf-8")
+        self.assertIn("| Share of 2 analyzed |", markdown)
+        self.assertIn("share of 2 analyzed", (out / "index.html").read_text(encoding="utf-8"))
+        shares = set(re.findall(r"^\| [\w-]+ \| (?:high|medium|low|info) \| 2 \| ([^|]*) \|", markdown, re.M))
+        self.assertEqual(shares, {"100.0 %"})
 
     def test_what_is_no_goal_has_no_worst(self):
         """A GPU that copies all the time is the busiest: that is not better, and no run is the worst by it."""
