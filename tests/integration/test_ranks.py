@@ -297,14 +297,39 @@ class Planned(unittest.TestCase):
         return found
 
     def test_persistent(self):
-        for late_with, words in (("kernel", "softmax"), ("slow", "longer than the same kernels"), ("host", "mostly host-bound"),
+        for late_with, words in (("kernel", "softmax"), ("slow", "longer than the same kernels"), ("host", r"idle for [^,]* \(host-bound: "),
                                  ("copy", "copies")):
             made = job("--ranks", 3, "--steps", 8, "--straggler", "persistent", "--late-rank", 2, "--late-with", late_with)
             found = self.check_sums(ranks(traces(made)), truth(made))
             self.assertEqual((found["verdict"], found["persistent"]), ("persistent", ["rank 2"]))
             self.assertEqual(found["text"][:15], "rank 2 is late:")
             self.assertEqual(len(found["reasons"]), 1)
-            self.assertIn(words, found["reasons"][0])
+            self.assertRegex(found["reasons"][0], words)
+
+    def test_all_of_a_delay_is_told(self):
+        """Busy and idle time add up to it; few collectives with most of it are named; a share is of those with a straggler."""
+        made = job("--ranks", 2, "--steps", 8, "--straggler", "persistent", "--late-rank", 1, "--late-with", "kernel")
+        before = result(ranks(traces(made)))["reasons"][0]
+        for collective in (5, 9):
+            for path in traces(made):
+                stalled(path, path.stem == "rank1", collective, 20_000_000)
+        out = fresh_dir("ranks") / "out"
+        printed = " ".join(run("ranks", *traces(made), "--out", out).stdout.split())
+        _, late = rows(out, "ranks")
+        delays = {int(r["number"]): int(r["skew_ns"]) for r in rows(out, "collectives") if r["late_rank"] == "rank 1"}
+        reason, = result(out)["reasons"]
+        human = lambda ns: f"{ns / 1e6:.2f} ms" if ns < 10e6 else f"{ns / 1e6:.1f} ms"  # noqa: E731
+        whole, idle, cause = (int(late[key]) for key in ("behind_ns", "behind_idle_ns", "idle_cause_ns"))
+        self.assertEqual(whole, sum(delays.values()))
+        self.assertGreater(idle, whole / 2)
+        self.assertTrue(reason.startswith(f"While others waited for rank 1 ({human(whole)}), its GPU was idle for {human(idle)} ({late['idle_cause']}: {human(cause)}), "
+                                          f"and busy for {human(whole - idle)}, of which "), reason)
+        self.assertIn(f" Collectives 5 and 9 have {human(delays[5] + delays[9])} of that.", reason)
+        self.assertNotIn("Collective", before)
+        self.assertRegex(before, "was busy for .*softmax")
+        self.assertIn(f"arrives last in {late['late_count']} of {late['decided_count']} collectives with a straggler (95 % interval ", printed)
+        for text in (printed, *((out / name).read_text(encoding="utf-8") for name in ("ranks.html", "ranks.md"))):
+            self.assertIn("Collectives 5 and 9 have ", text)
 
     def test_a_stall_is_one_event(self):
         """Of a healthy job it is all there is to say; of a rank that is late anyhow it is said what it adds."""

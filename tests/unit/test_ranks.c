@@ -340,7 +340,7 @@ TEST(test_verdicts) {
   judge(34, 5000 * US, NAI_RANKS_UNEVEN, "Most of the delay is one rank's");
   judge(100, 100 * US, NAI_RANKS_BALANCED, "No rank is late: coming last costs 100.0 µs, 0.20 % of the time");
   judge(2, 100 * US, NAI_RANKS_PERSISTENT,
-        "rank 3 is late: it arrives last in 50 of 100 collectives (95 % interval 92 to 100 %");
+        "rank 3 is late: it arrives last in 50 of 50 collectives with a straggler (95 % interval 92 to 100 %)");
   judge(2, 5 * US, NAI_RANKS_BALANCED, "No rank is late");
 }
 

@@ -77,13 +77,30 @@ static void put_json(struct nai_buf *out, const struct nai_ranks_report *report,
   nai_json_close(&json);
 }
 
+/* What the ranks did that the others wait for: the latest one, and those that the verdict is about. */
+static void put_reasons(struct nai_buf *lines, const struct nai_ranks_report *report) {
+  enum { MAX_REASONS = 3 };
+  const struct nai_ranks *ranks = report->ranks;
+  for (uint32_t n = 0; n < MAX_REASONS && n < ranks->rank_count; n++) {
+    uint64_t rank = report->latest[n].value;
+    const char *reason = report->reasons[rank];
+    if (!*reason || (n && !nai_ranks_is_persistent(ranks, &ranks->ranks[rank])))
+      continue;
+    nai_buf_puts(lines, "  ");
+    nai_escape_terminal(lines, reason, strlen(reason));
+    nai_buf_putc(lines, '\n');
+  }
+}
+
 static int print(const struct nai_ranks_report *report, const struct ranks_args *args, struct nai_err *err) {
-  NAI_SCOPED(nai_buf) text = {0}, verdict = {0};
+  NAI_SCOPED(nai_buf) text = {0}, lines = {0};
   if (args->json) {
     put_json(&text, report, args->out);
   } else if (!args->quiet) {
-    nai_escape_terminal(&verdict, report->verdict, strlen(report->verdict));
-    nai_cmd_put_lines(&text, &verdict);
+    nai_escape_terminal(&lines, report->verdict, strlen(report->verdict));
+    nai_buf_putc(&lines, '\n');
+    put_reasons(&lines, report);
+    nai_cmd_put_lines(&text, &lines);
     nai_buf_puts(&text, "  ");
     nai_escape_terminal(&text, args->out, strlen(args->out));
     nai_buf_puts(&text, "/ranks.html, ranks.md, ranks.json\n");

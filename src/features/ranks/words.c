@@ -9,7 +9,11 @@
 #include "tables/rank_mpi_pairs.h"
 #include "tables/ranks.h"
 
-enum { MAX_NAMED = 3, MAX_CHARS = 72 };
+enum {
+  MAX_NAMED = 3,
+  MAX_CHARS = 72,
+  FEW_SHARE = 4 /* few are a quarter of them and less */
+};
 static const double worth_saying = 1.03; /* than the median rank, from which on it is said */
 
 /* A view that stays, while sentence after sentence is switched on in it. */
@@ -77,7 +81,7 @@ static void put_stragglers(struct nai_view *root, const struct nai_ranks *r) {
       continue;
     struct nai_rank_interval share = nai_ranks_late_share(rank);
     struct nai_view *map = add_rank(list, rank, named > 1);
-    nai_view_put_int(map, "split_count", rank->split);
+    nai_view_put_int(map, "decided_count", rank->decided);
     nai_view_put_int(map, "low_pct", (int64_t)floor(100 * share.low));
     nai_view_put_int(map, "high_pct", (int64_t)ceil(100 * share.high));
     put_ns(map, "late_median", rank->late_median_ns);
@@ -224,6 +228,65 @@ static int say_verdict(const struct speech *s, struct nai_err *err) {
 
 /* --- reasons ---------------------------------------------------------------------------------- */
 
+/* A collective that others waited in for the rank at hand. */
+struct delay {
+  uint32_t group, number;
+  int64_t ns;
+};
+
+/* The longest MAX_NAMED delays by a rank, the longest first. */
+static uint32_t find_longest(struct delay out[MAX_NAMED], const struct nai_ranks *r, uint32_t rank) {
+  uint32_t count = 0;
+  for (uint32_t g = 0; g < r->group_count; g++)
+    for (uint32_t k = 0; k < r->groups[g].collectives; k++) {
+      int64_t ns = r->groups[g].skew[k];
+      if (nai_ranks_late_rank(r, &r->groups[g], k) != rank || (count == MAX_NAMED && ns <= out[count - 1].ns))
+        continue;
+      uint32_t at = count < MAX_NAMED ? count++ : count - 1;
+      for (; at > 0 && out[at - 1].ns < ns; at--)
+        out[at] = out[at - 1];
+      out[at] = (struct delay){g, k, ns};
+    }
+  return count;
+}
+
+NAI_ORDER(by_place, struct delay, {a->group, b->group}, {a->number, b->number})
+
+/* Few collectives that have more than half of what others waited for a rank, where there are such. */
+static void put_concentration(struct nai_view *map, const struct nai_ranks *r, const struct nai_job_rank *rank) {
+  struct delay longest[MAX_NAMED];
+  uint32_t count = find_longest(longest, r, (uint32_t)(rank - r->ranks)), n = 0;
+  int64_t sum = 0;
+  while (n < count && 2 * sum <= rank->behind_ns)
+    sum += longest[n++].ns;
+  if (2 * sum <= rank->behind_ns || FEW_SHARE * (int64_t)n > rank->late_count)
+    return;
+  qsort(longest, n, sizeof *longest, by_place);
+  struct nai_view *few = nai_view_put_map(map, "few"), *list = nai_view_put_list(few, "collectives");
+  for (uint32_t i = 0; i < n; i++) {
+    struct nai_view *one = nai_view_add_map(list);
+    nai_view_put_trusted(one, "before", !i ? "" : i + 1 < n ? ", " : " and ");
+    nai_view_put_int(one, "number", longest[i].number);
+    nai_view_put_bool(one, "several_groups", r->group_count > 1);
+    nai_view_put_int(one, "group", longest[i].group);
+  }
+  nai_view_put_bool(few, "several", n > 1);
+  put_ns(few, "few_time", sum);
+}
+
+/* Which of the two is told first: what took longer. */
+static void put_idle(struct nai_view *map, const struct nai_job_rank *rank) {
+  int64_t busy = rank->behind_ns - rank->behind_idle_ns;
+  nai_view_put_bool(map, "both", busy > 0 && rank->behind_idle_ns > 0);
+  nai_view_put_bool(map, "mostly_idle", rank->behind_idle_ns > busy);
+  put_ns(map, "busy_time", busy);
+  put_ns(map, "idle_time", rank->behind_idle_ns);
+  if (rank->idle_cause) {
+    nai_view_put_text(map, "cause", nai_column_label(&nai_ranks_schema.columns[RANKS_idle_cause], rank->idle_cause));
+    put_ns(map, "cause_time", rank->idle_cause_ns);
+  }
+}
+
 static int say_reason(const char **reason, const struct speech *s, const struct nai_job_rank *rank,
                       struct nai_err *err) {
   NAI_SCOPED(nai_buf) with = {0};
@@ -234,10 +297,8 @@ static int say_reason(const char **reason, const struct speech *s, const struct 
   struct nai_view *map = nai_view_put_map(s->root, "behind");
   nai_view_put_text(map, "label", rank->label);
   put_ns(map, "time", rank->behind_ns);
-  nai_view_put_bool(map, "idle", 2 * rank->behind_idle_ns > rank->behind_ns);
-  put_ns(map, "idle_time", rank->behind_idle_ns);
-  if (rank->idle_cause)
-    nai_view_put_text(map, "cause", nai_column_label(&nai_ranks_schema.columns[RANKS_idle_cause], rank->idle_cause));
+  put_idle(map, rank);
+  put_concentration(map, s->r, rank);
   if (name)
     nai_kernel_name_short(&with, name, MAX_CHARS);
   nai_view_inherit(map, &with);
