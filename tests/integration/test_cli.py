@@ -512,6 +512,14 @@ class Commands(unittest.TestCase):
         self.assertEqual(*written)
         self.assertEqual(*(run("view", path, "--once", option, "+0", "+20ms").stdout for option in ("--trim", "--window")))
 
+    def test_a_saving_of_the_capture_is_none_of_the_active_time(self):
+        path = trace("cpu-work")
+        line = json.loads(run("analyze", path, "--json", "--out", fresh_dir() / "o").stdout)
+        for findings in (line["finding_list"], report(artifacts(path)).json["findings"]):
+            shares = {f["id"]: f["pct_of_active"] for f in findings}
+            self.assertIsNone(shares["host-set-up-dominates"])
+            self.assertGreater(shares["idle-host-code"], 50)
+
     def test_findings_on_the_terminal_and_as_json(self):
         path = trace("copy-bound")
         done = run("analyze", path, "--out", fresh_dir() / "o")

@@ -20,7 +20,8 @@ static void put_json_finding(struct nai_json *json, const struct nai_result_find
       json, NAI_NS,
       &(struct nai_value){.type = NAI_I64, .i = finding->saving_ns, .null = finding->saving_ns == NAI_NULL_I64});
   nai_json_key(json, "pct_of_active");
-  nai_json_value(json, NAI_PCT, &(struct nai_value){.type = NAI_F64, .f = finding->pct, .null = isnan(finding->pct)});
+  bool of_active = strcmp(finding->share_of, "active time") == 0 && !isnan(finding->pct);
+  nai_json_value(json, NAI_PCT, &(struct nai_value){.type = NAI_F64, .f = finding->pct, .null = !of_active});
   nai_json_put_text(json, "scope", finding->scope);
   nai_json_put_text(json, "title", finding->title);
   if (finding->state)
