@@ -414,6 +414,9 @@ class Server(unittest.TestCase):
         for wrong in ("export-options x", "format json", "kernel x", "--kernel .=0.5"):
             self.assertIn("change" if " x" not in wrong or "export" in wrong else "stands at the end", c.refusal("whatif", run=handle, changes=[wrong]))
         self.assertIn("every rank is given once", c.refusal("whatif", run=handle, ranks=["training.sqlite"]))
+        reason = c.tool("whatif", run=handle, ranks=["host-bound.sqlite"])["reason"]
+        self.assertIn("the clocks of the traces are in doubt", reason)
+        self.assertEqual(c.refusal("critical_path", run=handle, ranks=["host-bound.sqlite"]), reason)
 
     def test_pages_make_the_whole(self):
         c = self.client

@@ -773,6 +773,18 @@ class Commands(unittest.TestCase):
                 self.assertEqual(done.returncode, status, done.stderr)
                 self.assertIn(message, done.stdout + done.stderr)
 
+    def test_traces_that_are_no_job(self):
+        """Both commands say as JSON why not, in the same words."""
+        told = {}
+        for command in ("whatif", "critical-path"):
+            done = run(command, "--quiet", trace("loop"), trace("training"), "--format", "json")
+            told[command] = json.loads(done.stdout)
+            self.assertEqual((done.returncode, done.stderr, told[command]["state"]), (7, "", "refused"))
+        self.assertEqual(told["whatif"]["reason"], told["critical-path"]["reason"])
+        self.assertEqual((told["critical-path"]["page"], told["critical-path"]["blocks"]), ("critical_path", []))
+        done = run("critical-path", "--quiet", trace("loop"), trace("training"))
+        self.assertEqual((done.returncode, done.stdout), (7, f"No path of these traces together: {told['whatif']['reason']}.\n"))
+
     def test_a_last_operation_without_launch(self):
         """The path of such a window reaches nothing else: it is no answer to what decided its length."""
         path = fresh_dir("whatif") / "trace.sqlite"

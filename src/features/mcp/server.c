@@ -106,6 +106,13 @@ static bool says_why_not(const struct slot *slot, int status) {
   return status == UNDECIDED && strcmp(slot->call.name, "whatif") == 0;
 }
 
+/* A command that refuses may say why in its JSON alone. */
+static void put_reason(struct nai_buf *out, const struct nai_buf *printed) {
+  json_auto_t *read = nai_json_read(nai_buf_str(printed), printed->len, 0, NULL);
+  const char *reason = json_string_value(json_object_get(read, "reason"));
+  nai_buf_puts(out, reason ? reason : "");
+}
+
 /* A command has ended. */
 static void end_step(struct server *s, struct slot *slot) {
   int status = nai_agent_wait(&slot->worker);
@@ -114,6 +121,8 @@ static void end_step(struct server *s, struct slot *slot) {
   bool answered = WIFEXITED(status) && (!WEXITSTATUS(status) || says_why_not(slot, WEXITSTATUS(status)));
   if (!answered) {
     nai_agent_put_said(&message, &slot->said);
+    if (!message.len)
+      put_reason(&message, &slot->printed[slot->step]);
     if (!message.len)
       nai_buf_puts(&message, WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL
                                  ? "the command was ended, perhaps for want of memory"

@@ -8,6 +8,7 @@
 #include "tables/critical_path.h"
 #include "tables/critical_path_causes.h"
 #include "tables/critical_path_summary.h"
+#include "table/json.h"
 
 struct path_args {
   struct nai_cmd_ask ask;
@@ -121,6 +122,22 @@ static int answer_ranks(const char **refused, struct nai_buf *out, struct path_a
   return rc;
 }
 
+/* As JSON the page without a block, with state and reason as whatif has them. */
+static void put_refusal(struct nai_buf *out, const struct path_args *args, const char *reason) {
+  NAI_SCOPED(nai_json) json = {0};
+  if (nai_cmd_page_format(args->ask.format) != NAI_ROWS_JSON) {
+    nai_buf_printf(out, "No path of these traces together: %s.\n", reason);
+    return;
+  }
+  nai_json_open(&json, out, NAI_JSON_INLINE);
+  nai_json_put_text(&json, "page", "critical_path");
+  nai_json_put_text(&json, "state", "refused");
+  nai_json_put_text(&json, "reason", reason);
+  nai_json_put_array(&json, "blocks", NAI_JSON_INLINE);
+  nai_json_end(&json);
+  nai_json_close(&json);
+}
+
 static int run(void *memory, const char *const *operands, size_t count, struct nai_err *err) {
   enum { UNDECIDED = 7 };
   struct path_args *args = memory;
@@ -129,7 +146,7 @@ static int run(void *memory, const char *const *operands, size_t count, struct n
   NAI_TRY(count == 1 ? answer_trace(&out, args, operands[0], err)
                      : answer_ranks(&refused, &out, args, operands, count, err));
   if (refused)
-    nai_buf_printf(&out, "No path of these traces together: %s.\n", refused);
+    put_refusal(&out, args, refused);
   NAI_TRY(nai_cmd_print(&out, err));
   return refused ? UNDECIDED : NAI_OK;
 }
