@@ -53,20 +53,37 @@ class Bisect(unittest.TestCase):
         generate = 'nsys-ai-gen {} "$TRACE" --seed $((100 + CAPTURE)) {}'
         done = self.bisect("sh", "-c", generate.format("loop-slower", ""))
         self.assertEqual((done.returncode, done.stderr), (1, ""))
-        self.assertRegex(done.stdout, r"^[0-9a-f]{40}: bad, 4 captures\n$")
+        self.assertRegex(done.stdout, r"^[0-9a-f]{40}: bad: step\.time\.median [0-9.]+ ms -> [0-9.]+ ms \(\+[0-9.]+ %\), 4 captures\n$")
         self.assertEqual(len(self.runs()), 4)
         again = self.bisect("false")
         self.assertEqual((again.returncode, again.stdout), (1, done.stdout))
         subprocess.run(["git", "commit", "-q", "--allow-empty", "-m", "two"], cwd=self.repository, env=self.env, check=True)
         done = self.bisect("sh", "-c", generate.format("loop", ""))
         self.assertEqual((done.returncode, done.stderr), (0, ""))
-        self.assertIn("good", done.stdout)
+        self.assertRegex(done.stdout, r": good: step\.time\.median [0-9.]+ ms -> [0-9.]+ ms \([-+]?[0-9.]+ %\), \d captures\n$")
+
+    def test_the_metric_asked_about_is_told(self):
+        done = self.bisect("sh", "-c", 'nsys-ai-gen loop-slower "$TRACE" --seed $((100 + CAPTURE))', options=("--metric", "launches.per_step"))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(done.stdout, r": good: launches\.per_step 42 -> 42 \(0\.0 %\), 1 capture\n$")
+
+    def test_a_command_that_writes_no_trace(self):
+        """It forgets $TRACE for every commit: git ends, and does not skip them all. Where a commit has a capture, it is skipped."""
+        for command in ("true", 'echo x > "$TRACE.log"'):
+            done = self.bisect("sh", "-c", command)
+            self.assertEqual((done.returncode, done.stdout), (255, ""), done.stderr)
+            self.assertIn("the command succeeded but wrote no $TRACE", done.stderr)
+            self.assertIn('"${TRACE%.sqlite}.nsys-rep"', done.stderr)
+        done = self.bisect("sh", "-c", 'test "$CAPTURE" -gt 1 || nsys-ai-gen loop-slower "$TRACE" --seed 77')
+        self.assertEqual(done.returncode, 125, done.stdout + done.stderr)
+        self.assertIn("the command succeeded but wrote no $TRACE; skipped", done.stderr)
+        self.assertIn("skipped, 1 capture\n", done.stdout)
 
     def test_skips(self):
         """What gives no capture, the same one twice, or not enough of them is skipped, with a reason."""
         same = self.work / "same.sqlite"
         shutil.copy(trace("loop-slower", "--seed", 77), same)
-        for command, options, said in ((("false",), (), "the command failed"), (("true",), (), "cannot be read"), (("sh", "-c", 'echo x > "$TRACE"'), (), "cannot be read"),
+        for command, options, said in ((("false",), (), "the command failed"), (("sh", "-c", 'echo x > "${TRACE%.sqlite}.nsys-rep"'), (), "cannot be read"), (("sh", "-c", 'echo x > "$TRACE"'), (), "cannot be read"),
                                        (("sh", "-c", f'cp {same} "$TRACE"'), (), "has already"), (("true",), ("--most", "1"), "not decided")):
             done = self.bisect(*command, options=options)
             self.assertEqual(done.returncode, 125, (command, done.stdout, done.stderr))

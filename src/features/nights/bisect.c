@@ -53,11 +53,13 @@ struct commit {
   struct nai_store store;
   char label[128];             /* "commit=1a2b..." */
   struct nai_strings captures; /* directories in the store */
+  struct nai_buf decided_by;   /* "step.time.median 1.91 ms -> 2.03 ms (+6.5 %)"; empty: not decided */
 };
 
 static void commit_free(struct commit *c) {
   nai_store_free(&c->store);
   nai_strings_free(&c->captures);
+  nai_buf_free(&c->decided_by);
 }
 
 static int find_commit(struct commit *c, struct nai_err *err) {
@@ -136,6 +138,18 @@ static void note(const char *what, const char *why) {
   nai_cmd_note(line);
 }
 
+/* A script that leaves out $TRACE does so for every commit: with the first one the bisection ends. */
+static int say_no_trace(const struct commit *c, struct nai_err *err) {
+  static const char says[] = "the command succeeded but wrote no $TRACE";
+  if (!c->captures.count)
+    return nai_err_set(err, NAI_EUSAGE,
+                       "%s: neither \"$TRACE\", an SQLite export, nor \"${TRACE%%.sqlite}.nsys-rep\" is there; write "
+                       "one of them, or exit with another status than 0 to skip the commit",
+                       says);
+  note(says, "");
+  return NAI_OK;
+}
+
 /* *outcome: SKIP where the commit gives no capture. */
 static int capture(int *outcome, struct commit *c, const char *const *command, struct nai_err *err) {
   struct nai_temporary directory;
@@ -151,6 +165,8 @@ static int capture(int *outcome, struct commit *c, const char *const *command, s
   if (rc > 0) {
     note("the command failed", "");
     rc = NAI_OK;
+  } else if (!rc && !nai_fs_exists(trace) && !nai_fs_exists(other)) {
+    rc = say_no_trace(c, err);
   } else if (!rc) {
     rc = store_trace(&added, c, nai_fs_exists(trace) ? trace : other, err);
     if (rc == NAI_EINPUT)
@@ -176,12 +192,28 @@ static bool is_worse(const struct nai_metric_result *r) {
   return r->judgement.verdict == NAI_VERDICT_REGRESSED || r->judgement.verdict == NAI_VERDICT_CHANGED;
 }
 
-static int decide(int *outcome, const struct nai_comparison *c, const char *metric, struct nai_err *err) {
+static void put_metric(struct nai_buf *out, const struct nai_metric_result *r) {
+  const struct nai_judgement *j = &r->judgement;
+  nai_buf_clear(out);
+  nai_buf_printf(out, "%s ", r->def.metric);
+  nai_put_amount(out, r->def.unit, j->base, false);
+  nai_buf_puts(out, " -> ");
+  nai_put_amount(out, r->def.unit, j->candidate, false);
+  if (!isnan(j->pct))
+    nai_put_pct(out, j->pct);
+}
+
+/* *decided_by: of the metrics that decide it the one that reports begin with, or else the first. */
+static int decide(int *outcome, struct nai_buf *decided_by, const struct nai_comparison *c, const char *metric,
+                  struct nai_err *err) {
+  const struct nai_metric_result *head = nai_headline(c), *first = NULL;
   bool any = false, open = false, worse = false;
   for (uint32_t i = 0; i < c->result_count; i++) {
     const struct nai_metric_result *r = &c->results[i];
     if (metric ? strcmp(r->def.metric, metric) != 0 : !r->gated || r->judgement.verdict == NAI_VERDICT_SKIPPED)
       continue;
+    if (!first || (is_worse(r) == is_worse(first) ? r == head : is_worse(r)))
+      first = r;
     any = true;
     open |= is_open(r);
     worse |= is_worse(r);
@@ -189,7 +221,9 @@ static int decide(int *outcome, const struct nai_comparison *c, const char *metr
   if (metric && !any)
     return nai_err_set(err, NAI_EUSAGE, "--metric \"%.100s\": no run has it", metric);
   *outcome = worse ? BAD : open || !any ? UNDECIDED : GOOD;
-  return NAI_OK;
+  if (*outcome != UNDECIDED)
+    put_metric(decided_by, first);
+  return nai_buf_check(decided_by, err);
 }
 
 /* Compares what there is of the commit. */
@@ -210,7 +244,7 @@ static int compare(int *outcome, struct commit *c, struct nai_err *err) {
   NAI_TRY(nai_check_runs(&gate, &comparison, &args, paths, count, err));
   const struct nai_check *obstacle = nai_comparison_obstacle(&comparison);
   if (!obstacle)
-    return decide(outcome, &comparison, c->args->metric, err);
+    return decide(outcome, &c->decided_by, &comparison, c->args->metric, err);
   note("not comparable", obstacle->reason);
   *outcome = SKIP;
   return NAI_OK;
@@ -255,11 +289,12 @@ static int run(void *memory, const char *const *operands, size_t count, struct n
   NAI_TRY(find_out(&outcome, &c, command, err));
   NAI_TRY(nai_cmd_store_write_index(&c.store, err));
   if (!args->check.common.quiet)
-    printf("%s: %s, %u captures\n", c.label + strlen("commit="),
+    printf("%s: %s%s%s, %u capture%s\n", c.label + strlen("commit="),
            outcome == GOOD  ? "good"
            : outcome == BAD ? "bad"
                             : "skipped",
-           c.captures.count);
+           c.decided_by.len ? ": " : "", nai_buf_str(&c.decided_by), c.captures.count,
+           c.captures.count == 1 ? "" : "s");
   return outcome;
 }
 
@@ -271,7 +306,7 @@ NAI_CLI_COMMAND(
         "an .nsys-rep of that name, where there is an nsys), and compares as nsys-ai check does. What one capture does not decide, "
         "the next ones do: $CAPTURE is their number. Every capture stays in the store, with the label commit; one that is there "
         "is not made again. Exit status as git bisect run wants it: 0 good, 1 bad, 125 skip (COMMAND failed, not comparable, "
-        "not decided), 255 for mistakes and errors, which end the bisection. See docs/gating.md.",
+        "not decided), 255 for mistakes and errors, which end the bisection, as where COMMAND succeeds and writes no $TRACE. See docs/gating.md.",
     .examples = "git bisect run nsys-ai bisect --baseline runs/good --store captures -- perf/capture.sh",
     .options = options, .failed_status = ABORT,
     NAI_CLI_OPERANDS(1, NAI_CMD_MAX_CAPTURES, {.name = "COMMAND", .hint = NAI_CLI_FILE}), .init = init, .check = check,
