@@ -245,6 +245,18 @@ class Keys(unittest.TestCase):
         t.settle("Esc")
         self.assertEqual(t.event(), same[1][:2])
 
+    def test_by_length(self):
+        t = self.open("--at", f"{self.first / 1e9:.9f}")
+        longest = sorted(self.list, key=lambda k: (k[0] - k[1], k[0]))
+        t.press(["s"], f"1 of {len(self.list):,} in this row, the longest first")
+        self.assertEqual(t.event(), longest[0][:2])
+        t.settle("s", "+", "s")
+        self.assertEqual(t.event(), longest[2][:2])
+        t.settle("S")
+        self.assertEqual(t.event(), longest[1][:2])
+        t.settle("`")
+        self.assertEqual(t.event(), longest[2][:2])
+
     def test_pan_and_zoom(self):
         t = self.open("--trim", "1.01", "1.03")
         start, length = t.window()

@@ -340,6 +340,71 @@ TEST(keys_move) {
   fixture_free(&f);
 }
 
+/* From the longest event of the row to the shortest, each once, and back; a filter begins anew. */
+TEST(events_by_length) {
+  struct fixture f;
+  struct nai_buf out = {0};
+  fill_trace(&f);
+  const struct nai_term_options options = {
+      .model = &f.m, .title = "t", .start_ns = 0, .end_ns = 100000, .at_ns = 0, .cursor = true};
+  struct nai_term *v = new_view(&options, 80, 24);
+  const struct nai_row *row = nai_term_row(v);
+  const struct nai_spans *s = nai_row_spans(&v->scene, row);
+  press(v, "S"); /* from nowhere */
+  assert_non_null(strstr(nai_buf_str(&v->message), "s goes to the longest"));
+  int64_t before = INT64_MAX, start = INT64_MIN;
+  for (uint32_t i = 0; i < s->count; i++) {
+    press(v, i % 3 ? "s" : "s+"); /* the window is of no matter */
+    uint32_t event = nai_term_event(v);
+    int64_t length = nai_spans_end(s, event) - nai_spans_start(s, event);
+    assert_true(length < before || (length == before && nai_spans_start(s, event) > start));
+    assert_int_equal(v->now.at, nai_spans_start(s, event));
+    if (i == 0)
+      assert_int_equal(event, nai_spans_longest(s, 0, s->count));
+    before = length;
+    start = v->now.at;
+  }
+  press(v, "s");
+  assert_string_equal(nai_buf_str(&v->message), "the shortest of this row");
+  for (uint32_t i = 1; i < s->count; i++)
+    press(v, "S");
+  draw(&out, v);
+  assert_non_null(strstr(nai_buf_str(&out), "\n1 of 100 in this row, the longest first"));
+  press(v, "S");
+  assert_string_equal(nai_buf_str(&v->message), "the longest of this row");
+  assert_int_equal(nai_term_event(v), nai_spans_longest(s, 0, s->count));
+  press(v, "ss\ts"); /* another one is selected */
+  assert_int_equal(nai_term_event(v), nai_spans_longest(s, 0, s->count));
+  press(v, "s/kernel_3\ns");
+  s = nai_row_spans(&v->scene, row);
+  assert_int_equal(nai_term_event(v), nai_spans_longest(s, 0, s->count));
+  press(v, "/no such name\ns");
+  assert_string_equal(nai_buf_str(&v->message), "nothing in this row");
+  nai_buf_free(&out);
+  nai_term_free(v);
+  fixture_free(&f);
+}
+
+/* The number comes before the name, which may be long. */
+TEST(a_column_tells_its_longest) {
+  struct fixture f;
+  struct nai_buf out = {0};
+  int32_t process = fixture_begin(&f);
+  for (int i = 0; i < 100; i++)
+    fixture_kernel(&f, 1000 * i, 1000 * i + 100 + i,
+                   "a_kernel_with_a_name_that_is_much_longer_than_what_is_left_of_a_narrow_line", 0, process, 7, 0);
+  fixture_build(&f);
+  const struct nai_term_options options = {
+      .model = &f.m, .title = "t", .start_ns = 0, .end_ns = 1000000, .at_ns = 0, .cursor = true};
+  struct nai_term *v = new_view(&options, 80, 24);
+  draw(&out, v);
+  assert_non_null(strstr(nai_buf_str(&out), "events begin, longest 1"));
+  assert_non_null(strstr(nai_buf_str(&out), " ns: a_kernel"));
+  nai_buf_free(&out);
+  nai_term_free(v);
+  fixture_free(&f);
+}
+
 TEST(tree_opens_and_closes) {
   struct fixture f;
   struct nai_buf out = {0};

@@ -87,7 +87,9 @@ static void put_cell(struct panel *p, const struct nai_row *row) {
   nai_buf_puts(&text, end - first == 1 ? " event begins" : " events begin");
   if (end - first > 1 && row->kind == NAI_ROW_EVENTS) {
     uint32_t longest = nai_spans_longest(s, first, end);
-    nai_buf_puts(&text, ", the longest: ");
+    nai_buf_puts(&text, ", longest ");
+    nai_fmt_duration(&text, (double)(nai_spans_end(s, longest) - nai_spans_start(s, longest)));
+    nai_buf_puts(&text, ": ");
     nai_event_name(&text, &v->scene, row, longest, false);
   }
   put_line(p, &text, 0);

@@ -1,6 +1,8 @@
 /* From the selected event to others. */
 #include "features/view/state.h"
 
+#include "base/fmt.h"
+
 void nai_term_snap(struct nai_term *v, uint32_t key) {
   const struct nai_row *row = nai_term_row(v);
   bool forward = key == NAI_KEY_TAB;
@@ -34,6 +36,51 @@ void nai_term_same_name(struct nai_term *v, uint32_t key) {
   }
   nai_term_push(v);
   nai_term_go(v, nai_spans_start(s, i));
+}
+
+/* --- by length ---------------------------------------------------------------------------------------- */
+
+/* Whether event i comes before j where the longest is first; of equals the earlier. */
+static bool is_longer(const struct nai_spans *s, uint32_t i, uint32_t j) {
+  int64_t a = nai_spans_end(s, i) - nai_spans_start(s, i), b = nai_spans_end(s, j) - nai_spans_start(s, j);
+  return a > b || (a == b && i < j);
+}
+
+/* The next one in that order, or the one before; `count` for none. */
+static uint32_t next_by_length(const struct nai_spans *s, uint32_t event, bool forward) {
+  uint32_t best = s->count;
+  for (uint32_t i = 0; i < s->count; i++)
+    if (forward ? is_longer(s, event, i) && (best == s->count || is_longer(s, i, best))
+                : is_longer(s, i, event) && (best == s->count || is_longer(s, best, i)))
+      best = i;
+  return best;
+}
+
+void nai_term_by_length(struct nai_term *v, uint32_t key) {
+  const struct nai_row *row = nai_term_row(v);
+  const struct nai_spans *s = row ? nai_row_spans(&v->scene, row) : NULL;
+  const struct nai_by_length *was = &v->by_length;
+  NAI_SCOPED(nai_buf) count = {0};
+  if (!s || !s->count) {
+    nai_term_say(v, "nothing in this row");
+    return;
+  }
+  bool goes_on = was->events == s->count && was->row == v->now.row && was->at == v->now.at, forward = key == 's';
+  if (!goes_on && !forward) {
+    nai_term_say(v, "s goes to the longest event of the row");
+    return;
+  }
+  uint32_t event = goes_on ? next_by_length(s, was->event, forward) : nai_spans_longest(s, 0, s->count);
+  if (event == s->count) {
+    nai_term_say(v, forward ? "the shortest of this row" : "the longest of this row");
+    return;
+  }
+  uint32_t rank = !goes_on ? 1 : forward ? was->rank + 1 : was->rank - 1;
+  nai_term_push(v);
+  nai_term_go(v, nai_spans_start(s, event));
+  v->by_length = (struct nai_by_length){v->now.row, s->count, event, rank, v->now.at};
+  nai_fmt_count(&count, s->count);
+  nai_term_say(v, "%u of %s in this row, the longest first", rank, nai_buf_str(&count));
 }
 
 /* --- launches ----------------------------------------------------------------------------------------- */

@@ -22,6 +22,13 @@ struct nai_position {
   uint32_t row;
 };
 
+/* Where `s` or `S` led last: they go on from there as long as it is what is selected, in the same row. */
+struct nai_by_length {
+  uint32_t row, events; /* events: how many of them are shown; 0: neither was pressed yet */
+  uint32_t event, rank; /* rank: from 1, the longest, on */
+  int64_t at;
+};
+
 struct nai_bookmark {
   struct nai_position position;
   const char *label;
@@ -62,6 +69,7 @@ struct nai_term {
   int back_count;
   struct nai_position launched; /* where `l` came from */
   bool jumped;
+  struct nai_by_length by_length;
   size_t place; /* the finding's place shown last + 1 */
 
   bool in_tree, tree_hides_times, full_names, relative, logical;
@@ -122,6 +130,7 @@ void nai_term_say(struct nai_term *view, const char *fmt, ...) NAI_PRINTF(2, 3);
 
 void nai_term_snap(struct nai_term *view, uint32_t key);
 void nai_term_same_name(struct nai_term *view, uint32_t key);
+void nai_term_by_length(struct nai_term *view, uint32_t key);
 void nai_term_launch(struct nai_term *view);
 void nai_term_finding(struct nai_term *view, uint32_t key);
 void nai_term_next_gpu(struct nai_term *view);
