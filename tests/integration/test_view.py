@@ -412,6 +412,7 @@ class Keys(unittest.TestCase):
         t.press(["?"], r"in this row \d+ of this name")
         self.assertIn("What is known of it", t.until(lambda s: "Time" in s))
         t.press(["PgDn"], "NVTX ranges that launch it")
+        t.press(["/", "fat"], "kernels with: fat")
 
     def test_write(self):
         t = self.open()

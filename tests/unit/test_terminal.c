@@ -405,6 +405,46 @@ TEST(a_column_tells_its_longest) {
   fixture_free(&f);
 }
 
+TEST(keys_in_panels) {
+  struct fixture f;
+  struct nai_buf out = {0};
+  fill_trace(&f);
+  const struct nai_term_options options = {
+      .model = &f.m, .title = "t", .start_ns = 0, .end_ns = 100000, .at_ns = 20, .cursor = true};
+  struct nai_term *v = new_view(&options, 80, 24);
+  press(v, "?"); /* between two kernels */
+  assert_int_equal(v->overlay, NAI_OVERLAY_EXPLAIN);
+  draw(&out, v);
+  assert_non_null(strstr(nai_buf_str(&out), "Tab selects the next event of the row"));
+  assert_non_null(strstr(nai_buf_str(&out), "(Esc closes, other keys act)"));
+  int64_t start = v->now.start, end = v->now.end;
+  press(v, "/kernel_fah\n"); /* no commands: f fits, a changes times, h helps */
+  assert_int_equal(v->overlay, NAI_OVERLAY_NONE);
+  assert_string_equal(v->scene.filter.text, "kernel_fah");
+  assert_int_equal(v->now.start, start);
+  assert_int_equal(v->now.end, end);
+  assert_false(v->relative);
+  press(v, "nha"); /* a key that begins no prompt acts, too */
+  assert_int_equal(v->overlay, NAI_OVERLAY_NONE);
+  assert_true(v->relative);
+  static const char *const closed[] = {"hh", "??", "h\n", "hq", "h\033", "''", "CC", "Cq", "C\n"};
+  for (size_t i = 0; i < sizeof closed / sizeof *closed; i++) {
+    press(v, closed[i]);
+    assert_int_equal(v->overlay, NAI_OVERLAY_NONE);
+    assert_false(v->done);
+  }
+  press(v, "hj");
+  assert_int_equal(v->overlay, NAI_OVERLAY_HELP);
+  assert_int_equal(v->overlay_top, 1);
+  press(v, "?");
+  assert_int_equal(v->overlay, NAI_OVERLAY_EXPLAIN);
+  press(v, "Cm");
+  assert_int_equal(v->prompt.key, 'm');
+  nai_buf_free(&out);
+  nai_term_free(v);
+  fixture_free(&f);
+}
+
 TEST(tree_opens_and_closes) {
   struct fixture f;
   struct nai_buf out = {0};

@@ -209,14 +209,8 @@ static const struct nai_key_use *find_use(const struct nai_term *v, uint32_t key
   return NULL;
 }
 
-int nai_term_key(struct nai_term *v, uint32_t key, struct nai_err *err) {
-  key = key == '\r' ? NAI_KEY_ENTER : key == '\b' ? NAI_KEY_BACKSPACE : key;
-  nai_buf_clear(&v->message);
-  v->cursor = true;
-  if (v->prompt.key)
-    return nai_prompt_key(v, key, err);
-  if (v->overlay != NAI_OVERLAY_NONE)
-    return nai_overlay_key(v, key, err);
+/* What the key does, panels and prompts aside. */
+static void act(struct nai_term *v, uint32_t key) {
   const struct nai_key_use *use = find_use(v, key);
   if (use && use->act)
     use->act(v);
@@ -226,5 +220,23 @@ int nai_term_key(struct nai_term *v, uint32_t key, struct nai_err *err) {
     *((bool *)v + use->toggles) ^= true;
   else if (key > ' ' && key < 0x7f)
     nai_term_say(v, "%c does nothing here; %c shows what keys do", (char)key, v->in_tree ? 'H' : 'h');
+}
+
+int nai_term_key(struct nai_term *v, uint32_t key, struct nai_err *err) {
+  key = key == '\r' ? NAI_KEY_ENTER : key == '\b' ? NAI_KEY_BACKSPACE : key;
+  nai_buf_clear(&v->message);
+  v->cursor = true;
+  if (v->prompt.key)
+    return nai_prompt_key(v, key, err);
+  enum nai_overlay open = v->overlay;
+  if (open != NAI_OVERLAY_NONE) {
+    bool taken;
+    NAI_TRY(nai_overlay_key(&taken, v, key, err));
+    if (taken)
+      return NAI_OK;
+  }
+  act(v, key);
+  if (open != NAI_OVERLAY_NONE && v->overlay == open) /* the key that opens a panel closes it, too */
+    v->overlay = NAI_OVERLAY_NONE;
   return NAI_OK;
 }

@@ -30,7 +30,7 @@ static void print_settings(struct nai_buf *out, const struct nai_term *v) {
     nai_buf_printf(out, "%-30s < %d >\n", settings[i].name, v->settings[i]);
 }
 
-static int config_key(struct nai_term *v, uint32_t key, struct nai_err *err) {
+static int config_key(bool *taken, struct nai_term *v, uint32_t key, struct nai_err *err) {
   int step = settings[v->overlay_row].step, value = v->settings[v->overlay_row];
   if (key == NAI_KEY_UP || key == 'k')
     v->overlay_row -= v->overlay_row > 0;
@@ -43,6 +43,7 @@ static int config_key(struct nai_term *v, uint32_t key, struct nai_err *err) {
     return rc;
   } else {
     v->overlay = NAI_OVERLAY_NONE;
+    *taken = false;
   }
   return NAI_OK;
 }
@@ -116,6 +117,15 @@ static void print_sums(struct nai_buf *out, const struct nai_term *v, const stru
   nai_buf_putc(out, '\n');
 }
 
+static void print_how_to_select(struct nai_buf *out, const struct nai_term *v) {
+  const struct nai_row *row = nai_term_row(v);
+  bool sums = row && (row->kind == NAI_ROW_BUSY || row->kind == NAI_ROW_WORK);
+  nai_buf_puts(out, "No event, range or kernel is selected.\n");
+  nai_buf_puts(out, v->in_tree ? "Up and Down select a line.\n"
+                    : sums     ? "This row sums up a GPU: Up and Down select another, Tab its next event.\n"
+                               : "Tab selects the next event of the row, S-Tab the previous one, s the longest.\n");
+}
+
 /* What can be said at once; the page, which may take a while in a large trace, follows (nai_term_work). */
 static void print_explanation(struct nai_buf *out, struct nai_term *v) {
   const struct nai_row *row = nai_term_row(v);
@@ -128,7 +138,7 @@ static void print_explanation(struct nai_buf *out, struct nai_term *v) {
   if (sums || v->in_tree)
     print_subject(&v->subject, v);
   if (!sums && !v->subject.len)
-    nai_buf_puts(out, "No event, range or kernel is selected.\n");
+    print_how_to_select(out, v);
   if (!v->options->explain)
     nai_buf_clear(&v->subject);
   if (v->subject.len)
@@ -190,21 +200,25 @@ static bool scroll_by(int *down, int *right, uint32_t key, int shown) {
 
 static int within(int value, int most) { return value > most ? (most > 0 ? most : 0) : value < 0 ? 0 : value; }
 
-int nai_overlay_key(struct nai_term *v, uint32_t key, struct nai_err *err) {
+int nai_overlay_key(bool *taken, struct nai_term *v, uint32_t key, struct nai_err *err) {
   int down, right, shown = shown_lines(v);
-  if (key == NAI_KEY_ESCAPE || key == 'q') {
+  *taken = true;
+  if (key == NAI_KEY_ESCAPE || key == NAI_KEY_ENTER || key == 'q') {
     v->overlay = NAI_OVERLAY_NONE;
     return NAI_OK;
   }
   if (v->overlay == NAI_OVERLAY_CONFIG)
-    return config_key(v, key, err);
+    return config_key(taken, v, key, err);
   if (v->overlay == NAI_OVERLAY_BOOKMARKS && key >= '1' && key <= '9') {
     v->overlay = NAI_OVERLAY_NONE;
     nai_term_go_bookmark(v, key - '1');
     return NAI_OK;
   }
-  if (!scroll_by(&down, &right, key, shown)) /* any other key closes */
+  if (!scroll_by(&down, &right, key, shown)) {
     v->overlay = NAI_OVERLAY_NONE;
+    *taken = false;
+    return NAI_OK;
+  }
   v->overlay_top = within(v->overlay_top + down, lines_of(&v->overlay_text) - shown);
   v->overlay_left = within(v->overlay_left + right, 1000);
   return NAI_OK;
@@ -239,9 +253,9 @@ void nai_overlay_draw(struct nai_screen *s, const struct nai_term *v) {
   for (int i = 0; i < v->overlay_top; i++)
     p += strcspn(p, "\n") + 1;
   snprintf(title, sizeof title, "%s%s", titles[v->overlay],
-           v->overlay == NAI_OVERLAY_CONFIG ? "   (Up Down select, Left Right change, Esc closes)"
-           : all > shown                    ? "   (arrows, PgUp, PgDn scroll, Esc closes)"
-                                            : "   (Esc closes)");
+           v->overlay == NAI_OVERLAY_CONFIG ? "   (arrows select and change; Esc closes, other keys act)"
+           : all > shown                    ? "   (arrows, PgUp, PgDn scroll; Esc closes, other keys act)"
+                                            : "   (Esc closes, other keys act)");
   draw_line(s, y++, s->width, title, strlen(title), NAI_REVERSE);
   for (int i = 0; i < shown && *p; i++) {
     size_t len = strcspn(p, "\n");

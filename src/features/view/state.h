@@ -163,7 +163,9 @@ NAI_MUST_CHECK int nai_prompt_key(struct nai_term *view, uint32_t key, struct na
 
 /* overlays.c: panels over the rows */
 void nai_overlay_open(struct nai_term *view, enum nai_overlay overlay);
-NAI_MUST_CHECK int nai_overlay_key(struct nai_term *view, uint32_t key, struct nai_err *err);
+/* *taken: the panel scrolled, changed something, or was closed. Any other key closes it, too, and is still to be acted
+ * on: were the / of a filter lost, its text would run as commands. */
+NAI_MUST_CHECK int nai_overlay_key(bool *taken, struct nai_term *view, uint32_t key, struct nai_err *err);
 void nai_overlay_draw(struct nai_screen *screen, const struct nai_term *view);
 NAI_MUST_CHECK int nai_term_set(struct nai_term *view, enum nai_setting setting, int value, struct nai_err *err);
 
