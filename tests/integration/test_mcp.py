@@ -645,6 +645,16 @@ class Server(unittest.TestCase):
         self.assertTrue(two.tool("probe", trace="t.sqlite"))
         self.assertEqual(two.rows("sql", run=str(run), query="select 1 as x"), [{"x": 1}])
         two.close()
+        (outside / "training.sqlite").write_text("the first root's\n", encoding="ascii")
+        both = Client(outside, "--root", self.root, "--root", run.parent, cache=self.cache)
+        self.assertTrue(both.tool("probe", trace="host-bound.sqlite"))
+        self.assertEqual(both.rows("sql", run=run.name, query="select 1 as x"), [{"x": 1}])
+        self.assertNotIn("is nothing below", both.refusal("probe", trace="training.sqlite"))  # which is no trace
+        for name in ("links/zero.sqlite", "../../etc/passwd", "nothing.sqlite"):
+            self.assertIn(f"{outside}, {self.root}, {run.parent}", both.refusal("probe", trace=name))
+        both.close()
+        for name in ("r-nope", "r-0123456789abcdef", "r-0123456789abcdeF"):
+            self.assertRegex(c.refusal("sql", run=name, query="select 1"), f'no such run: "{name}"; analyze returns handles')
         for uri in ("nsys-ai://docs/../../etc/passwd", "nsys-ai://docs/nothing", "file:///etc/passwd", "nsys-ai:", "", "nsys-ai://run/../x/report.md", f"nsys-ai://run/{'0' * 40}/report.md"):
             self.assertEqual(c.error("resources/read", {"uri": uri}), -32602)
 

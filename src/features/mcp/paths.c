@@ -36,16 +36,19 @@ static bool is_below(const char *path, const char *root) {
   return strcmp(root, "/") == 0 || (strncmp(path, root, len) == 0 && (path[len] == '/' || !path[len]));
 }
 
-/* Without links, and below a root. */
+/* Without links, and below a root; of a name below several the one of the first. */
 static bool find_below_roots(char out[PATH_MAX], const struct nai_agent *agent, const char *given) {
   char path[PATH_MAX];
-  int n = *given == '/' ? snprintf(path, sizeof path, "%s", given)
-                        : snprintf(path, sizeof path, "%s/%s", agent->roots[0], given);
-  if (n < 0 || (size_t)n >= sizeof path || !realpath(path, out))
-    return false;
-  for (size_t i = 0; i < agent->root_count; i++)
-    if (is_below(out, agent->roots[i]))
-      return true;
+  size_t places = *given == '/' ? 1 : agent->root_count;
+  for (size_t place = 0; place < places; place++) {
+    int n = *given == '/' ? snprintf(path, sizeof path, "%s", given)
+                          : snprintf(path, sizeof path, "%s/%s", agent->roots[place], given);
+    if (n < 0 || (size_t)n >= sizeof path || !realpath(path, out))
+      continue;
+    for (size_t i = 0; i < agent->root_count; i++)
+      if (is_below(out, agent->roots[i]))
+        return true;
+  }
   return false;
 }
 
@@ -57,11 +60,19 @@ static int refuse_place(const struct nai_agent *agent, const char *given, struct
                      nai_buf_str(&list));
 }
 
+static int refuse_handle(const char *handle, struct nai_err *err) {
+  return nai_err_set(
+      err, NAI_EUSAGE,
+      "no such run: \"%.100s\"; analyze returns handles (\"r-\" and 16 hexadecimal digits), and old runs "
+      "are dropped: call analyze with the trace",
+      handle);
+}
+
 static int find_handle(char out[PATH_MAX], const struct nai_agent *agent, const char *handle, struct nai_err *err) {
   char manifest[PATH_MAX];
   snprintf(out, PATH_MAX, "%s/%s", agent->cache, handle);
   if (!nai_fs_join(manifest, sizeof manifest, out, NAI_MANIFEST_PATH) || !nai_fs_exists(manifest))
-    return nai_err_set(err, NAI_EUSAGE, "there is no run %s (any longer): call analyze with its trace again", handle);
+    return refuse_handle(handle, err);
   nai_cache_touch(out);
   return NAI_OK;
 }
@@ -72,7 +83,8 @@ int nai_agent_path(char out[PATH_MAX], const struct nai_agent *agent, const char
   if (kinds & NAI_AGENT_RUN && nai_agent_is_handle(given))
     return find_handle(out, agent, given, err);
   if (!find_below_roots(out, agent, given) || stat(out, &st))
-    return refuse_place(agent, given, err);
+    return kinds & NAI_AGENT_RUN && strncmp(given, "r-", 2) == 0 ? refuse_handle(given, err)
+                                                                 : refuse_place(agent, given, err);
   if (S_ISREG(st.st_mode) && kinds & (NAI_AGENT_TRACE | NAI_AGENT_FILE))
     return NAI_OK;
   if (S_ISDIR(st.st_mode) && kinds & NAI_AGENT_RUN)
