@@ -304,7 +304,8 @@ static struct reading read_unwrapped(const struct nai_parsed_name *n, struct nai
 }
 
 struct nai_slice nai_parsed_name_function(const struct nai_parsed_name *n) {
-  return read_argument(n, (struct nai_slice){0, n->len}).chain.name;
+  struct reading r = read_argument(n, (struct nai_slice){0, n->len});
+  return r.chain.function || has_args(&r.chain) ? r.chain.name : (struct nai_slice){0};
 }
 
 /* The name, and for a function's lambda its parameters: they tell the instances of one source apart. */
