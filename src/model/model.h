@@ -27,9 +27,9 @@ struct nai_nvtx_node {
   bool outermost;   /* no node above has this name */
   uint32_t longest; /* nvtx_events row of the longest instance, the earliest of equals */
   int64_t count;
-  int64_t total_ns; /* summed durations; start/end instances inside one of the same name left out */
-  int64_t self_ns;  /* minus children */
-  int64_t kernel_ns, kernel_count;                     /* of kernels launched from these ranges, innermost */
+  int64_t total_ns;                /* summed durations; start/end instances inside one of the same name left out */
+  int64_t self_ns;                 /* minus children */
+  int64_t kernel_ns, kernel_count; /* of kernels launched from these ranges, innermost */
   int64_t inclusive_kernel_ns, inclusive_kernel_count; /* and from those inside them */
   int64_t graph_ns, copy_ns;                           /* the same of graphs traced as a whole, of copies and memsets */
   int64_t inclusive_graph_ns, inclusive_copy_ns;

@@ -4,9 +4,9 @@
 #define PROFILE_TARGETS_COLUMNS(C, T)                                                                              \
   C(T, kernel_name, KERNEL_NAME, "demangled kernel name", .key = true, .order = 3)                                 \
   C(T, device_id, DEVICE, "GPU", .key = true, .order = 1)                                                          \
-  C(T, function, LABEL, "the function's name")                                                                     \
+  C(T, function, LABEL, "the function's name; of one that only launches another, the other's")                     \
   C(T, kernel_filter, LABEL,                                                                                       \
-    "what ncu --kernel-name takes: that name; of one that the export has cut, an expression for how it begins")    \
+    "what ncu --kernel-name takes: its own name; of one that the export has cut, an expression for how it begins") \
   C(T, pid, PID, "process of the call")                                                                            \
   C(T, call_count, COUNT, "executions", .sum = true)                                                               \
   C(T, total_time_ns, LESS(TIME), "summed durations", .order = -2)                                                 \

@@ -96,8 +96,7 @@ static void check_node(const struct fixture *f, const struct truth *t, uint32_t 
   const struct nai_nvtx_node *node = &f->m.nodes[index];
   char path[256];
   node_path(path, sizeof path, f, index);
-  int64_t count = 0, total = 0, self = 0, kernel = 0, inclusive = 0, kernels = 0, inclusive_kernels = 0,
-          longest = -1;
+  int64_t count = 0, total = 0, self = 0, kernel = 0, inclusive = 0, kernels = 0, inclusive_kernels = 0, longest = -1;
   const char *name = NULL;
   for (int i = 0; i < t->ranges; i++) {
     const struct range *r = &t->r[i];

@@ -225,6 +225,15 @@ static const char *filter_of(const struct work *w, const char *function) {
            : function;
 }
 
+/* For people: what a wrapper such as cutlass::Kernel<Gemm<...>> launches. */
+static const char *told_name(const struct work *w, const char *kernel) {
+  NAI_SCOPED(nai_buf) name = {0};
+  nai_kernel_name_short(&name, kernel, 4096);
+  size_t len = strcspn(nai_buf_str(&name), "<");
+  w->arena->oom |= name.oom;
+  return nai_arena_printf(w->arena, "%.*s", (int)(len ? len : name.len), nai_buf_str(&name));
+}
+
 static void put(struct nai_table *table, const struct work *w, const struct target *t, const struct input *in) {
   const struct nai_model *m = w->m;
   const struct nai_kernel_group *group = &m->kernel_groups[t->group];
@@ -233,17 +242,16 @@ static void put(struct nai_table *table, const struct work *w, const struct targ
   int64_t active_ns = nai_intervals_total_ns(&m->active[group->gpu].active), all = 0;
   for (uint32_t i = 0; i < m->kernel_group_count; i++)
     all += m->kernel_groups[i].gpu == group->gpu ? m->kernel_groups[i].total_ns : 0;
-  struct PROFILE_TARGETS_row row =
-      NAI_ROW(PROFILE_TARGETS, .kernel_name = nai_strings_get(&m->tables[NAI_IN_KERNELS]->strings, group->name),
-              .device_id = device, .function = nai_strings_get(&w->functions, t->function),
-              .kernel_filter = filter_of(w, nai_strings_get(&w->functions, t->function)),
-              .pid = nai_model_pid(m, nai_val_i32(&m->kernels.process, t->call)), .call_count = group->calls,
-              .total_time_ns = group->total_ns,
-              .pct_of_device_kernel_time = nai_percent((double)group->total_ns, (double)all), .active_ns = t->active_ns,
-              .pct_of_active = nai_percent((double)t->active_ns, (double)active_ns),
-              .category = nai_kernel_classes_name(m->classes, m->kernel_category[group->name]), .launch_skip = t->skip,
-              .duration_ns = nai_kernel_ns(m, t->call), .geometry = geometry_of(w, t->call, gpu.sm_count),
-              .start_ns = nai_val(&m->kernels.start_ns, t->call), .end_ns = nai_val(&m->kernels.end_ns, t->call));
+  struct PROFILE_TARGETS_row row = NAI_ROW(
+      PROFILE_TARGETS, .kernel_name = nai_strings_get(&m->tables[NAI_IN_KERNELS]->strings, group->name),
+      .device_id = device, .function = told_name(w, nai_strings_get(&m->tables[NAI_IN_KERNELS]->strings, group->name)),
+      .kernel_filter = filter_of(w, nai_strings_get(&w->functions, t->function)),
+      .pid = nai_model_pid(m, nai_val_i32(&m->kernels.process, t->call)), .call_count = group->calls,
+      .total_time_ns = group->total_ns, .pct_of_device_kernel_time = nai_percent((double)group->total_ns, (double)all),
+      .active_ns = t->active_ns, .pct_of_active = nai_percent((double)t->active_ns, (double)active_ns),
+      .category = nai_kernel_classes_name(m->classes, m->kernel_category[group->name]), .launch_skip = t->skip,
+      .duration_ns = nai_kernel_ns(m, t->call), .geometry = geometry_of(w, t->call, gpu.sm_count),
+      .start_ns = nai_val(&m->kernels.start_ns, t->call), .end_ns = nai_val(&m->kernels.end_ns, t->call));
   set_pass(&row, in, gpu.memory_bytes_per_s);
   PROFILE_TARGETS_add(table, &row);
 }

@@ -162,8 +162,7 @@ bool nai_stats_begins_in(const struct nai_stats_begins *begins, uint32_t *near, 
   if (thread == UINT32_MAX)
     return false;
   near[thread] = find_begin(begins, thread, near[thread], range->start);
-  return near[thread] < begins->of_thread[thread + 1] &&
-         begins->at[near[thread]].key <= nai_key_from_i64(range->end);
+  return near[thread] < begins->of_thread[thread + 1] && begins->at[near[thread]].key <= nai_key_from_i64(range->end);
 }
 
 /* --- parents ------------------------------------------------------------------------------------------- */

@@ -10,7 +10,7 @@ enum { NO_RANGE = -1, NO_STYLE = -1 };
 struct kernel_groups {
   struct range_kernels *all;
   struct nai_stats_groups groups;
-  struct nai_keyset known; /* of a thread: what tells its groups apart, in their order */
+  struct nai_keyset known;                      /* of a thread: what tells its groups apart, in their order */
   uint32_t *range_instances, *kernel_instances; /* by group */
   uint32_t range_capacity, kernel_capacity;
 };
@@ -28,7 +28,7 @@ struct range_kernels {
   uint32_t item_count;
   struct nai_keyset kinds; /* names of kernels */
   bool *paired;            /* by kernel: it is in a range */
-  bool once; /* a kernel counts once per name, however many ranges of that name are around it */
+  bool once;               /* a kernel counts once per name, however many ranges of that name are around it */
 };
 
 static int find_items(struct range_kernels *all, struct nai_stats_source *source, struct nai_err *err) {
@@ -63,8 +63,8 @@ static int add_kernel(struct kernel_groups *of, uint32_t group, uint32_t kernel,
   return nai_stats_groups_put(&of->groups, group, kernel_time(of->all, kernel), times, err);
 }
 
-static int add_group(struct nai_stats_keys *groups, const struct range_kernels *all, const struct nai_stats_range *range,
-                     uint32_t kind, struct nai_err *err) {
+static int add_group(struct nai_stats_keys *groups, const struct range_kernels *all,
+                     const struct nai_stats_range *range, uint32_t kind, struct nai_err *err) {
   const int64_t key[KEYS] = {[KEY_RANGE] = range->name,
                              [KEY_PID] = nai_stats_pid(range->thread),
                              [KEY_TID] = nai_stats_tid(range->thread),

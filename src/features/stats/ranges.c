@@ -32,7 +32,7 @@ struct range_part {
     uint32_t head, words;
   } * known;
   uint32_t known_capacity;
-  uint32_t *near; /* of nai_stats_begins_in */
+  uint32_t *near;  /* of nai_stats_begins_in */
   uint32_t *names; /* of the words: of nai_stats_ranges.words; where times are summed up, of source->texts */
   struct domain_row {
     int64_t thread, text, text_id;
@@ -48,7 +48,7 @@ struct naming {
   struct nai_stats_source *source;
   struct nai_stats_ranges *out;
   enum nai_stats_styles styles;
-  const struct nai_stats_begins *only; /* NULL: all */
+  const struct nai_stats_begins *only;         /* NULL: all */
   struct nai_keyset processes, domains, pairs; /* domains: process and domain; pairs: domain's name and text */
   int64_t *domain_names;
   uint32_t domain_capacity, capacity;

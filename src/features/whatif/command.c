@@ -111,6 +111,7 @@ struct answer {
   uint32_t chosen;
   struct nai_whatif_result together;
   const char *refused; /* why nothing is simulated, or NULL */
+  uint32_t unit_ops;   /* operations of the GPU in one repetition of the unit */
   struct nai_whatif_caveats caveats;
   struct nai_sensitivity sensitivity;
 };
@@ -202,13 +203,9 @@ static void put_plan(const struct answer *a) {
 static void put_now(const struct answer *a) {
   static const char *const titles[] = {"Window", "Step", "Unit", "Longest active span"};
   const struct nai_whatif *w = &a->whatif;
-  const struct nai_dependencies *d = w->model->dependencies;
-  const struct nai_path_scope *of = &w->scopes[w->slowest];
   nai_buf_puts(a->out, titles[w->kind]);
-  if (w->kind == NAI_SCOPE_UNIT) {
-    uint32_t ops = (nai_node_op(d, of->nodes[of->count]) - nai_node_op(d, of->nodes[0])) / of->count;
-    nai_buf_printf(a->out, " of %u operation%s", ops, ops == 1 ? "" : "s");
-  }
+  if (w->kind == NAI_SCOPE_UNIT)
+    nai_buf_printf(a->out, " of %u operation%s", a->unit_ops, a->unit_ops == 1 ? "" : "s");
   nai_buf_puts(a->out, " now ");
   nai_fmt_duration(a->out, w->now_ns);
   if (w->repetitions > 1)
@@ -328,6 +325,11 @@ static int simulate(const struct nai_model *m, void *ctx, struct nai_err *err) {
   if (a->of_findings && a->whatif.state < NAI_PATH_NO_SAVINGS)
     NAI_TRY(keep_possible(a, err));
   a->refused = why_not(a);
+  if (a->whatif.count) { /* the model is gone when the answer is printed */
+    const struct nai_path_scope *of = &a->whatif.scopes[a->whatif.slowest];
+    a->unit_ops =
+        (nai_node_op(m->dependencies, of->nodes[of->count]) - nai_node_op(m->dependencies, of->nodes[0])) / of->count;
+  }
   if (!a->refused && a->args->sensitivity)
     NAI_TRY(nai_find_sensitivity(&a->sensitivity, &a->whatif, err));
   if (!a->refused && c->count) {
