@@ -29,16 +29,6 @@ static int sum_up(struct sums *s, const struct nai_node_io *io, struct nai_err *
   return NAI_OK;
 }
 
-static int short_names(char ***out, const struct nai_node_io *io, const struct nai_strings *names,
-                       struct nai_err *err) {
-  enum { SHORT_MAX = 72 };
-  const char **list;
-  NAI_TRY(NAI_NEW(list, io->arena, names->count, err));
-  for (uint32_t i = 0; i < names->count; i++)
-    list[i] = nai_strings_get(names, i);
-  return nai_kernel_names_short(out, list, names->count, SHORT_MAX, err);
-}
-
 static int put_kernels(const struct nai_node_io *io, const struct sums *sums, struct nai_err *err) {
   const struct nai_model *m = io->model;
   struct nai_durations durations = {nai_column_of_u32(m->kernel_group), m->kernels.start_ns, m->kernels.end_ns};
@@ -48,7 +38,7 @@ static int put_kernels(const struct nai_node_io *io, const struct sums *sums, st
   struct nai_stats *stats;
   NAI_TRY(NAI_NEW(stats, io->arena, m->kernel_group_count, err));
   NAI_TRY(nai_group_stats(stats, m->kernel_group_count, &values, err));
-  NAI_TRY(short_names(&shorts, io, names, err));
+  NAI_TRY(nai_kernel_names_of(&shorts, names, err));
   for (uint32_t i = 0; i < m->kernel_group_count; i++) {
     const struct nai_kernel_group *group = &m->kernel_groups[i];
     const struct nai_stats *s = &stats[i];

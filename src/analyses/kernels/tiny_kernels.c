@@ -3,7 +3,7 @@
 #include "table/kernel_name.h"
 #include "tables/tiny_kernels.h"
 
-enum { TINY_NS = 5000, SHORT_MAX = 72 };
+enum { TINY_NS = 5000 };
 
 /* Tiny executions on one GPU. */
 struct tiny {
@@ -19,7 +19,7 @@ static void put_row(struct nai_table *out, const struct tiny *t, const struct na
   const char *text = nai_strings_get(&t->m->tables[NAI_IN_KERNELS]->strings, name);
   const struct tiny_sum *sum = &t->sums[name];
   NAI_SCOPED(nai_buf) brief = {0};
-  nai_kernel_name_short(&brief, text, SHORT_MAX);
+  nai_kernel_name_short(&brief, text, NAI_SHORT_NAME);
   NAI_ADD(TINY_KERNELS, out, .kernel_name = text, .short_name = nai_buf_str(&brief), .device_id = gpu->device_id,
           .call_count = sum->calls, .total_time_ns = sum->total_ns,
           .avg_duration_ns = (double)sum->total_ns / (double)sum->calls,

@@ -3,7 +3,6 @@
 #include "features/compare/command.h"
 #include "features/compare/document.h"
 #include "rundir/publish.h"
-#include "table/csv.h"
 #include "table/json.h"
 
 #include <fcntl.h>
@@ -74,13 +73,8 @@ static int analyze_outdated(struct nai_comparison *c, const struct nai_cmd_compa
 /* --- files ------------------------------------------------------------------------------------ */
 
 static int publish_tables(struct nai_publication *p, const struct nai_comparison *c, struct nai_err *err) {
-  for (int i = 0; i < NAI_COMPARED_COUNT; i++) {
-    NAI_SCOPED(nai_buf) text = {0};
-    char name[128];
-    snprintf(name, sizeof name, "tables/%s.csv", c->tables[i]->schema->name);
-    nai_csv_table(&text, c->tables[i]);
-    NAI_TRY(nai_publish_file(p, name, &text, err));
-  }
+  for (int i = 0; i < NAI_COMPARED_COUNT; i++)
+    NAI_TRY(nai_publish_table(p, c->tables[i], err));
   return NAI_OK;
 }
 

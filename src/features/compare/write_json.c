@@ -28,14 +28,12 @@ static void put_number(struct nai_json *json, const char *key, double value) {
 
 static void put_side(struct nai_json *json, const struct nai_comparison *c, int s) {
   const struct nai_side *side = &c->sides[s];
-  char hash[24];
   nai_json_put_object(json, nai_side_names[s], NAI_JSON_LINES);
   nai_json_put_array(json, "captures", NAI_JSON_LINES);
   for (uint32_t i = 0; i < side->count; i++) {
-    snprintf(hash, sizeof hash, "%016" PRIx64, nai_run_manifest(side->captures[i].run)->identity);
     nai_json_begin_object(json, NAI_JSON_INLINE);
     nai_json_put_text(json, "id", side->captures[i].label);
-    nai_json_put_text(json, "xxh3", hash);
+    nai_json_put_hex(json, "xxh3", nai_run_manifest(side->captures[i].run)->identity);
     nai_json_key(json, "utc_ns");
     int64_t utc = nai_run_utc(side->captures[i].run);
     if (utc == NAI_NULL_I64)
