@@ -2,6 +2,14 @@
 
 #include "base/strings.h"
 
+/* Functions that the compiler makes twice: for any processor, and for those with wide registers. The program chooses
+ * when it is loaded. Clang names such a function so that other files do not find it. */
+#if defined __x86_64__ && defined __GLIBC__ && !defined __clang__
+#define NAI_WIDE __attribute__((target_clones("avx2", "default")))
+#else
+#define NAI_WIDE
+#endif
+
 void *nai_cells_new(size_t count, size_t cell_bytes) {
   return count > (SIZE_MAX - sizeof(uint64_t)) / cell_bytes ? NULL : malloc(count * cell_bytes + sizeof(uint64_t));
 }
@@ -20,17 +28,18 @@ struct nai_column nai_column_of(enum nai_type type, const void *cells, uint32_t 
 /* More than a cell of less than 8 bytes can be: such a column has no NULL. */
 #define NO_NULL UINT64_MAX
 
-void nai_extent_add(struct nai_extent *extent, const int64_t *values, size_t count) {
-  int64_t low = INT64_MAX, high = INT64_MIN;
+NAI_WIDE void nai_extent_add(struct nai_extent *extent, const int64_t *values, size_t count) {
+  int64_t low = INT64_MAX, high = INT64_MIN; /* low is of values less 1: that makes NULL the highest of them */
+  uint64_t nulls = 0;
   for (size_t i = 0; i < count; i++) {
-    low = values[i] < low ? values[i] : low;
+    int64_t less = (int64_t)((uint64_t)values[i] - 1);
+    low = less < low ? less : low;
     high = values[i] > high ? values[i] : high;
+    nulls |= values[i] == NAI_NULL_I64;
   }
-  bool null = low == NAI_NULL_I64; /* the lowest number there is: only `low` has to be found again without it */
-  for (size_t i = 0; null && i < count; i++)
-    if (values[i] != NAI_NULL_I64 && (low == NAI_NULL_I64 || values[i] < low))
-      low = values[i];
-  nai_extent_join(extent, &(struct nai_extent){low == NAI_NULL_I64 ? INT64_MAX : low, high, null});
+  if (low < high) /* there are values */
+    low++;
+  nai_extent_join(extent, &(struct nai_extent){low, high, nulls != 0});
 }
 
 void nai_extent_join(struct nai_extent *extent, const struct nai_extent *other) {
@@ -73,39 +82,77 @@ struct nai_column nai_column_for(enum nai_type type, const struct nai_extent *ex
   WITH_WIDTH(7, statement)         \
   WITH_WIDTH(8, statement)
 
-static inline void put_word(unsigned char *cells, uint32_t width, size_t i, uint64_t cell) {
-  memcpy(cells + i * width, &cell, sizeof cell); /* its upper bytes are overwritten by the next one */
+/* Cells as wide as a type are stored and loaded as one, so that the compiler treats many at once; of others whole
+ * words, whose upper bytes are overwritten by the next one or left out. */
+static inline void put_cell(unsigned char *to, uint32_t width, uint64_t cell) {
+  const uint16_t half = (uint16_t)cell;
+  const uint32_t word = (uint32_t)cell;
+  switch (width) {
+  case 1:
+    *to = (unsigned char)cell;
+    break;
+  case 2:
+    memcpy(to, &half, sizeof half);
+    break;
+  case 4:
+    memcpy(to, &word, sizeof word);
+    break;
+  default:
+    memcpy(to, &cell, sizeof cell);
+  }
 }
 
-static inline void pack(unsigned char *cells, const struct nai_column *as, uint32_t width, const int64_t *values,
-                        size_t count) {
+static inline void pack(unsigned char *restrict cells, const struct nai_column *as, uint32_t width,
+                        const int64_t *restrict values, size_t count) {
   const uint64_t base = (uint64_t)nai_column_base(as), null = as->null;
   if (null == NO_NULL)
     for (size_t i = 0; i < count; i++)
-      put_word(cells, width, i, (uint64_t)values[i] - base);
+      put_cell(cells + i * width, width, (uint64_t)values[i] - base);
   else
     for (size_t i = 0; i < count; i++)
-      put_word(cells, width, i, values[i] == NAI_NULL_I64 ? null : (uint64_t)values[i] - base);
+      put_cell(cells + i * width, width, values[i] == NAI_NULL_I64 ? null : (uint64_t)values[i] - base);
 }
 
-void nai_pack(void *cells, const struct nai_column *as, const int64_t *values, size_t count) {
+NAI_WIDE void nai_pack(void *cells, const struct nai_column *as, const int64_t *values, size_t count) {
   switch (as->width) { WITH_EACH_WIDTH(pack(cells, as, WIDTH, values, count)) }
 }
 
-static inline void unpack(int64_t *values, struct nai_column c, uint32_t width, uint64_t first, size_t count) {
-  c.width = width;
-  c.null_value = NAI_NULL_I64;
-  if (c.null == NO_NULL && width < 8)
-    for (size_t i = 0; i < count; i++)
-      values[i] = nai_val(&c, first + i);
-  else
-    for (size_t i = 0; i < count; i++)
-      values[i] = nai_at(&c, first + i);
+static inline uint64_t take_cell(const unsigned char *from, uint32_t width) {
+  uint16_t half;
+  uint32_t word;
+  uint64_t cell;
+  switch (width) {
+  case 1:
+    return *from;
+  case 2:
+    memcpy(&half, from, sizeof half);
+    return half;
+  case 4:
+    memcpy(&word, from, sizeof word);
+    return word;
+  default:
+    memcpy(&cell, from, sizeof cell);
+    return cell & UINT64_MAX >> (64 - 8 * width);
+  }
 }
 
-void nai_unpack(int64_t *values, const struct nai_column *column, uint64_t first, size_t count) {
+static inline void unpack(int64_t *restrict values, const struct nai_column *c, uint32_t width, uint64_t first,
+                          size_t count) {
+  const unsigned char *restrict cells = c->cells + first * width;
+  const uint64_t sign = c->sign, offset = c->offset, null = c->null;
+  if (null == NO_NULL && width < 8)
+    for (size_t i = 0; i < count; i++)
+      values[i] = (int64_t)((take_cell(cells + i * width, width) ^ sign) + offset);
+  else
+    for (size_t i = 0; i < count; i++) {
+      uint64_t cell = take_cell(cells + i * width, width);
+      values[i] = cell == null ? NAI_NULL_I64 : (int64_t)((cell ^ sign) + offset);
+    }
+}
+
+NAI_WIDE void nai_unpack(int64_t *values, const struct nai_column *column, uint64_t first, size_t count) {
   switch (column->width) {
-    WITH_EACH_WIDTH(unpack(values, *column, WIDTH, first, count))
+    WITH_EACH_WIDTH(unpack(values, column, WIDTH, first, count))
   default:
     for (size_t i = 0; i < count; i++)
       values[i] = column->null == 0 ? NAI_NULL_I64 : nai_column_base(column);
