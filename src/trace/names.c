@@ -2,6 +2,7 @@
 
 #include "base/text.h"
 
+#include <endian.h>
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
@@ -72,11 +73,34 @@ static uint32_t add_call(struct nai_part *part, const char *text, size_t len, ui
   return add_clean(part, text, name_len);
 }
 
+/* The number that the bytes of a word, from its lowest on, begin with; of how many digits it is: any number for none.
+ */
+static inline int read_digits(uint64_t *number, uint64_t word) {
+  const uint64_t digits = word ^ 0x3030303030303030; /* bytes of at most 9, and others */
+  const uint64_t others = (digits | (digits + 0x7676767676767676)) & 0x8080808080808080;
+  const int count = others ? __builtin_ctzll(others) / 8 : 8;
+  uint64_t pairs = digits << (-8 * count & 63); /* zeros in front */
+  pairs = pairs * 10 + (pairs >> 8);
+  *number = ((pairs & 0xff000000ff) * (100 + (UINT64_C(1000000) << 32)) +
+             (pairs >> 16 & 0xff000000ff) * (1 + (UINT64_C(10000) << 32))) >>
+            32;
+  return count;
+}
+
+/* Up to 8 bytes of [text, end), which is not empty and has a key before it. */
+static inline uint64_t word_at(const char *text, const char *end) {
+  const char *from = end - text < 8 ? end - 8 : text;
+  uint64_t word;
+  memcpy(&word, from, sizeof word);
+  return le64toh(word) >> 8 * (text - from);
+}
+
 /* The number of up to 18 digits at *text, which is moved behind it; NAI_NULL_I64 when there are none or more. *lost: it
  * is not what was written, as 07 is not. */
 static inline int64_t read_number(bool *lost, const char **text, const char *end) {
   const char *begin = *text, *at = begin;
-  uint64_t value = 0;
+  uint64_t value;
+  at += read_digits(&value, word_at(at, end));
   for (unsigned digit; at < end && (digit = (unsigned char)*at - (unsigned)'0') <= 9; at++)
     value = value * 10 + digit;
   *text = at;
@@ -112,15 +136,13 @@ static inline void read_suffix(struct nai_suffix *suffix, struct nai_part *part,
   bool lost = false;
   for (size_t len; (key = key_at(&len, text, end)) && text + len < end; last = key) {
     text += len;
-    if (key == SEQ) {
-      suffix->seq = read_number(&lost, &text, end);
-    } else if (key == OP_ID) {
-      suffix->op_id = read_number(&lost, &text, end);
-    } else {
+    if (key == SIZES) {
       len = list_length(text, end);
       suffix->sizes = add_sizes(part, text, len);
       lost |= suffix->sizes == NAI_NO_STRING;
       text += len;
+    } else {
+      *(key == SEQ ? &suffix->seq : &suffix->op_id) = read_number(&lost, &text, end);
     }
     lost |= key <= last; /* in another order, or twice */
   }
