@@ -23,6 +23,8 @@ static int feed_part(struct nai_part *p, int64_t rowid, const struct nai_cell *c
   if (!p->read++)
     begin_rows(p, rowid, cells);
   p->last_rowid = rowid;
+  if (p->intake->picks && !(p->intake->one_of & ~(uint64_t)cells[NAI_NO_CELL].i))
+    return NAI_OK;
   int verdict = p->intake->feed->row(p);
   if (p->failed)
     return p->failed;
@@ -124,9 +126,13 @@ static void add_intake(struct extraction *x, const struct nai_source *source, co
   intake->source = source;
   intake->feed = feed;
   intake->scan = scan_of(x, table->name, source);
-  for (int f = 0; f < feed->field_count && column_count; f++)
-    if (intake->slot[f] != NAI_NO_CELL)
+  for (int f = 0; f < feed->field_count && column_count; f++) {
+    bool found = intake->slot[f] != NAI_NO_CELL, picks = feed->fields[f].need == NAI_ONE_OF;
+    if (found)
       intake->slot[f] = slot_of(&x->scans[intake->scan], x->columns[intake->scan], columns[intake->slot[f]]);
+    intake->picks |= picks;
+    intake->one_of |= found && picks ? UINT64_C(1) << intake->slot[f] : 0;
+  }
 }
 
 static int open_scan(struct extraction *x, const struct nai_intake *intake, struct nai_err *err) {

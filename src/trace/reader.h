@@ -32,8 +32,9 @@ enum nai_reader_choice { NAI_READER_AUTO, NAI_READER_SQLITE, NAI_READER_DIRECT }
 
 struct nai_trace; /* an open export: trace/trace/trace.h */
 
-/* Called once per row, in rowid order within a part. cells[k] is column columns[k] of the scan, cells[NAI_NO_CELL]
- * is NULL. Nonzero stops the scan. */
+/* Called once per row, in rowid order within a part. cells[k] is column columns[k] of the scan. cells[NAI_NO_CELL] is
+ * NULL; bit k of its `i` is set only where cells[k] is NULL, too, so that rows without what is looked for cost little.
+ * Nonzero stops the scan. */
 typedef int nai_row_fn(void *ctx, int64_t rowid, const struct nai_cell *cells, struct nai_err *err);
 
 struct nai_scan {

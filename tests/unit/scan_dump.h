@@ -66,6 +66,9 @@ static inline int dump_row(void *ctx, int64_t rowid, const struct nai_cell *cell
     dump_cell(dump->out, &cells[i]);
   if (cells[NAI_NO_CELL].type != NAI_CELL_NULL) /* what every row function takes for a column that is not there */
     nai_buf_puts(dump->out, " NAI_NO_CELL");
+  for (int i = 0; i < dump->column_count; i++)
+    if (cells[NAI_NO_CELL].i >> i & 1 && cells[i].type != NAI_CELL_NULL)
+      nai_buf_puts(dump->out, " not NULL");
   nai_buf_putc(dump->out, '\n');
   dump->rows++;
   return 0;

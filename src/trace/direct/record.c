@@ -112,6 +112,7 @@ static void begin_slots(struct nai_record_reader *reader, const struct nai_shape
   for (uint64_t fresh = slots->ones & ~reader->slots.ones; fresh; fresh &= fresh - 1)
     cells[__builtin_ctzll(fresh)].i = 1;
   reader->slots = *slots;
+  cells[NAI_NO_CELL].i = (int64_t)slots->nulls;
 }
 
 static inline void take_shape(struct nai_record_reader *reader, struct nai_shape *shape, const unsigned char *data) {
@@ -266,6 +267,7 @@ static int read_long_row(struct nai_record_reader *reader, const struct nai_payl
   const unsigned char *values[NAI_SCAN_MAX_COLUMNS];
   reader->last = NULL;
   reader->slots = (struct nai_shape_slots){0};
+  reader->cells[NAI_NO_CELL].i = 0;
   NAI_TRY(gather_values(values, reader, payload, err));
   for (int i = 0; i < reader->plan->wanted_count; i++) {
     const struct nai_wanted *wanted = &reader->plan->wanted[i];

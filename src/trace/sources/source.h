@@ -68,6 +68,8 @@ struct nai_intake {
   const struct nai_feed *feed;
   int scan;                    /* index of the extraction's scans */
   int8_t slot[NAI_MAX_FIELDS]; /* field -> cell of the scan, NAI_NO_CELL when the export lacks the column */
+  bool picks;                  /* there are fields that are NAI_ONE_OF; */
+  uint64_t one_of;             /* their cells, as bits */
 };
 
 enum { NAI_LAST_RECORDS = 16, NAI_LATELY = 1024 };
@@ -167,7 +169,8 @@ enum { NAI_MAX_SIZES = 4096 };
 
 enum nai_need {
   NAI_OPTIONAL,
-  NAI_EXTRA, /* optional, and no loss worth a word */
+  NAI_EXTRA,  /* optional, and no loss worth a word */
+  NAI_ONE_OF, /* the same, and a row in which all of these are NULL is skipped */
   NAI_REQUIRED,
   NAI_ABOUT,   /* required, and a row in which it is no integer is dropped: it does not say what it is about */
   NAI_FOREIGN, /* a table that has this column is another one */

@@ -145,15 +145,15 @@ const struct nai_source nai_source_nvtx = {.table = NAI_IN_NVTX,
   F(L, T, start, OWN, REQUIRED, "start")         \
   F(L, T, thread, THREAD, OPTIONAL, "globalTid") \
   F(L, T, domain, OWN, OPTIONAL, "domainId")     \
-  F(L, T, blob, OWN, EXTRA, "binaryData")        \
-  F(L, T, json_id, OWN, EXTRA, "jsonTextId")     \
-  F(L, T, json, OWN, EXTRA, "jsonText")          \
-  F(L, T, uint64, OWN, EXTRA, "uint64Value")     \
-  F(L, T, int64, OWN, EXTRA, "int64Value")       \
-  F(L, T, uint32, OWN, EXTRA, "uint32Value")     \
-  F(L, T, int32, OWN, EXTRA, "int32Value")       \
-  F(L, T, double, OWN, EXTRA, "doubleValue")     \
-  F(L, T, float, OWN, EXTRA, "floatValue")
+  F(L, T, blob, OWN, ONE_OF, "binaryData")       \
+  F(L, T, json_id, OWN, ONE_OF, "jsonTextId")    \
+  F(L, T, json, OWN, ONE_OF, "jsonText")         \
+  F(L, T, uint64, OWN, ONE_OF, "uint64Value")    \
+  F(L, T, int64, OWN, ONE_OF, "int64Value")      \
+  F(L, T, uint32, OWN, ONE_OF, "uint32Value")    \
+  F(L, T, int32, OWN, ONE_OF, "int32Value")      \
+  F(L, T, double, OWN, ONE_OF, "doubleValue")    \
+  F(L, T, float, OWN, ONE_OF, "floatValue")
 NAI_FIELDS(payload, PAYLOAD_FIELDS, NVTX_PAYLOADS, put_time)
 
 /* The blob's bytes as hexadecimal digits: text columns hold text only. */
