@@ -101,10 +101,8 @@ static bool is_replayed(const struct nai_dependencies *d, uint32_t node, const s
 /* The nodes of calls and operations that start or end inside. */
 static int find_nodes(struct nai_whatif *w, const struct stretch *s, struct nai_err *err) {
   const struct nai_dependencies *d = w->model->dependencies;
-  uint32_t count = 0, *nodes;
-  for (uint32_t node = 0; node < d->node_count; node++)
-    count += is_replayed(d, node, s);
-  NAI_TRY(NAI_NEW(nodes, w->arena, count, err));
+  uint32_t *nodes;
+  NAI_TRY(NAI_NEW_UNSET(nodes, w->arena, d->node_count, err));
   w->nodes = nodes;
   for (uint32_t i = 0; i < d->node_count; i++)
     if (is_replayed(d, d->order[i], s))
