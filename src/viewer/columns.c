@@ -174,16 +174,16 @@ static void put_mix(struct nai_encoder *e, const struct nai_lane_items *items, c
 /* The page's numbers stay below 2^53, and that is what coded differences of these do; larger ids are no real ones. */
 #define MAX_CORRELATION ((int64_t)1 << 50)
 
-/* The items of a lane, whose kind the compiler has. */
+/* The items of a lane. The compiler has its kind, and whether they are the events themselves. */
 __attribute__((always_inline)) static inline void put_items(struct nai_encoder *e, const struct nai_lane_items *items,
-                                                            enum nai_lane_kind kind) {
+                                                            enum nai_lane_kind kind, bool events) {
   int64_t last_start = e->origin;
   struct block block;
   block.count = 0;
-  for (uint32_t i = 0; i < items->count; i++) {
-    const struct nai_item shown = nai_item_at(items, i), *item = &shown;
+  for (uint32_t i = 0, count = items->count; i < count; i++) {
+    const struct nai_item shown = events ? nai_item_of_event(items, i) : items->v[i], *item = &shown;
     struct facts f = facts_of(e, kind, item->row);
-    bool plain = item->count == 1;
+    bool plain = events || item->count == 1;
     int64_t link = plain && f.api != NAI_NO_ROW ? e->api_event[f.api] : 0;
     int64_t correlation =
         plain && f.correlation > -MAX_CORRELATION && f.correlation < MAX_CORRELATION ? f.correlation : 0;
@@ -205,19 +205,22 @@ __attribute__((always_inline)) static inline void put_items(struct nai_encoder *
   put_block(e, &block);
 }
 
+#define PUT_ITEMS(e, items, kind) \
+  ((items)->v ? put_items((e), (items), (kind), false) : put_items((e), (items), (kind), true))
+
 void nai_encoder_put_lane(struct nai_encoder *e, const struct nai_lane_items *items) {
   switch (items->lane->kind) {
   case NAI_LANE_KERNEL:
-    put_items(e, items, NAI_LANE_KERNEL);
+    PUT_ITEMS(e, items, NAI_LANE_KERNEL);
     break;
   case NAI_LANE_NVTX:
-    put_items(e, items, NAI_LANE_NVTX);
+    PUT_ITEMS(e, items, NAI_LANE_NVTX);
     break;
   case NAI_LANE_API:
-    put_items(e, items, NAI_LANE_API);
+    PUT_ITEMS(e, items, NAI_LANE_API);
     break;
   default:
-    put_items(e, items, items->lane->kind);
+    PUT_ITEMS(e, items, items->lane->kind);
   }
 }
 

@@ -28,13 +28,15 @@ struct nai_lane_items {
   uint32_t mix_count, mix_capacity;
 };
 
-/* Item i of a lane. */
-static inline struct nai_item nai_item_at(const struct nai_lane_items *items, uint32_t i) {
-  if (items->v)
-    return items->v[i];
+/* Event i of a lane. */
+static inline struct nai_item nai_item_of_event(const struct nai_lane_items *items, uint32_t i) {
   uint32_t row = items->lane->rows[i];
   return (
       struct nai_item){.start = nai_val(items->start, row), .end = nai_val(items->end, row), .row = row, .count = 1};
+}
+/* Item i of a lane. */
+static inline struct nai_item nai_item_at(const struct nai_lane_items *items, uint32_t i) {
+  return items->v ? items->v[i] : nai_item_of_event(items, i);
 }
 
 struct nai_items {
