@@ -46,18 +46,43 @@ void nai_base64_end(struct nai_base64 *b) {
 
 size_t nai_deflate_room(size_t len) { return len + len / 256 + 256; } /* noise is stored: 5 more bytes per 8 KiB */
 
+enum { SAMPLE_BYTES = 1 << 16 };
+
+/* Times are mostly noise, in which looking for matches takes four times as long as coding bytes by how often they
+ * occur, and finds nothing: matches are to save a twentieth of a sample. A code has a bit at least. */
+static bool is_noise(unsigned char *scratch, size_t room, const unsigned char *sample, size_t matched, int level) {
+  matched += matched / 20;
+  if (matched < SAMPLE_BYTES / 8)
+    return false;
+  size_t coded =
+      nai_deflate(scratch, room, sample, 0, SAMPLE_BYTES, (struct nai_deflate_as){level, Z_HUFFMAN_ONLY, false});
+  return coded && coded <= matched;
+}
+
+static bool deflate_next(z_stream *z, size_t len, int flush) {
+  z->avail_in = (uInt)len;
+  int state = deflate(z, flush);
+  return !z->avail_in && z->avail_out && state == (flush == Z_FINISH ? Z_STREAM_END : Z_OK);
+}
+
 size_t nai_deflate(unsigned char *out, size_t room, const unsigned char *bytes, size_t known, size_t len,
                    struct nai_deflate_as as) {
   enum { RAW = -15 }; /* a window of that many bits, and no header */
   /* Of 1 to 9: zlib renews its tables all 32 KiB, at its own choice of 8 in as many steps as deflating takes. At 6 more
    * texts share a place in them, which costs more than it saves where few repeat. */
   enum { MEMORY = 7 };
-  z_stream z = {.next_in = (Bytef *)bytes + known, .avail_in = (uInt)len, .next_out = out, .avail_out = (uInt)room};
-  if (deflateInit2(&z, as.level, Z_DEFLATED, RAW, MEMORY, as.strategy) != Z_OK)
+  z_stream z = {.next_in = (Bytef *)bytes + known, .next_out = out, .avail_out = (uInt)room};
+  bool choose = as.strategy == NAI_DEFLATE_CHOOSE;
+  if (deflateInit2(&z, as.level, Z_DEFLATED, RAW, MEMORY, choose ? Z_DEFAULT_STRATEGY : as.strategy) != Z_OK)
     return 0;
   bool ok = !known || deflateSetDictionary(&z, bytes, (uInt)known) == Z_OK;
-  int state = ok ? deflate(&z, as.last ? Z_FINISH : Z_SYNC_FLUSH) : Z_MEM_ERROR;
-  ok = ok && !z.avail_in && z.avail_out && state == (as.last ? Z_STREAM_END : Z_OK);
+  if (choose && len > SAMPLE_BYTES) { /* what becomes of the sample stays, whatever it tells */
+    ok = ok && deflate_next(&z, SAMPLE_BYTES, Z_BLOCK);
+    if (ok && is_noise(z.next_out, z.avail_out, bytes + known, z.total_out, as.level))
+      ok = deflateParams(&z, as.level, Z_HUFFMAN_ONLY) == Z_OK;
+    len -= SAMPLE_BYTES;
+  }
+  ok = ok && deflate_next(&z, len, as.last ? Z_FINISH : Z_SYNC_FLUSH);
   deflateEnd(&z);
   return ok ? room - z.avail_out : 0;
 }

@@ -18,6 +18,8 @@ struct nai_deflate_as {
   int level, strategy; /* zlib's */
   bool last;
 };
+/* A strategy: the first 64 KiB decide whether the rest is searched for matches. */
+enum { NAI_DEFLATE_CHOOSE = -1 };
 size_t nai_deflate(unsigned char *out, size_t room, const unsigned char *bytes, size_t known, size_t len,
                    struct nai_deflate_as as);
 /* Room for what becomes of `len` bytes. */

@@ -7,10 +7,9 @@
 #include <zlib.h>
 
 enum {
-  LEVEL = 3,              /* level 6 takes three times as long for a tenth less */
-  PIECE_BYTES = 1 << 20,  /* at most; shorter pieces cost length */
-  WINDOW_BYTES = 1 << 15, /* how far back a match may lie */
-  SAMPLE_BYTES = 1 << 16
+  LEVEL = 3,             /* level 6 takes three times as long for a tenth less */
+  PIECE_BYTES = 1 << 20, /* at most; shorter pieces cost length */
+  WINDOW_BYTES = 1 << 15 /* how far back a match may lie */
 };
 
 /* A sample of every column, deflated: one part of 64 KiB in 32. */
@@ -81,20 +80,6 @@ static void gather(unsigned char *to, const struct nai_deflated *d, size_t begin
   }
 }
 
-/* Times are mostly noise, in which looking for matches takes four times as long as coding bytes by how often they
- * occur, and finds nothing. The beginning of a piece tells: matches are to save a twentieth. A code has a bit at least.
- */
-static int choose_strategy(unsigned char *out, size_t room, const unsigned char *bytes, size_t known, size_t len) {
-  size_t sample = len < SAMPLE_BYTES ? len : SAMPLE_BYTES;
-  size_t matched =
-      nai_deflate(out, room, bytes, known, sample, (struct nai_deflate_as){LEVEL, Z_DEFAULT_STRATEGY, false});
-  if (matched + matched / 20 < sample / 8)
-    return Z_DEFAULT_STRATEGY;
-  size_t coded =
-      nai_deflate(out, room, bytes + known, 0, sample, (struct nai_deflate_as){LEVEL, Z_HUFFMAN_ONLY, false});
-  return coded && coded <= matched + matched / 20 ? Z_HUFFMAN_ONLY : Z_DEFAULT_STRATEGY;
-}
-
 int nai_deflated_piece(struct nai_deflated *d, int i, struct nai_err *err) {
   struct nai_piece *piece = &d->pieces[i];
   size_t known = piece->begin < WINDOW_BYTES ? piece->begin : WINDOW_BYTES;
@@ -102,7 +87,7 @@ int nai_deflated_piece(struct nai_deflated *d, int i, struct nai_err *err) {
   NAI_FREED unsigned char *bytes = malloc(known + piece->len + 1), *out = malloc(room);
   NAI_TRY(nai_memory_check(bytes && out, err));
   gather(bytes, d, piece->begin - known, piece->begin + piece->len);
-  int strategy = d->count > 1 ? choose_strategy(out, room, bytes, known, piece->len) : Z_DEFAULT_STRATEGY;
+  int strategy = d->count > 1 ? NAI_DEFLATE_CHOOSE : Z_DEFAULT_STRATEGY;
   piece->size =
       nai_deflate(out, room, bytes, known, piece->len, (struct nai_deflate_as){LEVEL, strategy, i == d->count - 1});
   piece->data = piece->size ? realloc(out, piece->size) : NULL;
