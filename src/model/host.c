@@ -15,7 +15,8 @@ const struct nai_part_def nai_part_calls = {
 static int measure_calls(struct nai_model *m, struct nai_err *err) {
   uint32_t names = m->tables[NAI_IN_APIS]->strings.count;
   const struct nai_durations durations = {m->apis.name, m->apis.start_ns, m->apis.end_ns};
-  const struct nai_values values = {m->apis.n, nai_duration_block, &durations, m->scratch_dir};
+  const struct nai_values values = {m->apis.n, nai_duration_block, &durations, m->scratch_dir,
+                                    .parts = NAI_P50 | NAI_P90 | NAI_STDDEV};
   NAI_TRY(NAI_NEW(m->call_stats, &m->arena, names, err));
   return nai_group_stats(m->call_stats, names, &values, err);
 }

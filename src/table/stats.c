@@ -8,9 +8,24 @@ __extension__ typedef unsigned __int128 uwide;
 static const double quantiles[] = {0.25, 0.50, 0.75, 0.90, 0.99};
 enum { QUANTILES = sizeof quantiles / sizeof *quantiles };
 
-static double *quantile_of(struct nai_stats *s, int q) {
-  double *const all[QUANTILES] = {&s->p25, &s->p50, &s->p75, &s->p90, &s->p99};
-  return all[q];
+/* Those that are asked for. */
+struct quantiles {
+  int count;
+  double q[QUANTILES], at[QUANTILES]; /* ascending; what they are */
+};
+
+static struct quantiles wanted(unsigned parts) {
+  struct quantiles out = {0};
+  for (int q = 0; q < QUANTILES; q++)
+    if (parts & NAI_P25 << q)
+      out.q[out.count++] = quantiles[q];
+  return out;
+}
+
+static void set_quantiles(struct nai_stats *s, const struct quantiles *from, unsigned parts) {
+  double *const to[QUANTILES] = {&s->p25, &s->p50, &s->p75, &s->p90, &s->p99};
+  for (int q = 0, n = 0; q < QUANTILES; q++)
+    *to[q] = parts & NAI_P25 << q ? from->at[n++] : (double)NAN;
 }
 
 /* --- sums ------------------------------------------------------------------------------------- */
@@ -40,16 +55,15 @@ static wide sum_of(const int64_t *values, uint32_t n) {
 }
 
 /* Everything but the quantiles. */
-static struct nai_stats sum_up(const int64_t *values, uint32_t n) {
+static struct nai_stats sum_up(const int64_t *values, uint32_t n, unsigned parts) {
   struct nai_stats s = {.count = n, .min = n ? values[0] : 0, .max = n ? values[0] : 0};
   uint64_t sum = 0;  /* wraps where 64 bits do not hold it */
   uwide squares = 0; /* wraps where a value is beyond any duration */
-  for (int q = 0; q < QUANTILES; q++)
-    *quantile_of(&s, q) = NAN;
   for (uint32_t i = 0; i < n; i++) {
     int64_t value = values[i];
     sum += (uint64_t)value;
-    squares += (uwide)((wide)value * value);
+    if (parts & NAI_STDDEV)
+      squares += (uwide)((wide)value * value);
     s.min = value < s.min ? value : s.min;
     s.max = value > s.max ? value : s.max;
   }
@@ -58,7 +72,7 @@ static struct nai_stats sum_up(const int64_t *values, uint32_t n) {
   wide total = s.min < INT64_MIN / n || s.max > INT64_MAX / n ? sum_of(values, n) : (int64_t)sum;
   s.total = total > INT64_MAX ? INT64_MAX : total < INT64_MIN ? INT64_MIN : (int64_t)total;
   s.mean = (double)total / n;
-  if (s.min < 0 || s.total > INT64_MAX / 2) {
+  if (s.min < 0 || s.total > INT64_MAX / 2 || !(parts & NAI_STDDEV)) {
     s.stddev = NAN;
   } else if (n > 1) {
     /* Exact integers as far as they go, so that nothing cancels: total^2 / n in whole and remainder. total^2 < 2^124.
@@ -69,16 +83,11 @@ static struct nai_stats sum_up(const int64_t *values, uint32_t n) {
   return s;
 }
 
-static void set_quantiles(struct nai_stats *s, const double at[QUANTILES]) {
-  for (int q = 0; q < QUANTILES; q++)
-    *quantile_of(s, q) = at[q];
-}
-
 struct nai_stats nai_stats_of(int64_t *values, uint32_t count) {
-  struct nai_stats s = sum_up(values, count);
-  double at[QUANTILES];
-  nai_quantiles_i64(at, values, count, quantiles, QUANTILES);
-  set_quantiles(&s, at);
+  struct nai_stats s = sum_up(values, count, NAI_ALL_STATS);
+  struct quantiles q = wanted(NAI_ALL_STATS);
+  nai_quantiles_i64(q.at, values, count, q.q, q.count);
+  set_quantiles(&s, &q, NAI_ALL_STATS);
   return s;
 }
 
@@ -140,14 +149,14 @@ static int64_t value_at(const struct buckets *b, struct place place, const struc
 }
 
 /* Of values that are counted in buckets. `collected` has room for as many. */
-static void quantiles_of_many(double at[QUANTILES], const int64_t *values, uint32_t count, struct buckets *b,
+static void quantiles_of_many(struct quantiles *of, const int64_t *values, uint32_t count, struct buckets *b,
                               int64_t *collected, const uint32_t *bucket) {
   struct place low[QUANTILES], high[QUANTILES], last = {0, 0};
   size_t below = 0;
   int64_t room = 0;
   memset(b->behind, 0xff, sizeof b->behind);
-  for (int q = 0; q < QUANTILES; q++) {
-    struct nai_rank rank = nai_rank_of(quantiles[q], count);
+  for (int q = 0; q < of->count; q++) {
+    struct nai_rank rank = nai_rank_of(of->q[q], count);
     low[q] = last = want(b, last.bucket, rank.below, &below, &room);
     high[q] = last = want(b, last.bucket, rank.below + (rank.fraction > 0), &below, &room);
   }
@@ -156,9 +165,9 @@ static void quantiles_of_many(double at[QUANTILES], const int64_t *values, uint3
     if (*to != UNWANTED)
       collected[(*to)++] = values[i];
   }
-  for (int q = 0; q < QUANTILES; q++) {
+  for (int q = 0; q < of->count; q++) {
     int64_t below_it = value_at(b, low[q], NULL, collected), above_it = value_at(b, high[q], &low[q], collected);
-    at[q] = nai_interpolate(below_it, above_it, nai_rank_of(quantiles[q], count).fraction);
+    of->at[q] = nai_interpolate(below_it, above_it, nai_rank_of(of->q[q], count).fraction);
   }
 }
 
@@ -177,18 +186,18 @@ int nai_stats_room_in(struct nai_stats_room **room, uint32_t most, struct nai_ar
   return give_room(*room, most, arena, err);
 }
 
-struct nai_stats nai_stats_in(struct nai_stats_room *room, int64_t *values, uint32_t count) {
-  struct nai_stats s = sum_up(values, count);
-  double at[QUANTILES];
+struct nai_stats nai_stats_in(struct nai_stats_room *room, int64_t *values, uint32_t count, unsigned parts) {
+  struct nai_stats s = sum_up(values, count, parts);
+  struct quantiles of = wanted(parts);
   if (s.min == s.max)
-    for (int q = 0; q < QUANTILES; q++)
-      at[q] = count ? (double)s.min : NAN;
+    for (int q = 0; q < of.count; q++)
+      of.at[q] = count ? (double)s.min : NAN;
   else if (are_many(&s)) {
     count_in_buckets(room->b, room->bucket, values, &s);
-    quantiles_of_many(at, values, count, room->b, room->collected, room->bucket);
+    quantiles_of_many(&of, values, count, room->b, room->collected, room->bucket);
   } else
-    nai_quantiles_i64(at, values, count, quantiles, QUANTILES);
-  set_quantiles(&s, at);
+    nai_quantiles_i64(of.at, values, count, of.q, of.count);
+  set_quantiles(&s, &of, parts);
   return s;
 }
 
@@ -196,6 +205,7 @@ int nai_group_stats(struct nai_stats *stats, uint32_t groups, const struct nai_v
   NAI_SCOPED(nai_arena) arena = NAI_ARENA(values->directory);
   const uint32_t *group = values->groups, rows = values->rows;
   const int64_t *value = values->values;
+  const unsigned parts = values->parts ? values->parts : NAI_ALL_STATS;
   uint32_t *told_group = NULL, *behind, most = 0; /* behind: of each group's values, those of none before */
   int64_t *told_value = NULL, *by_group;
   struct nai_stats_room room = {0};
@@ -225,9 +235,9 @@ int nai_group_stats(struct nai_stats *stats, uint32_t groups, const struct nai_v
   for (uint32_t i = 0; i < rows && groups != 1; i++)
     by_group[behind[(uint32_t)(group[i] + 1)]++] = value[i];
   for (uint32_t g = 0, first = behind[0]; g < groups; first = behind[++g])
-    stats[g] = nai_stats_in(&room, by_group + first, behind[g + 1] - first);
+    stats[g] = nai_stats_in(&room, by_group + first, behind[g + 1] - first, parts);
   if (values->all)
-    *values->all = nai_stats_in(&room, by_group + behind[0], behind[groups] - behind[0]);
+    *values->all = nai_stats_in(&room, by_group + behind[0], behind[groups] - behind[0], parts);
   return NAI_OK;
 }
 

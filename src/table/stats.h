@@ -15,11 +15,22 @@ static inline bool nai_stats_quartiles_apart(const struct nai_stats *s) { return
 /* Reorders `values`. */
 struct nai_stats nai_stats_of(int64_t *values, uint32_t count);
 
+/* What takes time of its own, as bits: what is not asked for becomes NaN. */
+enum nai_stats_part {
+  NAI_P25 = 1,
+  NAI_P50 = 1 << 1,
+  NAI_P75 = 1 << 2,
+  NAI_P90 = 1 << 3,
+  NAI_P99 = 1 << 4,
+  NAI_STDDEV = 1 << 5,
+  NAI_ALL_STATS = (1 << 6) - 1
+};
+
 /* The same, with room for up to `most` values: quicker where there are many. */
 struct nai_stats_room;
 NAI_MUST_CHECK int nai_stats_room_in(struct nai_stats_room **room, uint32_t most, struct nai_arena *arena,
                                      struct nai_err *err);
-struct nai_stats nai_stats_in(struct nai_stats_room *room, int64_t *values, uint32_t count);
+struct nai_stats nai_stats_in(struct nai_stats_room *room, int64_t *values, uint32_t count, unsigned parts);
 
 /* Rows with a group and a value each: arrays, or `block` tells those of rows first .. first + count - 1. */
 struct nai_values {
@@ -30,6 +41,7 @@ struct nai_values {
   const uint32_t *groups; /* NULL: `block` tells them */
   const int64_t *values;
   struct nai_stats *all; /* NULL, or those of all groups together: with theirs, they take no second reading of rows */
+  unsigned parts;        /* enum nai_stats_part; 0: all */
 };
 enum { NAI_VALUES_BLOCK = 1024 }; /* most rows asked for at once */
 #define NAI_NO_GROUP UINT32_MAX   /* rows of this group are left out */

@@ -88,7 +88,7 @@ static void length_block(const void *patterns, uint32_t first, uint32_t count, u
 }
 
 static int find_medians(struct patterns *p, uint32_t places, struct nai_err *err) {
-  struct nai_values lengths = {places, length_block, p, p->m->scratch_dir};
+  struct nai_values lengths = {places, length_block, p, p->m->scratch_dir, .parts = NAI_P50};
   struct nai_stats *stats;
   NAI_TRY(NAI_NEW(stats, p->arena, p->keys.count, err));
   NAI_TRY(nai_group_stats(stats, p->keys.count, &lengths, err));

@@ -111,7 +111,8 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
     const struct nai_values values = {.rows = m->kernels.n,
                                       .directory = m->scratch_dir,
                                       .groups = t == QUEUE ? times.queued : w.group,
-                                      .values = times.of[t]};
+                                      .values = times.of[t],
+                                      .parts = NAI_P50};
     NAI_TRY(NAI_NEW(stats[t], io->arena, w.known.count, err));
     NAI_TRY(nai_group_stats(stats[t], w.known.count, &values, err));
   }

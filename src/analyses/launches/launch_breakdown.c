@@ -121,7 +121,8 @@ static int put_processes(struct nai_table *table, const struct launches *l, stru
     const struct nai_values values = {.rows = l->count,
                                       .directory = l->m->scratch_dir,
                                       .groups = i == FLOOR ? l->idle_process : l->process,
-                                      .values = l->of[i]};
+                                      .values = l->of[i],
+                                      .parts = NAI_P50 | NAI_P90};
     NAI_TRY(NAI_NEW(stats[i], arena, n, err));
     NAI_TRY(nai_group_stats(stats[i], n, &values, err));
   }

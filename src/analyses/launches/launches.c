@@ -34,6 +34,7 @@ static int put_layer_stats(struct scope *scopes, const struct layer *l, struct n
                                       .directory = l->m->scratch_dir,
                                       .groups = l->scope[i],
                                       .values = l->of[i],
+                                      .parts = NAI_P50 | NAI_P90 | NAI_P99,
                                       .all = l->all && !(i == CALL && l->shared) ? &l->all->of[i] : NULL};
     NAI_TRY(nai_group_stats(stats, l->scopes, &values, err));
     for (uint32_t s = 0; s < l->scopes; s++)

@@ -104,7 +104,8 @@ static int put_ranges(struct nai_table *table, struct work *w, struct nai_err *e
   const struct nai_model *m = w->m;
   NAI_SCOPED(nai_arena) arena = NAI_ARENA(m->scratch_dir);
   const struct nai_durations durations = {m->nvtx.name, m->nvtx.start_ns, m->nvtx.end_ns};
-  struct nai_values values = {m->nvtx.n, nai_duration_block, &durations, m->scratch_dir};
+  struct nai_values values = {m->nvtx.n, nai_duration_block, &durations, m->scratch_dir,
+                              .parts = NAI_P25 | NAI_P50 | NAI_P75 | NAI_P90};
   struct nai_stats *stats;
   if (!nai_column_within(&m->nvtx.kind, m->nvtx.n, NAI_NVTX_PUSH_POP, NAI_NVTX_START_END)) {
     values.block = name_block;

@@ -229,8 +229,8 @@ static int take_group(struct row *row, const struct work *w, const struct group 
     NAI_TRY(sort_spans(row, w, err));
     measure(row, w);
   }
-  row->stats = nai_stats_in(row->room, row->ns, row->count);
-  row->lag = nai_stats_in(row->room, row->lag_ns, row->count);
+  row->stats = nai_stats_in(row->room, row->ns, row->count, NAI_P25 | NAI_P50 | NAI_P75 | NAI_STDDEV);
+  row->lag = nai_stats_in(row->room, row->lag_ns, row->count, NAI_P50 | NAI_P90);
   return NAI_OK;
 }
 
