@@ -138,48 +138,31 @@ int64_t nai_intervals_overlap_ns(const struct nai_intervals *set, int64_t a, int
 
 /* --- covered time ----------------------------------------------------------------------------- */
 
-enum { SUM_EVERY = 64 };
-
-static void sum_up(struct nai_coverage *c) {
-  const struct nai_intervals *set = c->set;
-  int64_t sum = 0;
-  for (size_t first = 0; first <= set->count; first += SUM_EVERY) {
-    c->sums[first / SUM_EVERY] = sum;
-    for (size_t i = first; i < set->count && i < first + SUM_EVERY; i++)
-      sum += set->v[i].end - set->v[i].start;
-  }
-}
-
 int nai_coverage_in(struct nai_coverage *c, const struct nai_intervals *set, struct nai_arena *arena,
                     struct nai_err *err) {
-  *c = (struct nai_coverage){.set = set, .from.next = set->v, .to.next = set->v};
+  int64_t sum = 0;
+  *c = (struct nai_coverage){set, set->v, end_of(set), .from = set->v, .to = set->v};
   NAI_TRY(nai_memory_check(!set->oom, err));
-  NAI_TRY(NAI_NEW(c->sums, arena, set->count / SUM_EVERY + 1, err));
-  sum_up(c);
+  NAI_TRY(NAI_NEW_UNSET(c->before, arena, set->count + 1, err));
+  int64_t *before = c->before;
+  for (const struct nai_interval *at = c->first; at < c->end; at++) {
+    *before++ = sum;
+    sum += at->end - at->start;
+  }
+  *before = sum;
   return NAI_OK;
 }
 
-static void jump(const struct nai_coverage *c, struct nai_coverage_cursor *at, int64_t t) {
-  const size_t next = nai_intervals_after(c->set, t);
-  at->next = c->set->v + next;
-  at->before = c->sums[next / SUM_EVERY];
-  for (size_t i = next / SUM_EVERY * SUM_EVERY; i < next; i++)
-    at->before += c->set->v[i].end - c->set->v[i].start;
-}
-
-/* Covered time before t. */
-static int64_t covered_until(const struct nai_coverage *c, struct nai_coverage_cursor *at, int64_t t) {
-  const struct nai_interval *end = end_of(c->set);
-  if (at->next > c->set->v && at->next[-1].end > t)
-    jump(c, at, t);
-  for (int steps = 0; at->next < end && at->next->end <= t; at->next++, steps++) {
-    if (steps == SUM_EVERY) {
-      jump(c, at, t);
-      break;
-    }
-    at->before += at->next->end - at->next->start;
-  }
-  return at->before + (at->next < end && at->next->start < t ? t - at->next->start : 0);
+/* Covered time before t; *next becomes the first interval that ends after t. */
+static inline int64_t covered_until(const struct nai_coverage *c, const struct nai_interval **next, int64_t t) {
+  enum { FAR = 64 };
+  const struct nai_interval *at = *next;
+  if ((at > c->first && at[-1].end > t) || (c->end - at > FAR && at[FAR].end <= t))
+    at = c->first + nai_intervals_after(c->set, t);
+  while (at < c->end && at->end <= t)
+    at++;
+  *next = at;
+  return c->before[at - c->first] + (at < c->end && at->start < t ? t - at->start : 0);
 }
 
 int64_t nai_coverage_overlap_ns(struct nai_coverage *c, int64_t a, int64_t b) {

@@ -50,17 +50,12 @@ int64_t nai_intervals_overlap_ns(const struct nai_intervals *set, int64_t a, int
 /* First interval that ends after t (count when there is none). O(log n). */
 size_t nai_intervals_after(const struct nai_intervals *set, int64_t t);
 
-/* Covered time before moments that mostly ascend. */
-struct nai_coverage_cursor {
-  const struct nai_interval *next; /* the first one that ends after the moment */
-  int64_t before;                  /* summed length of those in front of it */
-};
-
 /* Answers "how much of [a, b) does the set cover", amortised O(1) where both ascend, else O(log n). */
 struct nai_coverage {
   const struct nai_intervals *set; /* borrowed, and stays as it is */
-  int64_t *sums;                   /* length of all before every so many intervals; the arena's */
-  struct nai_coverage_cursor from, to;
+  const struct nai_interval *first, *end;
+  int64_t *before;                      /* per interval, and for the end: covered time in front of it; the arena's */
+  const struct nai_interval *from, *to; /* the first ones that end after the moments asked for last */
 };
 NAI_MUST_CHECK int nai_coverage_in(struct nai_coverage *out, const struct nai_intervals *set, struct nai_arena *arena,
                                    struct nai_err *err);

@@ -53,7 +53,7 @@ static int find_busy(struct call *calls, uint32_t n, const struct nai_model *m, 
   const uint32_t *gpus = m->process_gpus.order + first;
   if (count == 1) {
     struct nai_coverage *coverage = &of_gpu[*gpus];
-    if (!coverage->sums)
+    if (!coverage->before)
       NAI_TRY(nai_coverage_in(coverage, &m->gpus[*gpus].all, kept, err));
     add_busy(calls, n, m, coverage);
     return NAI_OK;
