@@ -174,14 +174,17 @@ uint32_t nai_rows_run(const uint32_t *rows, uint32_t first, uint32_t n, const st
 
 int nai_groups_collect(struct nai_groups *out, uint32_t n, const struct nai_column *group, uint32_t groups,
                        struct nai_arena *arena, struct nai_err *err) {
+  NAI_SCOPED(nai_arena) room = NAI_ARENA(arena->directory);
+  int32_t *of; /* per row */
   out->groups = groups;
+  NAI_TRY(NAI_NEW_UNSET(of, &room, n, err));
   NAI_TRY(NAI_NEW(out->first, arena, (size_t)groups + 2, err));
   NAI_TRY(NAI_NEW(out->order, arena, n, err));
   uint32_t *rows = out->order;
   uint32_t *at = out->first + 1; /* counts, then running positions, which end as the next group's start */
   const struct nai_column cells = *group;
   for (uint32_t i = 0; i < n; i++) {
-    int32_t g = nai_at_i32(&cells, i);
+    int32_t g = of[i] = nai_at_i32(&cells, i);
     if (g >= 0)
       at[g]++;
   }
@@ -191,11 +194,9 @@ int nai_groups_collect(struct nai_groups *out, uint32_t n, const struct nai_colu
     at[g] = total;
     total += count;
   }
-  for (uint32_t i = 0; i < n; i++) {
-    int32_t g = nai_at_i32(&cells, i);
-    if (g >= 0)
-      rows[at[g]++] = i;
-  }
+  for (uint32_t i = 0; i < n; i++)
+    if (of[i] >= 0)
+      rows[at[of[i]]++] = i;
   return NAI_OK;
 }
 
