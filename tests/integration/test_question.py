@@ -186,6 +186,12 @@ class Answers(unittest.TestCase):
         self.assertIn("/s on average)", self.said("steps-jitter", "what is the frame rate"))
         self.assertIn("stands out most", self.said("steps", "why are some frames slow"))
 
+    def test_a_saving_of_several_gpus_is_that_of_the_worst(self):
+        place = artifacts("training")
+        (title, saving), = json.loads(run("sql", place, "select title, human(saving_ns, 'ns') from findings where gpus like '% %' and saving_ns > 0 and saving_is = 'bound' and severity <> 'info' limit 1", "--format", "json").stdout)["rows"]
+        facts = [f["text"] for f in ask(place, "what should I fix first")["facts"] + ask(place, "why is my GPU idle")["facts"]]
+        self.assertTrue([f for f in facts if f.startswith(title) and f"at most {saving} on the worst of them" in f], (title, saving, facts))
+
     def test_ranges_are_no_kernels(self):
         self.assertEqual({f["table"] for f in ask(artifacts("training"), "which NVTX range takes the most GPU time")["facts"]} & {"kernels"}, set())
 

@@ -34,8 +34,11 @@ static const char findings[] =
     "select findings.rowid, finding, id, title, severity, scope, saving_ns, pct_of_active, place, "
     "recommendation, coalesce((select min(f.title) from findings f where f.id = findings.part_of), part_of), "
     "share_of || iif(share_of = 'capture' and exists (select 1 from capture_time where part = 'input'), "
-    "' without waiting for input', ''), iif(simulated_state = 'ok', simulated_ns, null), case simulated_of "
-    "when 'step' then 'per step' when 'unit' then 'per repetition' else 'of the window' end, "
+    "' without waiting for input', ''), iif(simulated_state = 'ok', simulated_ns, null), "
+    "coalesce(case when simulated_of in ('step', 'unit') then ' of ' || human(simulated_now_ns, 'ns') end, '') || "
+    "case simulated_of when 'step' then ' per step' when 'unit' then ' per repetition' else ' of the window' end || "
+    "coalesce(' (' || human(simulated_pct, 'percent') || ')', '') || "
+    "iif(simulated_pct > 1.1 * pct_of_active, ', for other GPUs or the host wait less, too', ''), "
     "iif(saving_is = 'estimate', ': about ', ': at most ') from findings where (";
 static const char on_gpu[] =
     ") and (:gpu is null or gpus is null or instr(' ' || gpus || ' ', ' ' || :gpu || ' ')) order by ";
@@ -52,9 +55,9 @@ static void put_order(struct nai_buf *out, const struct nai_answer *answer, bool
   nai_buf_puts(out, losses_first);
 }
 
-/* "Casts and layout conversions (medium, GPU 0; cast_kernel): at most 42.0 ms, 14.1 % of the active time". `of_one`:
- * one GPU is asked about, and what is saved on several is that of another one, perhaps. */
-static void describe(struct nai_buf *out, const struct nai_query_rows *found, int64_t row, bool of_one) {
+/* "Casts and layout conversions (medium, GPU 0; cast_kernel): at most 42.0 ms, 14.1 % of the active time". Of several
+ * GPUs it is what the worst saves; what they save together, waiting for each other, can be more. */
+static void describe(struct nai_buf *out, const struct nai_query_rows *found, int64_t row) {
   const char *place = nai_query_cell_text(found, row, F_PLACE), *severity = nai_query_cell_text(found, row, F_SEVERITY);
   const bool several = strncmp(nai_query_cell_text(found, row, F_SCOPE), "GPUs ", strlen("GPUs ")) == 0;
   nai_buf_printf(out, "%s (%s, %s%s%s)", nai_query_cell_text(found, row, F_TITLE),
@@ -64,7 +67,7 @@ static void describe(struct nai_buf *out, const struct nai_query_rows *found, in
     return;
   nai_buf_puts(out, nai_query_cell_text(found, row, F_ABOUT));
   nai_value_print_human(out, NAI_NS, nai_query_cell(found, row, F_SAVING));
-  nai_buf_puts(out, of_one && several ? " on the worst of them" : "");
+  nai_buf_puts(out, several ? " on the worst of them" : "");
   if (!nai_query_cell(found, row, F_PCT)->null && strcmp(severity, "info") != 0) {
     nai_buf_puts(out, ", ");
     nai_value_print_human(out, NAI_PCT, nai_query_cell(found, row, F_PCT));
@@ -74,7 +77,7 @@ static void describe(struct nai_buf *out, const struct nai_query_rows *found, in
   if (!nai_query_cell(found, row, F_SIMULATED)->null) {
     nai_buf_puts(out, ", simulated ");
     nai_value_print_human(out, NAI_NS, nai_query_cell(found, row, F_SIMULATED));
-    nai_buf_printf(out, " %s", nai_query_cell_text(found, row, F_SIMULATED_OF));
+    nai_buf_puts(out, nai_query_cell_text(found, row, F_SIMULATED_OF));
   }
   if (!nai_query_cell(found, row, F_PART_OF)->null)
     nai_buf_printf(out, ", contained in \"%s\"", nai_query_cell_text(found, row, F_PART_OF));
@@ -87,7 +90,7 @@ static void add_finding(const struct nai_asking *asking, const struct nai_query_
   struct nai_fact *fact;
   if (nai_fact_find(answer, "findings", finding, NULL) || !(fact = nai_fact_new(asking, "findings", finding)))
     return;
-  describe(&text, found, row, asking->gpu != INT64_MIN);
+  describe(&text, found, row);
   fact->text = nai_answer_text(asking, &text);
   nai_fact_add_value(asking, fact, "id", NAI_TEXT, nai_query_cell(found, row, F_ID));
   nai_fact_add_value(asking, fact, "severity", NAI_TEXT, nai_query_cell(found, row, F_SEVERITY));
