@@ -192,6 +192,11 @@ class Answers(unittest.TestCase):
         facts = [f["text"] for f in ask(place, "what should I fix first")["facts"] + ask(place, "why is my GPU idle")["facts"]]
         self.assertTrue([f for f in facts if f.startswith(title) and f"at most {saving} on the worst of them" in f], (title, saving, facts))
 
+    def test_some_of_them_are_no_yes(self):
+        (median,), = json.loads(run("sql", artifacts("steps-jitter"), "select median_ns from step_summary limit 1", "--format", "json").stdout)["rows"]
+        self.assertRegex(self.said("steps-jitter", f"are steps shorter than {median} ns"), r"^\d+ steps shorter than that")
+        self.assertRegex(self.said("steps-jitter", f"are there steps shorter than {median} ns"), r"^Yes: \d+ steps shorter than that")
+
     def test_ranges_are_no_kernels(self):
         self.assertEqual({f["table"] for f in ask(artifacts("training"), "which NVTX range takes the most GPU time")["facts"]} & {"kernels"}, set())
 

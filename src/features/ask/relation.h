@@ -136,6 +136,7 @@ struct nai_relation {
   double times;           /* of an outlier */
   bool before;            /* what began last before it */
   bool yes_no, less;      /* less: which one has least */
+  bool any;               /* whether there is one of them, as in "are there", "do any" */
   enum nai_moment moment; /* of groups: which one begins or ends last, or first (`less`) */
   bool balanced;          /* of groups: how far they are apart */
   bool why;               /* the answer says how long, not why */

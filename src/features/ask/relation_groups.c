@@ -15,8 +15,8 @@ int nai_say_numbers(struct nai_answering *a, struct nai_err *err) {
   struct nai_buf *out = &a->said;
   struct nai_thing_numbers n;
   NAI_TRY(nai_numbers_of(&n, &a->events[0], sizes, NULL, NULL, nai_answering_arena(a), err));
-  if (limited && a->r->yes_no) {
-    nai_buf_puts(out, n.stats.count ? "Yes: " : "No: ");
+  if (limited && a->r->yes_no) { /* some of them: whether "steps are shorter" is no yes or no then */
+    nai_buf_puts(out, !n.stats.count ? "No: " : a->r->any ? "Yes: " : "");
   } else if (statistic > NAI_STATISTIC_COUNT && n.stats.count) {
     nai_put_number(out, nai_number_of(&n, statistic), sizes ? NAI_STATISTIC_BYTES : statistic);
     const char *name = !sizes                              ? nai_statistic_name(statistic)

@@ -597,8 +597,10 @@ int nai_relation_read(struct nai_relation *out, const struct nai_asking *asking,
   const enum nai_says slow = out->statistic == NAI_STATISTIC_RATE ? SAYS_SLOWER : SAYS_FASTER;
   out->less = r.says[SAYS_FEWER] || r.says[SAYS_SHORTEST] || r.says[slow];
   out->yes_no = q->count && nai_word_is_of("is are was were does do did has have any", q->words[0].text) && !q->either;
-  for (size_t i = 0; i < q->count; i++)
+  for (size_t i = 0; i < q->count; i++) {
     out->compares |= nai_word_is_of("compare compared comparison", q->words[i].text);
+    out->any |= nai_word_is_of("there any", q->words[i].text);
+  }
   join_named(out, &r, asking->arena);
   out->kind = kind_of(out, &r);
   const bool amount = q_says(&r, "much") || q_says(&r, "many") || q_says(&r, "data") || q_says(&r, "bytes");
