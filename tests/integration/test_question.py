@@ -197,6 +197,15 @@ class Answers(unittest.TestCase):
         self.assertRegex(self.said("steps-jitter", f"are steps shorter than {median} ns"), r"^\d+ steps shorter than that")
         self.assertRegex(self.said("steps-jitter", f"are there steps shorter than {median} ns"), r"^Yes: \d+ steps shorter than that")
 
+    def test_a_rate_that_is_wanted(self):
+        place = artifacts("steps-jitter")
+        (rate,), = json.loads(run("sql", place, "select steps_per_s from step_summary order by steady_steps desc limit 1", "--format", "json").stdout)["rows"]
+        more, less = int(rate) + 1, int(rate)
+        for question, verdict in ((f"is it running at {less} fps", "Yes: "), (f"is it running at {more} fps", "No: "), (f"can I reach {more} fps", "Not as it is: "), (f"are we below {more} iterations per second", "Yes: ")):
+            self.assertTrue(self.said("steps-jitter", question).startswith(verdict), question)
+        self.assertRegex(self.said("steps-jitter", f"do we hit {more} fps"), rf"[\d,]+ of [\d,]+ steady steps on GPU 0 take longer than the [\d.]+ [mµ]s that {more}/s leave to each")
+        self.assertTrue(self.said("layers", "can I reach 30 fps").startswith("No steps were found in this trace, so nothing tells"))
+
     def test_ranges_are_no_kernels(self):
         self.assertEqual({f["table"] for f in ask(artifacts("training"), "which NVTX range takes the most GPU time")["facts"]} & {"kernels"}, set())
 
