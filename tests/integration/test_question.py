@@ -206,6 +206,11 @@ class Answers(unittest.TestCase):
         self.assertRegex(self.said("steps-jitter", f"do we hit {more} fps"), rf"[\d,]+ of [\d,]+ steady steps on GPU 0 take longer than the [\d.]+ [mµ]s that {more}/s leave to each")
         self.assertTrue(self.said("layers", "can I reach 30 fps").startswith("No steps were found in this trace, so nothing tells"))
 
+    def test_what_bounds_a_kernel_is_not_what_bounds_the_gpu(self):
+        for question in ("is the slowest kernel compute bound", "are gemms compute bound", "is gemm_nn compute bound"):
+            self.assertIn("Nothing recorded answers that", self.said("healthy", question), question)
+        self.assertRegex(self.said("healthy", "is my gpu compute bound"), r"^(Yes|No|Partly): GPU 0 computes for ")
+
     def test_ranges_are_no_kernels(self):
         self.assertEqual({f["table"] for f in ask(artifacts("training"), "which NVTX range takes the most GPU time")["facts"]} & {"kernels"}, set())
 
