@@ -211,6 +211,9 @@ class Answers(unittest.TestCase):
             self.assertIn("Nothing recorded answers that", self.said("healthy", question), question)
         self.assertRegex(self.said("healthy", "is my gpu compute bound"), r"^(Yes|No|Partly): GPU 0 computes for ")
 
+    def test_a_layer_that_repeats_is_no_pass(self):
+        self.assertIn("Nothing tells where one pass begins and ends: ", self.said("layers", "how long does the forward pass take"))
+
     def test_ranges_are_no_kernels(self):
         self.assertEqual({f["table"] for f in ask(artifacts("training"), "which NVTX range takes the most GPU time")["facts"]} & {"kernels"}, set())
 
