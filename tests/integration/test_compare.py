@@ -96,6 +96,17 @@ class Suite(unittest.TestCase):
         self.assertEqual(done.returncode, report["exit"], done.stderr)
         return done, out, report, {row["program"]: row for row in report["programs"]}
 
+    def test_where_the_difference_is_names_what_went_the_other_way(self):
+        """Steps are 5 % longer, kernels a third shorter: what grew is more than the difference."""
+        path = trace("steps-bare")
+        later = [f"update {table} set start = start * 1.05, \"end\" = start * 1.05 + (\"end\" - start) * {factor}"
+                 for table, factor in (("CUPTI_ACTIVITY_KIND_KERNEL", 0.66), ("CUPTI_ACTIVITY_KIND_RUNTIME", 1), ("OSRT_API", 1))]
+        report, text, _ = compared([path], [edited(path, *later)])
+        parts = {part["part"]: part["delta_ms"] for part in report["partition"]}
+        self.assertLess(parts["compute"], 0)
+        self.assertGreater(parts["whole"], 0)
+        self.assertRegex(text, r"the mean differs by \+[\d.]+ [mµ]s: idle \+[\d.]+ [mµ]s(, mainly [^.]+ \([^)]+\))?, but compute -[\d.]+ [mµ]s\.")
+
     def test_directories(self):
         """One program is slower, one equal, one new and one gone; the mean is that of what check says of each alone."""
         base = self.side(slower=("loop", BASE), equal=("loop", (21, 22, 23, 24, 25)), gone=("loop", (1,)))

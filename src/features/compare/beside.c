@@ -232,6 +232,11 @@ static void put_changed(const struct nai_document *d, struct nai_view *where) {
     nai_view_put_int(where, "more_changed", changed - NAMED);
 }
 
+static void put_part(const struct nai_document *d, struct nai_view *to, const struct nai_table *t, int64_t row) {
+  nai_document_text(d, to, "title", nai_get_str(t, row, COMPARED_TIME_title));
+  nai_document_amount(to, "difference", "ns", nai_get_f64(t, row, COMPARED_TIME_delta_ns), true);
+}
+
 void nai_document_where(const struct nai_document *d) {
   const struct nai_table *t = d->c->tables[NAI_COMPARED_TIME];
   struct COMPARED_TIME_row whole = COMPARED_TIME_at(t, 0);
@@ -245,11 +250,10 @@ void nai_document_where(const struct nai_document *d) {
   nai_document_amount(where, "whole", "ns", whole.delta_ns, true);
   nai_view_put_trusted(where, "per", nai_comparison_per(d->c));
   nai_view_put_trusted(where, "title", part.title);
-  int64_t cause = largest_child(t, part.part, part.delta_ns);
-  if (cause >= 0) {
-    struct nai_view *map = nai_view_put_map(where, "cause");
-    nai_document_text(d, map, "title", nai_get_str(t, cause, COMPARED_TIME_title));
-    nai_document_amount(map, "difference", "ns", nai_get_f64(t, cause, COMPARED_TIME_delta_ns), true);
-  }
+  int64_t cause = largest_child(t, part.part, part.delta_ns), against = largest_child(t, "whole", -whole.delta_ns);
+  if (cause >= 0 && strcmp(nai_get_str(t, cause, COMPARED_TIME_part), "compute.other") != 0) /* kernels of no class */
+    put_part(d, nai_view_put_map(where, "cause"), t, cause);
+  if (against >= 0 && fabs(nai_get_f64(t, against, COMPARED_TIME_delta_ns)) >= worth * whole.base_time_ns)
+    put_part(d, nai_view_put_map(where, "against"), t, against);
   put_changed(d, where);
 }
