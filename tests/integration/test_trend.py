@@ -1056,6 +1056,13 @@ class Store(unittest.TestCase):
         self.assertEqual({m["state"] for s in trend["series"] for m in s["metrics"]}, {"steady"})
         self.assertIn("unit.1.time", (out / "trend.html").read_text(encoding="utf-8"))
 
+    def test_labels_of_the_nights_are_named(self):
+        trend, out = self.trend(self.store, "--series", "demo")
+        changes = [c for s in trend["series"] for m in s["metrics"] for c in m["changes"]]
+        night = next(r for r in self.rows(self.copy()) if r["run_id"] == changes[0]["bad_run"])
+        label = f"{changes[0]['bad_run']} (night: {json.loads(night['labels_json'])['night']})"
+        self.assertIn(f" {label} ", (out / "trend.md").read_text(encoding="utf-8").replace("\\", ""))
+
     def test_metrics_of_choice(self):
         trend, _ = self.trend(self.store, "--metric", "gpu.*", "--series", "demo")
         names = {m["metric"] for s in trend["series"] for m in s["metrics"]}

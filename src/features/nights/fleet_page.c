@@ -25,15 +25,6 @@ static void put_day(struct nai_view *map, const char *key, int64_t utc_ns) {
     nai_view_put_trusted(map, key, text);
 }
 
-/* Labels as people say them: {"commit": "1a2b"} is commit: 1a2b. */
-static void put_labels(struct nai_view *map, const char *json) {
-  NAI_SCOPED(nai_buf) text = {0};
-  for (; *json; json++)
-    if (!strchr("{}\"", *json))
-      nai_buf_putc(&text, *json);
-  nai_view_put_buf(map, "labels", NAI_TEXT_FOREIGN, &text);
-}
-
 static void put_sparkline(struct nai_view *map, const struct nai_fleet_row *row) {
   NAI_SCOPED(nai_buf) points = {0};
   double low = INFINITY, high = -INFINITY;
@@ -71,7 +62,7 @@ static void put_row(struct nai_view *list, const struct nai_fleet_row *from, con
   put_pct(map, "changed_pct", row.changed_pct);
   nai_view_put_bool(map, "worse", row.worse == 1);
   nai_view_put_text(map, "changed_run", row.changed_run);
-  put_labels(map, row.changed_labels_json);
+  nai_trend_put_labels(map, row.changed_labels_json);
   nai_view_put_text(map, "newest_run", row.newest_run);
   put_day(map, "day", row.newest_utc_ns);
   nai_view_put_text(map, "status", *row.newest_verdict ? row.newest_verdict : row.newest_status);

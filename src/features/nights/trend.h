@@ -117,6 +117,8 @@ void nai_trend_put_href(struct nai_view *map, const struct nai_trend *trend, con
 /* Exchanges a directory for one with trend.json (docs/trend.schema.json), trend.md and trend.html (rundir/publish.h);
  * `links` is where the store lies from there. */
 NAI_MUST_CHECK int nai_trend_write(const struct nai_trend *trend, const char *directory, const char *links,
+/* Puts labels as people say them: {"commit": "1a2b"} is commit: 1a2b. */
+void nai_trend_put_labels(struct nai_view *map, const char *json);
                                    void (*note)(const char *line), struct nai_err *err);
 /* Appends trend.html, or with NULL for `links` trend.md, without drawings and links. */
 NAI_MUST_CHECK int nai_trend_print(struct nai_buf *out, const struct nai_trend *trend, const char *links,

@@ -32,10 +32,19 @@ static void put_pct(struct nai_view *map, const char *key, double before, double
   nai_view_put_buf(map, key, NAI_TEXT_TRUSTED, &text);
 }
 
+void nai_trend_put_labels(struct nai_view *map, const char *json) {
+  NAI_SCOPED(nai_buf) text = {0};
+  for (; *json; json++)
+    if (!strchr("{}\"", *json))
+      nai_buf_putc(&text, *json);
+  nai_view_put_buf(map, "labels", NAI_TEXT_FOREIGN, &text);
+}
+
 static void put_run(struct nai_view *map, const char *key, const struct page *p, uint32_t row) {
   struct RUNS_row run = RUNS_at(p->trend->index->runs, row);
   struct nai_view *view = nai_view_put_map(map, key);
   nai_view_put_text(view, "id", run.run_id);
+  nai_trend_put_labels(view, run.labels_json);
   nai_view_put_text(view, "note", run.note);
   nai_trend_put_href(view, p->trend, p->links, row);
 }
