@@ -1045,16 +1045,21 @@ class Store(unittest.TestCase):
         self.assertEqual(trend["anchor"], "release")
 
     def test_without_steps(self):
-        """What gates is by the step; without any the page has kernels by the call, which fail no gate."""
+        """What gates is by the step; without any the page has kernels by the call, and the gate is undecided as that of check."""
         store = fresh_dir() / "s"
         source = artifacts(trace("minimal"))
         for number in range(8):
             run("store", "add", source, "--store", store, "--id", f"n{number}", "--time", f"2026-01-{number + 1:02}T02:00:00Z")
-        trend, out = self.trend(store, "--gate")
+        trend, out = self.trend(store, "--gate", expect=7)
         names = {m["metric"] for s in trend["series"] for m in s["metrics"]}
         self.assertTrue(any(name.startswith("kernel.top.") for name in names), names)
         self.assertEqual({m["state"] for s in trend["series"] for m in s["metrics"]}, {"steady"})
         self.assertIn("unit.1.time", (out / "trend.html").read_text(encoding="utf-8"))
+        said = f"Nothing of {trend['series'][0]['series']} gates; captures without steps have no metric that does."
+        for name in ("trend.md", "trend.html"):
+            text = (out / name).read_text(encoding="utf-8").replace("\\", "")
+            self.assertIn(said, text)
+            self.assertNotIn("No gated metric has failed", text)
 
     def test_labels_of_the_nights_are_named(self):
         trend, out = self.trend(self.store, "--series", "demo")

@@ -448,9 +448,18 @@ bool nai_trend_has_failed(const struct nai_trend *trend) {
   return false;
 }
 
-bool nai_trend_is_undecided(const struct nai_trend *trend) {
-  for (uint32_t s = 0; s < trend->series_count; s++)
-    if (trend->series[s].newest_failed && !trend->series[s].moved_to)
+bool nai_trend_gates(const struct nai_trend_series *series) {
+  for (uint32_t i = 0; i < series->metric_count; i++)
+    if (strcmp(series->metrics[i].gate, "gate") == 0)
       return true;
+  return false;
+}
+
+bool nai_trend_is_undecided(const struct nai_trend *trend) {
+  for (uint32_t s = 0; s < trend->series_count; s++) {
+    const struct nai_trend_series *series = &trend->series[s];
+    if (!series->moved_to && (series->newest_failed || !nai_trend_gates(series)))
+      return true;
+  }
   return false;
 }

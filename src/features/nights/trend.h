@@ -87,9 +87,12 @@ uint32_t nai_trend_good_run(const struct nai_trend_metric *metric, const struct 
 uint32_t nai_trend_bad_run(const struct nai_trend_metric *metric, const struct nai_change *change);
 /* Whether a gated metric is in state fail or creep. */
 bool nai_trend_has_failed(const struct nai_trend *trend);
-/* Whether the newest run of a series measured nothing, so that nothing is known of it. */
+/* Whether one of its metrics gates; captures without steps have none that does. */
+bool nai_trend_gates(const struct nai_trend_series *series);
+/* Whether the newest run of a series measured nothing, so that nothing is known of it, or nothing of it gates. */
 bool nai_trend_is_undecided(const struct nai_trend *trend);
-/* Puts how many metrics have too few runs to be judged, and whether these are all. */
+/* Puts how many metrics have too few runs to be judged, and whether these are all; and series in which nothing gates.
+ */
 void nai_trend_put_short(struct nai_view *view, const struct nai_trend *trend);
 
 /* What else changed when a metric did: other metrics of the series whose changes lie within one run of this one; each
@@ -114,11 +117,11 @@ void nai_trend_put_chart(struct nai_view *map, const struct nai_trend *trend, co
                          const char *links);
 /* Puts a link to a run's report, nothing where there is none; `run` is a row of index.runs. */
 void nai_trend_put_href(struct nai_view *map, const struct nai_trend *trend, const char *links, uint32_t run);
+/* Puts labels as people say them: {"commit": "1a2b"} is commit: 1a2b. */
+void nai_trend_put_labels(struct nai_view *map, const char *json);
 /* Exchanges a directory for one with trend.json (docs/trend.schema.json), trend.md and trend.html (rundir/publish.h);
  * `links` is where the store lies from there. */
 NAI_MUST_CHECK int nai_trend_write(const struct nai_trend *trend, const char *directory, const char *links,
-/* Puts labels as people say them: {"commit": "1a2b"} is commit: 1a2b. */
-void nai_trend_put_labels(struct nai_view *map, const char *json);
                                    void (*note)(const char *line), struct nai_err *err);
 /* Appends trend.html, or with NULL for `links` trend.md, without drawings and links. */
 NAI_MUST_CHECK int nai_trend_print(struct nai_buf *out, const struct nai_trend *trend, const char *links,

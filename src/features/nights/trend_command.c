@@ -33,7 +33,7 @@ static const struct nai_cli_option options[] = {
     NAI_CLI_SWITCH(
         on, gate, "gate",
         "exit 1 when the two newest runs of a gated metric lie beyond their history, or its level beyond the anchor; 7 "
-        "when the newest run failed"),
+        "when the newest run failed or nothing gates"),
     NAI_CLI_SWITCH(on, json, "json", "print one line of JSON that sums it up"),
     NAI_CLI_SWITCH(on, quiet, "quiet", "print nothing but errors", .letter = 'q'),
     {0},

@@ -301,9 +301,17 @@ static void put_unmeasured(struct nai_view *view, const struct nai_trend *t) {
 
 void nai_trend_put_short(struct nai_view *view, const struct nai_trend *t) {
   int64_t count = 0, all = 0;
-  for (uint32_t i = 0; i < t->series_count; i++)
-    for (uint32_t m = 0; m < t->series[i].metric_count; m++, all++)
-      count += t->series[i].metrics[m].state == NAI_TREND_TOO_SHORT;
+  bool gates = false;
+  struct nai_view *list = nai_view_put_list(view, "ungated");
+  for (uint32_t i = 0; i < t->series_count; i++) {
+    const struct nai_trend_series *s = &t->series[i];
+    for (uint32_t m = 0; m < s->metric_count; m++, all++)
+      count += s->metrics[m].state == NAI_TREND_TOO_SHORT;
+    gates |= nai_trend_gates(s);
+    if (!s->moved_to && !s->newest_failed && !nai_trend_gates(s))
+      nai_view_put_text(nai_view_add_map(list), "series", s->series);
+  }
+  nai_view_put_bool(view, "gates", gates);
   nai_view_put_int(view, "short_count", count);
   nai_view_put_bool(view, "any_short", count > 0);
   nai_view_put_bool(view, "all_short", count == all);
