@@ -96,6 +96,13 @@ class Suite(unittest.TestCase):
         self.assertEqual(done.returncode, report["exit"], done.stderr)
         return done, out, report, {row["program"]: row for row in report["programs"]}
 
+    def test_the_odd_capture_is_named(self):
+        paths = [analysed("loop", seed) for seed in range(1, 4)]
+        odd = edited(trace("loop", "--seed", 4), "delete from CUPTI_ACTIVITY_KIND_KERNEL where shortName in (select id from StringIds where value like '%zero_gradients%')")
+        report, _, _ = compared([*paths[:2], odd, paths[2]], [analysed("loop", 5)])
+        said = {m["reason"] for m in report["metrics"] if "exact metric" in (m["reason"] or "")}
+        self.assertEqual(said, {f"of the base side {odd.stem} alone differs in an exact metric: it is no repetition of the same program"}, [m["reason"] for m in report["metrics"]])
+
     def test_where_the_difference_is_names_what_went_the_other_way(self):
         """Steps are 5 % longer, kernels a third shorter: what grew is more than the difference."""
         path = trace("steps-bare")

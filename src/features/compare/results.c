@@ -313,10 +313,34 @@ static void excuse_call(struct nai_metric_result *r, const struct nai_comparison
            c->work.launches[NAI_CANDIDATE] < c->work.launches[NAI_BASE] ? "more" : "less");
 }
 
+/* Of captures that are no repetitions of one program the one that is unlike all others. */
+static void name_odd_capture(struct nai_metric_result *r, const struct nai_comparison *c) {
+  struct nai_judgement *j = &r->judgement;
+  for (int s = 0; s < NAI_SIDES; s++) {
+    const struct nai_side *side = &c->sides[s];
+    double usual = nai_median(r->values[s], r->count[s]);
+    uint32_t odd = 0, count = 0;
+    for (uint32_t i = 0; i < r->count[s]; i++)
+      if (fabs(r->values[s][i] - usual) > 1e-12 * fabs(usual)) {
+        odd = i;
+        count++;
+      }
+    if (!count)
+      continue;
+    if (count == 1 && r->count[s] > 2 && r->count[s] == side->count)
+      snprintf(j->reason, sizeof j->reason,
+               "of the %s side %s alone differs in an exact metric: it is no repetition of the same program",
+               nai_side_names[s], side->captures[odd].label);
+    return;
+  }
+}
+
 static int judge_both(struct nai_metric_result *r, const struct nai_comparison *c, const struct nai_limits *limits,
                       struct nai_err *err) {
   NAI_TRY(nai_judge(&r->judgement, limits, r->values[NAI_BASE], r->count[NAI_BASE], r->values[NAI_CANDIDATE],
                     r->count[NAI_CANDIDATE], err));
+  if (limits->exact && r->judgement.verdict == NAI_VERDICT_ERROR)
+    name_odd_capture(r, c);
   excuse_remainder(r, c);
   excuse_range(r, c);
   excuse_call(r, c);

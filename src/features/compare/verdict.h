@@ -42,7 +42,7 @@ struct nai_judgement {
   double limit;           /* the fixed one that was exceeded; NaN: none */
   bool budget_below_noise;
   bool by_history;  /* decided by the rule for a single run against a history */
-  char reason[160]; /* what it rests on, or what is missing; may be empty */
+  char reason[240]; /* what it rests on, or what is missing; may be empty */
 };
 
 /* base: m values, candidate: n values, in the order of captures. */
