@@ -221,6 +221,7 @@ class Answers(unittest.TestCase):
                          sql(artifacts(path), "select * from kernels", "--format", "csv").stdout)
 
     @support.tier("ci")
+    @support.unsanitized("it starts the program twice for each table; what is said of tables is the same there")
     def test_schema(self):
         directory = artifacts(trace("training"))
         tables = json.loads(run("sql", directory, "--schema", "--format", "json").stdout)["rows"]

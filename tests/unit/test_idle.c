@@ -389,7 +389,7 @@ static void check_trace(struct fixture *f, const struct trace *t, int64_t seen[C
 
 TEST(test_random) {
   int64_t seen[CAUSES] = {0};
-  for (int round = 0; round < (in_whole() ? 1500 : 300); round++) {
+  for (int round = 0; round < (in_whole() ? 1500 : in_part() ? 100 : 300); round++) {
     struct fixture f;
     struct trace t = {0};
     fixture_init(&f);

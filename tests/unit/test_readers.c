@@ -236,7 +236,7 @@ TEST(test_generated_traces) {
     char name[64];
     if (sscanf(line, "%63s", name) != 1)
       continue;
-    if (scenarios++ % 3 && in_part())
+    if (scenarios++ % 6 && in_part())
       continue;
     for (int shuffle = 0; shuffle <= in_whole(); shuffle++) {
       snprintf(command, sizeof command, "'%s' %s %s --force %s%s", generator, name, path,
