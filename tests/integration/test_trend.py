@@ -1060,6 +1060,12 @@ class Store(unittest.TestCase):
             text = (out / name).read_text(encoding="utf-8").replace("\\", "")
             self.assertIn(said, text)
             self.assertNotIn("No gated metric has failed", text)
+        for number in range(8):  # another program, whose steps gate
+            run("store", "add", artifacts(trace("steps")), "--store", store, "--series", "stepping", "--id", f"s{number}", "--time", f"2026-01-{number + 1:02}T02:00:00Z")
+        _, out = self.trend(store, "--gate")
+        text = (out / "trend.md").read_text(encoding="utf-8").replace("\\", "")
+        self.assertIn(said, text)
+        self.assertIn("No gated metric has failed", text)
 
     def test_labels_of_the_nights_are_named(self):
         trend, out = self.trend(self.store, "--series", "demo")

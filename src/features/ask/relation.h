@@ -1,6 +1,7 @@
 /* Relations: how a thing that a question names stands to another one, or to itself. Where no intent takes up each word,
  * a question is read by its parts: the things it names (things.c), and what it wants to know of them
- * (relation_words.c, relation_kind.c). Every word must be one of these or say little. Internal to src/features/ask. */
+ * (relation_words.c, relation_kind.c, relation_meant.c). Every word must be one of these or say little. Internal to
+ * src/features/ask. */
 #pragma once
 
 #include "features/ask/internal.h"
@@ -35,6 +36,11 @@ struct nai_thing {
 /* Whether it runs on GPUs: its times are those there. */
 static inline bool nai_thing_is_on_gpu(const struct nai_thing *thing) {
   return thing->kind <= NAI_THING_MEMSETS || thing->kind >= NAI_THING_OPERATIONS;
+}
+
+/* Whether it moves bytes, of which each is known how many. */
+static inline bool nai_thing_has_bytes(const struct nai_thing *thing) {
+  return thing->kind == NAI_THING_COPIES || thing->kind == NAI_THING_MIGRATIONS;
 }
 
 /* Whether it is all of its kind. */

@@ -35,10 +35,6 @@ static bool q_says(const struct nai_reading *r, const char *word) {
   return says;
 }
 
-static bool compares(const struct nai_reading *r) {
-  return r->says[SAYS_SLOWER] || r->says[SAYS_FASTER] || r->says[SAYS_MORE] || r->says[SAYS_FEWER];
-}
-
 static void swap_things(struct nai_relation *out) {
   const struct nai_thing thing = out->things[0];
   out->things[0] = out->things[1];
@@ -188,7 +184,7 @@ static bool are_together(const struct nai_relation *of, const struct nai_reading
   for (size_t i = first; i < behind; i++) {
     if (nai_word_is_of("problem issue bug normal fine ok okay", r->q->words[i].text)) /* "is X a problem or just Y?" */
       return false;
-    either |= compares(r) && strcmp(r->q->words[i].text, "or") == 0;
+    either |= nai_says_compared(r) && strcmp(r->q->words[i].text, "or") == 0;
     bool is = r->q->words[i].ignored || r->of_thing[i] || isdigit((unsigned char)r->q->words[i].text[0]); /* "2x" */
     for (size_t s = 0; s < sizeof beside / sizeof *beside; s++)
       is |= r->at[i][beside[s]];
@@ -197,15 +193,6 @@ static bool are_together(const struct nai_relation *of, const struct nai_reading
   }
   return either || nai_is_said(r, SAYS_OR, first, behind) || nai_is_said(r, SAYS_AND, first, behind) ||
          (r->says[SAYS_RATIO] && nai_is_said(r, SAYS_FROM, first, behind));
-}
-
-/* Whether a share is asked for: "how much of", and not "how much time" or "the compute part". */
-static bool asks_share(const struct nai_reading *r) {
-  for (size_t i = 0; i < r->q->count; i++)
-    if (r->at[i][SAYS_SHARE] && (!nai_word_is_of("much part", r->q->words[i].text) ||
-                                 (i + 1 < r->q->count && strcmp(r->q->words[i + 1].text, "of") == 0)))
-      return true;
-  return false;
 }
 
 /* "GPU utilization while X runs", "how busy is the GPU in X", and not "X while the GPU is idle". */
@@ -230,12 +217,13 @@ static bool is_from_each(const struct nai_relation *of, const struct nai_reading
 
 /* What is asked of one thing over time. */
 static enum nai_relation_kind of_time(struct nai_relation *out, const struct nai_reading *r) {
-  if (r->says[SAYS_OUTLIER] || (out->times > 0 && compares(r) && r->says[SAYS_MEDIAN]))
+  if (r->says[SAYS_OUTLIER] || (out->times > 0 && nai_says_compared(r) && r->says[SAYS_MEDIAN]))
     return NAI_RELATION_OUTLIERS;
   out->span =
       r->says[SAYS_FROM] && r->says[SAYS_FIRST] && r->says[SAYS_LAST] && (r->says[SAYS_BUSY] || q_says(r, "idle"));
   /* "how much of the range is the GPU idle" */
-  const bool part = asks_share(r) && (q_says(r, "idle") || r->says[SAYS_BUSY]) && !nai_thing_is_on_gpu(&out->things[0]);
+  const bool part =
+      nai_says_share(r) && (q_says(r, "idle") || r->says[SAYS_BUSY]) && !nai_thing_is_on_gpu(&out->things[0]);
   if (out->span || part || is_while(out, r)) {
     out->idle = !r->says[SAYS_BUSY];
     out->yes_no = false; /* the share says it */
@@ -264,7 +252,7 @@ static enum nai_relation_kind of_time(struct nai_relation *out, const struct nai
     return NAI_RELATION_TREND;
   if (out->group)
     return NAI_RELATION_NONE;
-  out->compares |= compares(r) || r->says[SAYS_OR];
+  out->compares |= nai_says_compared(r) || r->says[SAYS_OR];
   return read_nth(out, r)                           ? NAI_RELATION_NTH
        : r->says[SAYS_FIRST] && !r->says[SAYS_LAST] ? NAI_RELATION_FIRST
                                                     : NAI_RELATION_NONE;
@@ -325,7 +313,7 @@ static enum nai_relation_kind of_two(struct nai_relation *out, const struct nai_
     out->count = 1;
     return out->things[0].name_count > 1 ? NAI_RELATION_RANKING : NAI_RELATION_NONE;
   }
-  if (r->says[SAYS_WITHOUT] || (r->says[SAYS_REST] && !compares(r) && !r->says[SAYS_OR]))
+  if (r->says[SAYS_WITHOUT] || (r->says[SAYS_REST] && !nai_says_compared(r) && !r->says[SAYS_OR]))
     return NAI_RELATION_NONE;
   out->without = r->says[SAYS_REST] ? out->things[0].names : NULL;
   if (r->says[SAYS_AFTER])
@@ -355,9 +343,9 @@ static enum nai_relation_kind of_two(struct nai_relation *out, const struct nai_
   out->ratio = r->says[SAYS_RATIO];
   const size_t begin = out->things[0].first; /* "which kernel takes the GPU time, and what share": of one of them */
   const bool which = begin && nai_thing_is_plain(&out->things[0]) && r->at[begin - 1][SAYS_WHICH];
-  if (which && asks_share(r))
+  if (which && nai_says_share(r))
     return NAI_RELATION_NONE;
-  if (asks_share(r) && !are_together(out, r) && !compares(r) && !out->ratio) {
+  if (nai_says_share(r) && !are_together(out, r) && !nai_says_compared(r) && !out->ratio) {
     read_share(out, r);
     return NAI_RELATION_SHARE;
   }
@@ -371,7 +359,7 @@ static enum nai_relation_kind of_two(struct nai_relation *out, const struct nai_
   const struct nai_thing *all = nai_thing_is_plain(&out->things[0]) ? &out->things[0] : &out->things[1];
   if (nai_thing_is_plain(all) && out->things[0].kind == out->things[1].kind && !r->says[SAYS_OR] && !r->says[SAYS_REST])
     return NAI_RELATION_NONE; /* "average pre_forward and the worst range" */
-  return are_together(out, r) ? NAI_RELATION_COMPARE : compares(r) ? NAI_RELATION_NONE : read_inside(out, r);
+  return are_together(out, r) ? NAI_RELATION_COMPARE : nai_says_compared(r) ? NAI_RELATION_NONE : read_inside(out, r);
 }
 
 /* "GPU time of X vs Y", "does X take more GPU time than Y", of ranges: their work there is compared. */
@@ -446,66 +434,6 @@ static enum nai_relation_kind kind_of(struct nai_relation *out, const struct nai
   if (take_work(out))
     return are_together(out, r) ? NAI_RELATION_COMPARE : NAI_RELATION_NONE;
   return out->count == 1 ? of_one(out, r) : out->count == 2 ? of_two(out, r) : NAI_RELATION_NONE;
-}
-
-/* What each relation takes up beside the numbers that are asked of it. */
-#define OF(word) (UINT64_C(1) << SAYS_##word)
-_Static_assert(SAYS <= 64, "a bit for each");
-static const uint64_t taken_up[] = {
-    [NAI_RELATION_GROUPS] = OF(MORE) | OF(FEWER) | OF(PER) | OF(GPU) | OF(PROCESS) | OF(STREAM) | OF(THREAD) |
-                            OF(BALANCED) | OF(FIRST) | OF(LAST) | OF(BEGIN) | OF(END) | OF(OR),
-    [NAI_RELATION_RANKING] = OF(WITHOUT) | OF(MORE) | OF(FEWER),
-    [NAI_RELATION_NAMES] = OF(SLOWER) | OF(FASTER) | OF(REST) | OF(OR),
-    [NAI_RELATION_COMPARE] = OF(OR) | OF(SLOWER) | OF(FASTER) | OF(MORE) | OF(FEWER) | OF(RATIO) | OF(REST) | OF(FROM),
-    [NAI_RELATION_SHARE] = OF(SHARE),
-    [NAI_RELATION_PER] = OF(PER) | OF(MORE) | OF(FEWER),
-    [NAI_RELATION_BETWEEN] =
-        OF(FROM) | OF(AFTER) | OF(OR) | OF(BEGIN) | OF(END) | OF(FIRST) | OF(LAST) | OF(NEXT) | OF(GAP) | OF(REST),
-    [NAI_RELATION_GAPS] = OF(GAP) | OF(LATENCY) | OF(FROM) | OF(OR) | OF(CONSECUTIVE) | OF(NEXT) | OF(BEGIN),
-    [NAI_RELATION_FIRST] = OF(FIRST) | OF(REST) | OF(OR) | OF(SLOWER) | OF(FASTER),
-    [NAI_RELATION_TREND] = OF(OR) | OF(OVER) | OF(SLOWER) | OF(FASTER) | OF(END),
-    [NAI_RELATION_OUTLIERS] = OF(OUTLIER) | OF(MORE) | OF(SLOWER) | OF(OR),
-    [NAI_RELATION_NTH] =
-        OF(LAST) | OF(END) | OF(BEGIN) | OF(FIRST) | OF(NTH) | OF(OR) | OF(SLOWER) | OF(FASTER) | OF(MORE) | OF(FROM),
-    [NAI_RELATION_FOLLOWS] = OF(ADJACENT) | OF(AFTER) | OF(FIRST) | OF(LAST) | OF(BEGIN),
-    [NAI_RELATION_COVER] = OF(WHILE) | OF(COVERED) | OF(BUSY) | OF(GAP) | OF(SHARE) | OF(FROM) | OF(FIRST) | OF(LAST),
-    [NAI_RELATION_BESIDE] = OF(WHILE),
-    [NAI_RELATION_LATENCY] = OF(LATENCY) | OF(FROM) | OF(OR) | OF(BEGIN) | OF(END) | OF(LAUNCH)};
-
-/* Whether a relation takes up all that is said. */
-static bool takes_up(const struct nai_relation *of, const struct nai_reading *r) {
-  const bool limited = of->filter.least_ns >= 0 || of->filter.most_ns >= 0;
-  bool named = false, on_gpu = false;
-  for (size_t t = 0; t < of->count; t++) {
-    named |= of->things[t].names != NULL;
-    on_gpu |= nai_thing_is_on_gpu(&of->things[t]);
-  }
-  const bool one = of->kind == NAI_RELATION_FIRST || of->kind == NAI_RELATION_NTH; /* its launch is another thing */
-  const uint64_t taken = taken_up[of->kind] | OF(AND) | (named && !(one && r->says[SAYS_TIME]) ? OF(LAUNCH) : 0) |
-                         (on_gpu ? OF(ON_GPU) : 0) | OF(WHICH) | OF(WHY) | OF(HOST) | (of->several ? OF(OR) : 0) |
-                         (limited ? OF(SLOWER) | OF(FASTER) | OF(OVER) | OF(MORE) | OF(FEWER) | OF(OR) : 0) |
-                         (of->shares || !asks_share(r) ? OF(SHARE) : 0);
-  for (int s = SAYS_SHARE; s < SAYS_NOTHING; s++)
-    if (r->says[s] && !(taken >> s & 1))
-      return false;
-  return true;
-}
-
-static bool has_bytes(const struct nai_thing *thing) {
-  return thing->kind == NAI_THING_COPIES || thing->kind == NAI_THING_MIGRATIONS;
-}
-
-/* Whether the answer would be about what is asked: a limit is one of the events themselves, yes or no need something
- * to compare, and of groups there is no p95. */
-static bool is_meant(const struct nai_relation *of, const struct nai_reading *r) {
-  const bool limited = of->filter.least_ns >= 0 || of->filter.most_ns >= 0;
-  const bool groups = of->kind == NAI_RELATION_GROUPS || of->kind == NAI_RELATION_RANKING;
-  const bool one = of->kind == NAI_RELATION_NUMBERS || of->kind == NAI_RELATION_INSIDE;
-  if (of->sizes && of->statistic != NAI_STATISTIC_BYTES && !one)
-    return false;
-  const bool rate = of->statistic == NAI_STATISTIC_RATE && !has_bytes(&of->things[0]);
-  return !rate && !(limited && of->kind != NAI_RELATION_NUMBERS) && !(groups && of->statistic == NAI_STATISTIC_P95) &&
-         !(of->kind == NAI_RELATION_COMPARE && of->yes_no && !compares(r));
 }
 
 /* Whether it is the process or rank that begins or ends first or last on GPUs. */
@@ -583,13 +511,13 @@ int nai_relation_read(struct nai_relation *out, const struct nai_asking *asking,
   const size_t thing = out->things[0].first; /* "which process has more kernels" */
   if (!out->statistic && out->group && thing && (r.at[thing - 1][SAYS_MORE] || r.at[thing - 1][SAYS_FEWER]))
     out->statistic = NAI_STATISTIC_COUNT;
-  const bool sized =
-      has_bytes(&out->things[0]) && (out->count == 2 ? has_bytes(&out->things[1]) : asks_of_names(out, &r));
+  const bool sized = nai_thing_has_bytes(&out->things[0]) &&
+                     (out->count == 2 ? nai_thing_has_bytes(&out->things[1]) : asks_of_names(out, &r));
   if (sized && !out->statistic && /* of copies it is a matter of rates */
       (r.says[SAYS_FASTER] || r.says[SAYS_SLOWER]))
     out->statistic = NAI_STATISTIC_RATE;
   const bool sized_words = q_says(&r, "biggest") || q_says(&r, "largest") || q_says(&r, "smallest");
-  out->sizes = (r.says[SAYS_BYTES] || (sized_words && !r.says[SAYS_TIME])) && has_bytes(&out->things[0]);
+  out->sizes = (r.says[SAYS_BYTES] || (sized_words && !r.says[SAYS_TIME])) && nai_thing_has_bytes(&out->things[0]);
   if (out->sizes && out->statistic == NAI_STATISTIC_TOTAL)
     out->statistic = NAI_STATISTIC_BYTES;
   if (out->statistic == NAI_STATISTIC_BYTES && out->count == 2 && !sized && r.says[SAYS_TIME])
@@ -609,7 +537,7 @@ int nai_relation_read(struct nai_relation *out, const struct nai_asking *asking,
     out->statistic = NAI_STATISTIC_TOTAL;
   if (out->kind == NAI_RELATION_COMPARE && out->why && out->statistic == NAI_STATISTIC_TOTAL)
     out->statistic = NAI_STATISTIC_NONE; /* "why is X so slow compared to" */
-  if (out->kind && (!takes_up(out, &r) || !is_meant(out, &r)))
+  if (out->kind && !nai_relation_is_meant(out, &r))
     out->kind = NAI_RELATION_NONE;
   if (out->why && out->kind != NAI_RELATION_COMPARE && out->kind != NAI_RELATION_FIRST &&
       out->kind != NAI_RELATION_TREND && out->kind != NAI_RELATION_NTH)

@@ -80,3 +80,10 @@ bool nai_is_adjacent(const struct nai_question *question, size_t i);
 bool nai_take_words(struct nai_relation *out, struct nai_reading *reading);
 /* Whether something is said by a word from `first` on, before `behind`. */
 bool nai_is_said(const struct nai_reading *reading, enum nai_says says, size_t first, size_t behind);
+/* Whether things are compared: slower, faster, more, fewer. */
+bool nai_says_compared(const struct nai_reading *reading);
+/* Whether a share is asked for: "how much of", and not "how much time" or "the compute part". */
+bool nai_says_share(const struct nai_reading *reading);
+
+/* relation_meant.c: whether a relation takes up all that is said, and its answer would be about what is asked. */
+bool nai_relation_is_meant(const struct nai_relation *relation, const struct nai_reading *reading);

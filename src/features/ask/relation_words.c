@@ -228,3 +228,15 @@ bool nai_take_words(struct nai_relation *out, struct nai_reading *r) {
     r->says[s] = nai_is_said(r, (enum nai_says)s, 0, q->count);
   return true;
 }
+
+bool nai_says_compared(const struct nai_reading *r) {
+  return r->says[SAYS_SLOWER] || r->says[SAYS_FASTER] || r->says[SAYS_MORE] || r->says[SAYS_FEWER];
+}
+
+bool nai_says_share(const struct nai_reading *r) {
+  for (size_t i = 0; i < r->q->count; i++)
+    if (r->at[i][SAYS_SHARE] && (!nai_word_is_of("much part", r->q->words[i].text) ||
+                                 (i + 1 < r->q->count && strcmp(r->q->words[i + 1].text, "of") == 0)))
+      return true;
+  return false;
+}

@@ -456,10 +456,11 @@ bool nai_trend_gates(const struct nai_trend_series *series) {
 }
 
 bool nai_trend_is_undecided(const struct nai_trend *trend) {
+  bool failed = false, gates = false;
   for (uint32_t s = 0; s < trend->series_count; s++) {
     const struct nai_trend_series *series = &trend->series[s];
-    if (!series->moved_to && (series->newest_failed || !nai_trend_gates(series)))
-      return true;
+    failed |= series->newest_failed && !series->moved_to;
+    gates |= nai_trend_gates(series) && !series->moved_to;
   }
-  return false;
+  return failed || !gates;
 }

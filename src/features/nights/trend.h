@@ -89,7 +89,8 @@ uint32_t nai_trend_bad_run(const struct nai_trend_metric *metric, const struct n
 bool nai_trend_has_failed(const struct nai_trend *trend);
 /* Whether one of its metrics gates; captures without steps have none that does. */
 bool nai_trend_gates(const struct nai_trend_series *series);
-/* Whether the newest run of a series measured nothing, so that nothing is known of it, or nothing of it gates. */
+/* Whether the newest run of a series measured nothing, so that nothing is known of it, or there is no series that
+ * gates. */
 bool nai_trend_is_undecided(const struct nai_trend *trend);
 /* Puts how many metrics have too few runs to be judged, and whether these are all; and series in which nothing gates.
  */
