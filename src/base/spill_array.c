@@ -104,17 +104,21 @@ static void *resize_plain(void *memory, size_t bytes) {
 }
 
 /* In large pages: to touch 512 small ones takes three times as long. Neighbors are merged only if asked for whole. */
-static struct header *new_plain(size_t bytes) {
-  struct header *header = calloc(1, sizeof *header + bytes);
+static struct header *new_plain(size_t bytes, size_t unset) {
+  struct header *header = unset ? malloc(sizeof *header + bytes) : calloc(1, sizeof *header + bytes);
   if (header && bytes >= LARGE)
     (void)madvise((char *)header - (uintptr_t)header % PAGE, bytes, MADV_HUGEPAGE);
+  if (header && unset) {
+    header->mapped_bytes = 0;
+    memset((char *)(header + 1) + unset, 0, bytes - unset);
+  }
   return header;
 }
 
 int nai_spill_array_new(void **out, const char *directory, size_t bytes, size_t unset, struct nai_err *err) {
   *out = NULL;
   if (!directory || bytes < MIN_FILE_BYTES) {
-    struct header *header = new_plain(bytes);
+    struct header *header = new_plain(bytes, unset);
     *out = header ? header + 1 : NULL;
     return header ? NAI_OK : nai_err_nomem(err);
   }

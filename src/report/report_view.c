@@ -41,20 +41,45 @@ static int64_t short_gaps(const struct nai_report *report, const struct nai_tabl
   return table->rows < NAI_MAX_IDLE_GAPS ? 0 : all - table->rows;
 }
 
+/* Short by nature, and read as a whole. */
+static bool is_whole(const struct nai_table *table) {
+  return strcmp(table->schema->name, "gpu_utilization") == 0 || strcmp(table->schema->name, "capture_health") == 0 ||
+         strcmp(table->schema->name, "capture_time") == 0;
+}
+
+static void put_first(struct nai_view *view, const struct nai_report *report, const struct nai_table *table, int most) {
+  struct nai_view *rows = nai_view_put_list(view, "rows");
+  for (int64_t i = 0; i < table->rows && i < most; i++)
+    nai_report_put_row(nai_view_add_map(rows), report, table, i);
+}
+
+enum { MOST_OF_WHOLE = 128 };
+
+static bool fill_rows(struct nai_view *view, const char *key, size_t len, const void *ctx) {
+  const struct nai_report *report = ctx;
+  const bool is_it = len == 4 && memcmp(key, "rows", 4) == 0;
+  const struct nai_table *table = is_it ? nai_report_table(report, view->key) : NULL;
+  if (is_it)
+    put_first(view, report, table, is_whole(table) ? MOST_OF_WHOLE : report->top);
+  return is_it;
+}
+
 /* {"rows": the first `top`, "more": how many follow, "not_listed": what the table lacks, "total", "any"} */
 static void put_table(struct nai_view *tables, const struct nai_report *report, const struct nai_table *table,
                       int top) {
   struct nai_view *view = nai_view_put_map(tables, table->schema->name);
+  int most = is_whole(table) ? MOST_OF_WHOLE : top;
   nai_view_put_text(view, "title", table->schema->title);
   nai_view_put_int(view, "total", table->rows);
   nai_view_put_bool(view, "any", table->rows > 0);
-  put_more(view, table->rows, top);
+  put_more(view, table->rows, most);
   struct nai_value not_listed = {.type = NAI_I64, .i = short_gaps(report, table)};
   if (not_listed.i > 0)
     nai_view_put_value(view, "not_listed", NAI_COUNT, &not_listed);
-  struct nai_view *rows = nai_view_put_list(view, "rows");
-  for (int64_t i = 0; i < table->rows && i < top; i++)
-    nai_report_put_row(nai_view_add_map(rows), report, table, i);
+  if (top == report->top)
+    nai_view_put_late(view, fill_rows, report);
+  else
+    put_first(view, report, table, most);
 }
 
 /* Adds the first `most` rows of a table that `clause` leaves, in its order; `when`: what each says besides, or NULL.
@@ -306,12 +331,6 @@ static void put_contents(struct nai_view *root, const struct nai_view *tables) {
   }
 }
 
-/* Short by nature, and read as a whole. */
-static bool whole(const struct nai_table *table) {
-  return strcmp(table->schema->name, "gpu_utilization") == 0 || strcmp(table->schema->name, "capture_health") == 0 ||
-         strcmp(table->schema->name, "capture_time") == 0;
-}
-
 /* A connection to the report's tables. */
 static int open_tables(struct nai_sql **out, const struct nai_report *report, struct nai_err *err) {
   NAI_FREED const struct nai_schema **schemas = calloc(report->table_count + 1, sizeof *schemas);
@@ -327,7 +346,7 @@ static void put_tables(struct nai_view *tables, const struct nai_report *report,
   NAI_OWNED(nai_sql) *sql = NULL;
   struct nai_err err;
   for (size_t i = 0; i < report->table_count; i++)
-    put_table(tables, report, report->tables[i], whole(report->tables[i]) ? 128 : top);
+    put_table(tables, report, report->tables[i], top);
   put_groups(tables, report, top);
   if (open_tables(&sql, report, &err)) {
     nai_view_fail(tables);

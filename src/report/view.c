@@ -20,7 +20,7 @@ static void *take(struct nai_view_owner *owner, size_t bytes) {
     return NULL;
   if (need > owner->left) { /* a big text has a block of its own */
     char **block = need > BLOCK_BYTES ? &taken : &owner->at;
-    owner->oom = nai_arena_get(block, &owner->arena, need > BLOCK_BYTES ? need : BLOCK_BYTES, 1, NULL);
+    owner->oom = nai_arena_get_unset(block, &owner->arena, need > BLOCK_BYTES ? need : BLOCK_BYTES, 1, NULL);
     if (owner->oom || taken)
       return taken;
     owner->left = BLOCK_BYTES;
@@ -33,8 +33,10 @@ static void *take(struct nai_view_owner *owner, size_t bytes) {
 
 static char *copy(struct nai_view_owner *owner, const char *text, size_t len) {
   char *at = take(owner, len + 1);
-  if (at)
-    memcpy(at, text, len);
+  if (!at)
+    return NULL;
+  memcpy(at, text, len);
+  at[len] = '\0';
   return at;
 }
 

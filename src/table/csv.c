@@ -1,6 +1,7 @@
 #include "table/csv.h"
 
 #include "base/escape.h"
+#include "table/text_forms.h"
 
 #include <csv.h>
 
@@ -52,11 +53,17 @@ void nai_csv_names(struct nai_buf *out, const struct nai_schema *schema) {
   nai_buf_putc(out, '\n');
 }
 
+/* For nai_text_forms. */
+static void write_text(struct nai_buf *out, void *scratch, const char *text) {
+  nai_csv_text(out, scratch, text, strlen(text));
+}
+
 void nai_csv_rows(struct nai_buf *out, const struct nai_table *table) {
   const struct nai_schema *schema = table->schema;
   NAI_SCOPED(nai_buf) scratch = {0};
   uint32_t count;
   NAI_FREED struct nai_display_column *shown = nai_display_columns(&count, schema);
+  NAI_SCOPED(nai_text_forms) texts = NAI_TEXT_FORMS(table, write_text, &scratch);
   out->oom |= !shown;
   for (int64_t row = 0; row < table->rows && !nai_buf_failed(out); row++) {
     for (uint32_t i = 0; i < count; i++) {
@@ -64,7 +71,7 @@ void nai_csv_rows(struct nai_buf *out, const struct nai_table *table) {
       if (i)
         nai_buf_putc(out, ',');
       if (value.type == NAI_STR && !value.null)
-        nai_csv_text(out, &scratch, value.s, strlen(value.s));
+        nai_text_forms_put(out, &texts, (uint32_t)value.i);
       else
         nai_value_print(out, shown[i].unit, &value);
     }

@@ -3,6 +3,7 @@
 #include "base/fmt.h"
 #include "base/text.h"
 #include "base/escape.h"
+#include "table/text_forms.h"
 
 #include <assert.h>
 #include <jansson.h>
@@ -289,6 +290,15 @@ void nai_json_table_head(struct nai_json *json, const struct nai_table *table, i
     nai_json_put_int(json, "row_count", table->rows);
 }
 
+/* For nai_text_forms. */
+static void write_text(struct nai_buf *to, void *ctx, const char *text) {
+  struct nai_json *json = ctx;
+  struct nai_buf *out = json->out;
+  json->out = to;
+  put_string(json, text);
+  json->out = out;
+}
+
 void nai_json_table(struct nai_json *json, const struct nai_table *table, int64_t most) {
   const struct nai_schema *schema = table->schema;
   nai_json_begin_object(json, NAI_JSON_LINES);
@@ -297,12 +307,18 @@ void nai_json_table(struct nai_json *json, const struct nai_table *table, int64_
   nai_json_begin_array(json, NAI_JSON_LINES);
   uint32_t count;
   NAI_FREED struct nai_display_column *shown = nai_display_columns(&count, schema);
+  NAI_SCOPED(nai_text_forms) texts = NAI_TEXT_FORMS(table, write_text, json);
   json->out->oom |= !shown;
   for (int64_t row = 0; row < table->rows && row < most && !nai_buf_failed(json->out); row++) {
     nai_json_begin_array(json, NAI_JSON_INLINE);
     for (uint32_t i = 0; i < count; i++) {
       struct nai_value value = nai_table_value(table, row, shown[i].column);
-      nai_json_value(json, shown[i].unit, &value);
+      if (value.type == NAI_STR && !value.null) {
+        separate(json);
+        nai_text_forms_put(json->out, &texts, (uint32_t)value.i);
+      } else {
+        nai_json_value(json, shown[i].unit, &value);
+      }
     }
     nai_json_end(json);
   }

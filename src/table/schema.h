@@ -147,7 +147,7 @@ bool nai_schema_equal(const struct nai_schema *a, const struct nai_schema *b);
 struct nai_value {
   enum nai_type type;
   bool null;
-  int64_t i;     /* NAI_I64, NAI_I32 */
+  int64_t i;     /* NAI_I64, NAI_I32; of a text in a table its number there */
   double f;      /* NAI_F64 */
   const char *s; /* NAI_STR, borrowed */
 };

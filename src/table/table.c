@@ -278,6 +278,7 @@ struct nai_value nai_table_value(const struct nai_table *table, int64_t row, int
   case NAI_STR:
     id = (uint32_t)integer_at(table, row, column);
     v.null = id == NAI_NO_STRING;
+    v.i = id;
     v.s = nai_strings_get(&table->strings, id);
     break;
   default:
