@@ -108,8 +108,8 @@ struct group {
   uint32_t rank;         /* among those that are put, from 1; 0: it is not */
 };
 
-struct ranges {
-  struct nai_encoder *e;
+struct nai_gpu_ranges {
+  const struct nai_model *m;
   struct nai_arena arena;
   struct nai_strings names;
   uint32_t *folded; /* per name of a range: 1 + its text in `names`, 0: not yet */
@@ -122,17 +122,20 @@ struct ranges {
   uint32_t group_capacity, count, capacity;
 };
 
-static void ranges_free(struct ranges *w) {
+void nai_gpu_ranges_free(struct nai_gpu_ranges *w) {
+  if (!w)
+    return;
   nai_keyset_free(&w->known);
   nai_strings_free(&w->names);
   nai_arena_free(&w->arena);
+  free(w);
 }
 
-static int fold_name(uint32_t *out, struct ranges *w, uint32_t range, struct nai_err *err) {
-  uint32_t *slot = &w->folded[nai_val_text(&w->e->m->nvtx.name, range)];
+static int fold_name(uint32_t *out, struct nai_gpu_ranges *w, uint32_t range, struct nai_err *err) {
+  uint32_t *slot = &w->folded[nai_val_text(&w->m->nvtx.name, range)];
   if (!*slot) {
     NAI_SCOPED(nai_buf) text = {0};
-    nai_text_fold_digits(&text, nai_model_range_name(w->e->m, range));
+    nai_text_fold_digits(&text, nai_model_range_name(w->m, range));
     NAI_TRY(nai_buf_check(&text, err));
     *slot = nai_strings_add(&w->names, nai_buf_str(&text), text.len) + 1; /* 0 when out of memory */
   }
@@ -140,7 +143,8 @@ static int fold_name(uint32_t *out, struct ranges *w, uint32_t range, struct nai
   return *slot ? NAI_OK : nai_err_nomem(err);
 }
 
-static int find_group(struct group **out, struct ranges *w, const struct nai_projection *p, struct nai_err *err) {
+static int find_group(struct group **out, struct nai_gpu_ranges *w, const struct nai_projection *p,
+                      struct nai_err *err) {
   uint32_t name;
   bool added;
   NAI_TRY(fold_name(&name, w, p->range, err));
@@ -154,8 +158,8 @@ static int find_group(struct group **out, struct ranges *w, const struct nai_pro
 }
 
 static int add_range(void *ctx, const struct nai_projection *p, struct nai_err *err) {
-  struct ranges *w = ctx;
-  const struct NVTX_EVENTS_columns *nvtx = &w->e->m->nvtx;
+  struct nai_gpu_ranges *w = ctx;
+  const struct NVTX_EVENTS_columns *nvtx = &w->m->nvtx;
   struct group *group = NULL;
   if (p->gpu == NAI_NO_ROW || nai_at_i32(&nvtx->kind, p->range) != NAI_NVTX_PUSH_POP)
     return NAI_OK;
@@ -176,7 +180,7 @@ NAI_ORDER_BY(longest_first, struct group *const, NAI_SIGN((*a)->gpu, (*b)->gpu),
              NAI_SIGN((*a)->name, (*b)->name))
 
 /* Ranks the names of each GPU with most time, as long as there is room for all their ranges. */
-static int choose(struct ranges *w, struct nai_err *err) {
+static int choose(struct nai_gpu_ranges *w, struct nai_encoder *e, struct nai_err *err) {
   struct group **order;
   uint32_t names = 0, room = 0, rank = 0;
   NAI_TRY(NAI_NEW(order, &w->arena, w->known.count, err));
@@ -187,7 +191,7 @@ static int choose(struct ranges *w, struct nai_err *err) {
     struct group *group = order[i];
     if (i == 0 || group->gpu != order[i - 1]->gpu) {
       names = MAX_NAMES;
-      room = (uint32_t)nai_items_share(&w->e->items, ALL_PASSES) / w->e->m->gpu_count;
+      room = (uint32_t)nai_items_share(&e->items, ALL_PASSES) / w->m->gpu_count;
     }
     if (group->count < MIN_PASSES || group->count > room || !names)
       continue;
@@ -195,10 +199,10 @@ static int choose(struct ranges *w, struct nai_err *err) {
     room -= group->count;
     group->rank = ++rank;
     NAI_TRY(add_passes(
-        w->e,
-        (struct nai_passes){.gpu = nai_model_device(w->e->m, group->gpu),
+        e,
+        (struct nai_passes){.gpu = nai_model_device(w->m, group->gpu),
                             .unit = -1,
-                            .name = nai_arena_printf(&w->e->arena, "%s", nai_strings_get(&w->names, group->name)),
+                            .name = nai_arena_printf(&e->arena, "%s", nai_strings_get(&w->names, group->name)),
                             .count = group->count},
         err));
   }
@@ -206,13 +210,12 @@ static int choose(struct ranges *w, struct nai_err *err) {
 }
 
 static uint64_t by_start(const void *ctx, uint32_t i) {
-  const struct ranges *w = ctx;
+  const struct nai_gpu_ranges *w = ctx;
   return nai_key_from_i64(w->v[i].start);
 }
 
 /* By rank, then start. */
-static int put_ranges(struct ranges *w, struct nai_err *err) {
-  struct nai_encoder *e = w->e;
+static int put_ranges(struct nai_encoder *e, struct nai_gpu_ranges *w, struct nai_err *err) {
   struct nai_key *keys;
   uint32_t n = 0, group = UINT32_MAX;
   int64_t last = 0;
@@ -233,21 +236,28 @@ static int put_ranges(struct ranges *w, struct nai_err *err) {
   return NAI_OK;
 }
 
-static int add_ranges(struct nai_encoder *e, struct nai_err *err) {
-  NAI_SCOPED(ranges) w = {.e = e, .arena = NAI_ARENA(e->m->scratch_dir)};
+int nai_encoder_find_ranges(struct nai_gpu_ranges **out, const struct nai_encoder *e, struct nai_err *err) {
+  NAI_OWNED(nai_gpu_ranges) *w = calloc(1, sizeof *w);
+  *out = NULL;
   if (!e->m->map_nvtx || !e->m->nvtx.n || !e->m->gpu_count)
     return NAI_OK;
-  NAI_TRY(NAI_NEW(w.folded, &w.arena, e->m->tables[NAI_IN_NVTX]->strings.count, err));
-  NAI_TRY(nai_project_ranges(e->m, NULL, add_range, &w, err));
-  NAI_TRY(choose(&w, err));
-  return put_ranges(&w, err);
+  NAI_TRY(nai_memory_check(w, err));
+  w->m = e->m;
+  w->arena = (struct nai_arena)NAI_ARENA(e->m->scratch_dir);
+  NAI_TRY(NAI_NEW(w->folded, &w->arena, e->m->tables[NAI_IN_NVTX]->strings.count, err));
+  NAI_TRY(nai_project_ranges(e->m, NULL, add_range, w, err));
+  return NAI_GIVE(out, w);
 }
 
-int nai_encoder_pass(struct nai_encoder *e, const struct nai_table *units, struct nai_err *err) {
+int nai_encoder_pass(struct nai_encoder *e, const struct nai_table *units, struct nai_gpu_ranges *ranges,
+                     struct nai_err *err) {
   for (int64_t i = 0; units && i < units->rows; i++) {
     const struct REPEATING_UNITS_row unit = REPEATING_UNITS_at(units, i);
     NAI_TRY(add_unit(e, &unit, err));
   }
-  NAI_TRY(add_ranges(e, err));
+  if (ranges) {
+    NAI_TRY(choose(ranges, e, err));
+    NAI_TRY(put_ranges(e, ranges, err));
+  }
   return nai_buf_check(&e->pass_times, err);
 }
