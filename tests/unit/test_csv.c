@@ -120,6 +120,26 @@ TEST(test_any_text_comes_back) {
   nai_table_free(table);
 }
 
+/* More than a megabyte of different texts, of which each stands in two rows. */
+TEST(test_many_texts) {
+  enum { TEXTS = 3000, BYTES = 500 };
+  struct nai_table *table = new_table();
+  NAI_SCOPED(nai_buf) expected = {0};
+  char text[BYTES + 1];
+  memset(text, ',', BYTES);
+  text[BYTES] = '\0';
+  for (int i = 0; i < 2 * TEXTS; i++) {
+    sprintf(text, "%06d", i % TEXTS);
+    text[6] = ',';
+    add(table, text, i, 1, i);
+    nai_buf_printf(&expected, "\"%s\",%d,0.%06d,1.0000,%d\n", text, i, i, i);
+  }
+  NAI_SCOPED(nai_buf) out = {0};
+  nai_csv_rows(&out, table);
+  assert_string_equal(nai_buf_str(&out), nai_buf_str(&expected));
+  nai_table_free(table);
+}
+
 /* Reads the text as a file: true and the cells of all rows behind one another, or false and the message behind the
  * name. */
 static bool read_back(char *got, const char *text) {

@@ -166,3 +166,33 @@ TEST(test_table) {
   nai_buf_free(&out);
   nai_table_free(table);
 }
+
+/* More than a megabyte of different texts, of which each stands in two rows, and is escaped. */
+TEST(test_many_texts) {
+  enum { TEXTS = 3000, BYTES = 500 };
+  struct nai_table *table = NULL;
+  assert_int_equal(nai_table_new(&table, &schema, NULL), 0);
+  char text[BYTES + 1];
+  memset(text, '"', BYTES);
+  text[BYTES] = '\0';
+  for (int i = 0; i < 2 * TEXTS; i++) {
+    sprintf(text, "%06d", i % TEXTS);
+    text[6] = '"';
+    nai_set_str(table, nai_table_add_row(table), 0, text);
+  }
+  struct nai_buf out = {0};
+  struct nai_json json;
+  nai_json_init(&json, &out, false);
+  nai_json_table(&json, table, INT64_MAX);
+  nai_json_finish(&json);
+  json_t *value = parse(&out), *rows = json_object_get(value, "rows");
+  assert_int_equal(json_array_size(rows), 2 * TEXTS);
+  for (int i = 0; i < 2 * TEXTS; i++) {
+    sprintf(text, "%06d", i % TEXTS);
+    text[6] = '"';
+    assert_string_equal(json_string_value(json_array_get(json_array_get(rows, (size_t)i), 0)), text);
+  }
+  json_decref(value);
+  nai_buf_free(&out);
+  nai_table_free(table);
+}
