@@ -40,12 +40,14 @@ static void put_call(struct nai_table *out, const struct nai_model *m, const int
 static int open_slack(struct nai_sql_table *t, struct nai_err *err) {
   NAI_SCOPED(nai_arena) arena = NAI_ARENA(NULL);
   struct nai_model *m;
+  uint32_t *order, count;
   int64_t *slack;
   NAI_TRY(nai_derived_model(&m, nai_database_of(t), NAI_PART(DEPENDENCIES) | NAI_PART(NVTX_TREE), err));
   const struct nai_dependencies *d = m->dependencies;
   NAI_TRY(nai_derived_new(t, 0, err));
   NAI_TRY(NAI_NEW(slack, &arena, d->node_count, err));
-  nai_dep_slack(slack, m);
+  NAI_TRY(nai_dep_order(&order, &count, d, NULL, &arena, err));
+  nai_dep_slack(slack, m, order);
   for (uint32_t op = 0; op < d->op_count; op++)
     put_operation(t->own, m, slack, op);
   for (uint32_t call = 0; call < d->call_count; call++)

@@ -12,12 +12,14 @@ enum { PATH, CAUSES, SUMMARY, GRAPH };
 static int replay_error(int64_t *error, const struct nai_node_io *io, struct nai_err *err) {
   const struct nai_dependencies *d = io->model->dependencies;
   const struct nai_scenario unchanged = {0};
+  uint32_t *order, count;
   int64_t *times;
   *error = 0;
   if (!d->disagrees)
     return NAI_OK;
   NAI_TRY(NAI_NEW(times, io->arena, d->node_count, err));
-  nai_dep_replay(times, io->model, &unchanged);
+  NAI_TRY(nai_dep_order(&order, &count, d, NULL, io->arena, err));
+  nai_dep_replay(times, io->model, &unchanged, order, count);
   for (uint32_t i = 0; i < d->node_count; i++) {
     int64_t away = times[i] < d->time[i] ? d->time[i] - times[i] : times[i] - d->time[i];
     *error = away > *error ? away : *error;

@@ -12,6 +12,12 @@ struct dep_stream {
   uint32_t gpu, first, count; /* in dep_builder.stream_ops */
 };
 
+/* Dependencies on what happens later, or at the same time and has a greater number: each circle has one. */
+struct dep_steps_back {
+  uint32_t *nodes, count, node_capacity, at_capacity;
+  struct nai_interval *at; /* from the node's time to that of what it depends on */
+};
+
 /* A call that another thread's call had to come before. */
 struct dep_handoff {
   uint32_t call, from; /* node of the other thread */
@@ -21,8 +27,9 @@ struct dep_handoff {
 struct dep_builder {
   struct nai_model *m;
   struct nai_dependencies *d;
-  struct nai_arena *arena;      /* freed when the part is built */
-  uint32_t capacity, count;     /* of d->v */
+  struct nai_arena *arena;  /* freed when the part is built */
+  uint32_t capacity, count; /* of d->v */
+  struct dep_steps_back steps_back;
   uint32_t *call_of_api;        /* per row of api_events, the outermost call around it; NAI_NO_ROW */
   uint32_t *first_call;         /* per thread, and the end of the last one */
   struct dep_handoff *handoffs; /* in order of calls */
@@ -48,9 +55,13 @@ struct dep_builder {
   int64_t *return_latency; /* per GPU: median from the end of an operation to the return of the wait for it */
 };
 
-static inline NAI_MUST_CHECK int nai_dep_add(struct dep_builder *b, uint32_t from, int64_t weight,
+/* dep_order.c: that a node depends on what does not happen earlier. */
+NAI_MUST_CHECK int nai_dep_note_step_back(struct dep_builder *b, uint32_t node, uint32_t from, struct nai_err *err);
+static inline NAI_MUST_CHECK int nai_dep_add(struct dep_builder *b, uint32_t node, uint32_t from, int64_t weight,
                                              enum nai_dep_kind kind, struct nai_err *err) {
   NAI_TRY(NAI_ROOM(b->d->v, b->capacity, b->count, &b->m->arena, err));
+  if (b->d->time[from] >= b->d->time[node])
+    NAI_TRY(nai_dep_note_step_back(b, node, from, err));
   b->d->v[b->count++] = (struct nai_dep){.weight = weight,
                                          .from = from,
                                          .kind = (uint8_t)kind,
@@ -128,7 +139,7 @@ NAI_MUST_CHECK int nai_dep_measure_returns(struct dep_builder *b, struct nai_err
 NAI_MUST_CHECK int nai_dep_find_handoffs(struct dep_builder *b, struct nai_err *err);
 NAI_MUST_CHECK int nai_dep_add_calls(struct dep_builder *b, struct nai_err *err);
 NAI_MUST_CHECK int nai_dep_add_operations(struct dep_builder *b, struct nai_err *err);
-/* d->order; drops what would make a circle. */
-NAI_MUST_CHECK int nai_dep_order(struct dep_builder *b, struct nai_err *err);
+/* Drops what would make a circle. */
+NAI_MUST_CHECK int nai_dep_break_circles(struct dep_builder *b, struct nai_err *err);
 
 static inline int64_t dep_least(int64_t a, int64_t b) { return a < b ? a : b; }

@@ -32,7 +32,7 @@ static int add_wait(struct call_end *c, uint32_t op, struct nai_err *err) {
     return NAI_OK; /* it did not wait for that */
   if (d->time[node] > c->start)
     c->own = dep_least(c->own, returns);
-  return nai_dep_add(c->b, node, dep_least(after, returns), NAI_DEP_WAIT, err);
+  return nai_dep_add(c->b, c->node, node, dep_least(after, returns), NAI_DEP_WAIT, err);
 }
 
 static int add_waits(struct call_end *c, struct nai_err *err) {
@@ -72,7 +72,7 @@ static int add_free(struct call_end *c, struct nai_err *err) {
   if (last == NAI_NO_ROW)
     return NAI_OK;
   c->own = dep_least(c->own, until < c->end ? c->end - until : 0);
-  NAI_TRY(nai_dep_add(c->b, last, c->end - until, NAI_DEP_WAIT, err));
+  NAI_TRY(nai_dep_add(c->b, c->node, last, c->end - until, NAI_DEP_WAIT, err));
   c->b->d->v[c->b->count - 1].inferred = true;
   return NAI_OK;
 }
@@ -95,7 +95,7 @@ static int add_copy(struct call_end *c, uint32_t op, struct nai_err *err) {
   if (c->end >= d->time[node + 1])
     return add_wait(c, op, err);
   c->own = dep_least(c->own, return_of(c->b, op));
-  return nai_dep_add(c->b, node, c->end - d->time[node], NAI_DEP_STAGING, err);
+  return nai_dep_add(c->b, c->node, node, c->end - d->time[node], NAI_DEP_STAGING, err);
 }
 
 /* How long calls of that name mostly take. */
@@ -127,7 +127,7 @@ static int add_queue(struct call_end *c, uint32_t op, struct nai_err *err) {
   c->b->d->quality.queue_calls += held;
   if (held)
     c->own = dep_least(c->own, (int64_t)median_of(c));
-  return nai_dep_add(c->b, node, held ? after : 0, NAI_DEP_QUEUE, err);
+  return nai_dep_add(c->b, c->node, node, held ? after : 0, NAI_DEP_QUEUE, err);
 }
 
 static int add_owned(struct call_end *c, struct nai_err *err) {
@@ -151,7 +151,7 @@ static int add_call_end(struct dep_builder *b, uint32_t call, struct nai_err *er
   if (b->wait[call] == DEP_FREES)
     NAI_TRY(add_free(&c, err));
   NAI_TRY(add_owned(&c, err));
-  NAI_TRY(nai_dep_add(b, 2 * call, c.own, NAI_DEP_CALL, err));
+  NAI_TRY(nai_dep_add(b, c.node, 2 * call, c.own, NAI_DEP_CALL, err));
   if (b->count > first + 1)
     nai_dep_settle(d, c.node, first, b->count);
   return NAI_OK;
@@ -163,11 +163,11 @@ static int add_call_start(struct dep_builder *b, uint32_t call, const struct dep
   uint32_t first = b->count;
   int64_t own = d->time[2 * call] - d->time[2 * call - 1];
   if (b->handoff_count && *next < b->handoffs + b->handoff_count && (*next)->call == call) {
-    NAI_TRY(nai_dep_add(b, (*next)->from, (*next)->after, NAI_DEP_HANDOFF, err));
+    NAI_TRY(nai_dep_add(b, 2 * call, (*next)->from, (*next)->after, NAI_DEP_HANDOFF, err));
     own = dep_least(own, (*next)->own);
     ++*next;
   }
-  NAI_TRY(nai_dep_add(b, 2 * call - 1, own, NAI_DEP_HOST, err));
+  NAI_TRY(nai_dep_add(b, 2 * call, 2 * call - 1, own, NAI_DEP_HOST, err));
   if (b->count > first + 1)
     nai_dep_settle(d, 2 * call, first, b->count);
   return NAI_OK;

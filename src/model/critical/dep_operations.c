@@ -33,7 +33,8 @@ static int add_launch(struct walk *w, uint32_t op, int64_t floor, struct nai_err
     return NAI_OK;
   }
   bool stalled = start >= end && (double)(end - begin) > STALLED_MEDIANS * b->call_median[name];
-  return nai_dep_add(w->b, 2 * call + stalled, dep_least(floor, start - (stalled ? end : begin)), NAI_DEP_LAUNCH, err);
+  return nai_dep_add(w->b, nai_node_of_op(d, op), 2 * call + stalled, dep_least(floor, start - (stalled ? end : begin)),
+                     NAI_DEP_LAUNCH, err);
 }
 
 static int add_stream(struct walk *w, uint32_t op, int64_t floor, struct nai_err *err) {
@@ -41,16 +42,16 @@ static int add_stream(struct walk *w, uint32_t op, int64_t floor, struct nai_err
   uint32_t before = nai_node_of_op(d, w->last[w->b->stream_of_op[op]] - 1);
   int64_t start = d->time[nai_node_of_op(d, op)];
   uint32_t from = before + (d->time[before + 1] <= start); /* they may overlap: then behind its start */
-  return nai_dep_add(w->b, from, dep_least(floor, start - d->time[from]), NAI_DEP_STREAM, err);
+  return nai_dep_add(w->b, nai_node_of_op(d, op), from, dep_least(floor, start - d->time[from]), NAI_DEP_STREAM, err);
 }
 
 static int add_events(struct walk *w, uint32_t op, int64_t floor, struct nai_err *err) {
   const struct dep_builder *b = w->b;
   const struct nai_dependencies *d = b->d;
+  uint32_t node = nai_node_of_op(d, op);
   for (; w->event < b->event_source_count && b->event_sources[w->event].key == op; w->event++) {
     uint32_t from = nai_node_of_op(d, b->event_sources[w->event].value) + 1;
-    NAI_TRY(
-        nai_dep_add(w->b, from, dep_least(floor, d->time[nai_node_of_op(d, op)] - d->time[from]), NAI_DEP_EVENT, err));
+    NAI_TRY(nai_dep_add(w->b, node, from, dep_least(floor, d->time[node] - d->time[from]), NAI_DEP_EVENT, err));
   }
   return NAI_OK;
 }
@@ -65,7 +66,8 @@ static int add_device(struct walk *w, uint32_t op, int64_t floor, enum engine en
   int64_t after = start - d->time[nai_node_of_op(d, other) + 1];
   return after < 0 || after > NAI_CLOCK_TOLERANCE_NS
            ? NAI_OK
-           : nai_dep_add(w->b, nai_node_of_op(d, other) + 1, dep_least(floor, after), NAI_DEP_DEVICE, err);
+           : nai_dep_add(w->b, nai_node_of_op(d, op), nai_node_of_op(d, other) + 1, dep_least(floor, after),
+                         NAI_DEP_DEVICE, err);
 }
 
 /* What stays unexplained belongs to nobody knows which of them: it stays on all. How much that is. */
@@ -124,9 +126,10 @@ static int add_end(struct walk *w, uint32_t op, bool communication, struct nai_e
   d->quality.collectives += arrived != INT64_MAX;
   d->quality.unmatched += arrived == INT64_MAX && communication;
   if (arrived == INT64_MAX)
-    return nai_dep_add(w->b, node, d->time[node + 1] - d->time[node], NAI_DEP_OPERATION, err);
+    return nai_dep_add(w->b, node + 1, node, d->time[node + 1] - d->time[node], NAI_DEP_OPERATION, err);
   for (uint32_t i = w->first_of_set[set]; i < w->first_of_set[set + 1]; i++)
-    NAI_TRY(nai_dep_add(w->b, nai_node_of_op(d, w->members[i]), d->time[node + 1] - arrived, NAI_DEP_COLLECTIVE, err));
+    NAI_TRY(nai_dep_add(w->b, node + 1, nai_node_of_op(d, w->members[i]), d->time[node + 1] - arrived,
+                        NAI_DEP_COLLECTIVE, err));
   nai_dep_settle(d, node + 1, first, w->b->count);
   return NAI_OK;
 }

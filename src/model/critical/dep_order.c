@@ -1,25 +1,29 @@
-/* An order in which every node comes behind those that it depends on. */
+/* Orders in which every node comes behind those that it depends on. */
 #include "model/critical/dep_build.h"
 
-enum { UNSEEN, OPEN, DONE };
+enum { UNSEEN, DONE, OPEN };
 
 struct frame {
   uint32_t node, next; /* dependency to look at */
 };
 
 struct visit {
-  struct dep_builder *b;
+  const struct nai_dependencies *d;
+  struct dep_builder *b; /* whose dependencies are dropped where they make a circle; NULL: none is */
+  int64_t since;         /* nodes that happen before are left out, and those that are DONE from the beginning */
   uint8_t *state;
   struct frame *stack;
-  uint32_t placed;
+  uint32_t *order, placed; /* order: NULL where none is wanted */
+  bool circle;
   uint32_t *broken, broken_count, broken_capacity; /* nodes that lost a dependency */
 };
 
 /* A dependency on what depends on this node itself cannot be: clocks disagree there. */
-static int drop(struct visit *v, uint32_t node, struct nai_dep *dep, struct nai_err *err) {
-  v->b->d->quality.kinds[dep->kind]--;
-  v->b->d->quality.kinds[NAI_DEP_DROPPED]++;
-  dep->kind = NAI_DEP_DROPPED;
+static int drop(struct visit *v, uint32_t node, uint32_t dep, struct nai_err *err) {
+  struct nai_dependencies *d = v->b->d;
+  d->quality.kinds[d->v[dep].kind]--;
+  d->quality.kinds[NAI_DEP_DROPPED]++;
+  d->v[dep].kind = NAI_DEP_DROPPED;
   if (v->broken_count && v->broken[v->broken_count - 1] == node)
     return NAI_OK;
   NAI_TRY(NAI_ROOM(v->broken, v->broken_capacity, v->broken_count, v->b->arena, err));
@@ -28,44 +32,101 @@ static int drop(struct visit *v, uint32_t node, struct nai_dep *dep, struct nai_
 }
 
 static int visit_from(struct visit *v, uint32_t root, struct nai_err *err) {
-  struct nai_dependencies *d = v->b->d;
+  const struct nai_dependencies *d = v->d;
+  const struct nai_dep *deps = d->v;
   const uint32_t *restrict first = d->first;
   uint8_t *restrict state = v->state; /* bytes, which else might be any of the other arrays */
   struct frame *restrict stack = v->stack;
-  uint32_t *restrict order = d->order, placed = v->placed, depth = 1;
+  uint32_t *restrict order = v->order, depth = 1;
   *stack = (struct frame){root, first[root]};
   for (state[root] = OPEN; depth;) {
     struct frame *f = &stack[depth - 1];
     uint32_t node = f->node, end = first[node + 1];
-    while (f->next < end && state[d->v[f->next].from] == DONE)
+    while (f->next < end && (state[deps[f->next].from] == DONE || deps[f->next].kind == NAI_DEP_DROPPED ||
+                             d->time[deps[f->next].from] < v->since))
       f->next++;
     if (f->next == end) {
       state[node] = DONE;
-      order[placed++] = node;
+      if (order)
+        order[v->placed++] = node;
       depth--;
       continue;
     }
-    struct nai_dep *dep = &d->v[f->next++];
-    if (state[dep->from] == OPEN) {
-      NAI_TRY(drop(v, node, dep, err));
+    uint32_t dep = f->next++, from = deps[dep].from;
+    if (state[from] == OPEN) {
+      v->circle = true;
+      if (v->b)
+        NAI_TRY(drop(v, node, dep, err));
       continue;
     }
-    state[dep->from] = OPEN;
-    stack[depth++] = (struct frame){dep->from, first[dep->from]};
+    state[from] = OPEN;
+    stack[depth++] = (struct frame){from, first[from]};
   }
-  v->placed = placed;
   return NAI_OK;
 }
 
-int nai_dep_order(struct dep_builder *b, struct nai_err *err) {
+static int visit_all(struct visit *v, struct nai_err *err) {
+  const uint8_t *state = v->state;
+  for (uint32_t node = 0, count = v->d->node_count; node < count; node++)
+    if (state[node] == UNSEEN)
+      NAI_TRY(visit_from(v, node, err));
+  return NAI_OK;
+}
+
+int nai_dep_order(uint32_t **order, uint32_t *count, const struct nai_dependencies *d, uint8_t *left_out,
+                  struct nai_arena *arena, struct nai_err *err) {
+  NAI_SCOPED(nai_arena) scratch = NAI_ARENA(arena->directory);
+  struct visit v = {.d = d, .since = INT64_MIN, .state = left_out};
+  if (!left_out)
+    NAI_TRY(NAI_NEW(v.state, &scratch, d->node_count, err));
+  NAI_TRY(NAI_NEW_UNSET(v.stack, &scratch, d->node_count, err));
+  NAI_TRY(NAI_NEW_UNSET(v.order, arena, d->node_count, err));
+  NAI_TRY(visit_all(&v, err));
+  *order = v.order;
+  *count = v.placed;
+  return NAI_OK;
+}
+
+/* --- circles ---------------------------------------------------------------------------------- */
+
+int nai_dep_note_step_back(struct dep_builder *b, uint32_t node, uint32_t from, struct nai_err *err) {
+  struct dep_steps_back *s = &b->steps_back;
+  if (b->d->time[from] == b->d->time[node] && from < node)
+    return NAI_OK;
+  NAI_TRY(NAI_ROOM(s->nodes, s->node_capacity, s->count, b->arena, err));
+  NAI_TRY(NAI_ROOM(s->at, s->at_capacity, s->count, b->arena, err));
+  s->nodes[s->count] = node;
+  s->at[s->count++] = (struct nai_interval){b->d->time[node], b->d->time[from] + 1};
+  return NAI_OK;
+}
+
+/* A circle lies within steps back that overlap: all else in it leads to what happened before. */
+static int find_circle(struct visit *v, const struct dep_steps_back *steps, struct nai_err *err) {
+  NAI_SCOPED(nai_intervals) overlaps = {0};
+  nai_intervals_gather(&overlaps, steps->at, steps->count);
+  NAI_TRY(nai_memory_check(!overlaps.oom, err));
+  for (uint32_t i = 0; i < steps->count && !v->circle; i++) {
+    v->since = overlaps.v[nai_intervals_after(&overlaps, v->d->time[steps->nodes[i]])].start;
+    if (v->state[steps->nodes[i]] == UNSEEN)
+      NAI_TRY(visit_from(v, steps->nodes[i], err));
+  }
+  return NAI_OK;
+}
+
+int nai_dep_break_circles(struct dep_builder *b, struct nai_err *err) {
   struct nai_dependencies *d = b->d;
-  struct visit v = {.b = b};
+  struct visit v = {.d = d};
+  if (!b->steps_back.count)
+    return NAI_OK;
   NAI_TRY(NAI_NEW(v.state, b->arena, d->node_count, err));
-  NAI_TRY(NAI_NEW(v.stack, b->arena, d->node_count, err));
-  NAI_TRY(NAI_NEW(d->order, &b->m->arena, d->node_count, err));
-  for (uint32_t node = 0; node < d->node_count; node++)
-    if (v.state[node] == UNSEEN)
-      NAI_TRY(visit_from(&v, node, err));
+  NAI_TRY(NAI_NEW_UNSET(v.stack, b->arena, d->node_count, err));
+  NAI_TRY(find_circle(&v, &b->steps_back, err));
+  if (!v.circle)
+    return NAI_OK;
+  memset(v.state, UNSEEN, d->node_count);
+  v.b = b;
+  v.since = INT64_MIN;
+  NAI_TRY(visit_all(&v, err));
   for (uint32_t i = 0; i < v.broken_count; i++)
     nai_dep_settle(d, v.broken[i], d->first[v.broken[i]], d->first[v.broken[i] + 1]);
   return NAI_OK;

@@ -1,4 +1,4 @@
-/* The part DEPENDENCIES: nodes with their times, then what each depends on, then an order. */
+/* The part DEPENDENCIES: nodes with their times, then what each depends on. */
 #include "model/critical/dep_build.h"
 
 #include "base/sort.h"
@@ -132,7 +132,7 @@ static int build(struct nai_model *m, struct nai_err *err) {
   NAI_TRY(nai_dep_add_calls(&b, err));
   NAI_TRY(nai_dep_add_operations(&b, err));
   m->dependencies->first[m->dependencies->node_count] = b.count;
-  return nai_dep_order(&b, err);
+  return nai_dep_break_circles(&b, err);
 }
 
 /* All of it is large arrays, which lie in files. */

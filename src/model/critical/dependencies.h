@@ -55,8 +55,7 @@ struct nai_dependencies {
   int64_t *time;      /* per node: recorded */
   uint32_t *first;    /* per node: its dependencies in v, the one that decided its time first; node_count + 1 entries */
   struct nai_dep *v;
-  bool disagrees;  /* a node may not happen as soon as what it depends on lets it: then a replay is not the record */
-  uint32_t *order; /* nodes, each behind those it depends on */
+  bool disagrees; /* a node may not happen as soon as what it depends on lets it: then a replay is not the record */
   int64_t *launch_floor, *stream_floor; /* per GPU: the fastest tenth from call to start, between operations */
   struct nai_dep_quality quality;
 };
@@ -109,15 +108,17 @@ bool nai_dep_besides(struct nai_dep *out, const struct nai_dependencies *deps, c
 /* What a call still takes that no longer waits, likely and at most; the code behind it then takes that much longer. */
 enum { NAI_CALL_WITHOUT_WAIT_NS = 2000, NAI_SLOW_CALL_WITHOUT_WAIT_NS = 20000 };
 #define NAI_SLOW_HOST 1.25
-/* times[node] = when it happens under the scenario; the recorded times where nothing is changed. O(dependencies). */
-void nai_dep_replay(int64_t *times, const struct nai_model *model, const struct nai_scenario *scenario);
-/* The same of `count` nodes, in an order in which each is behind those of them that it depends on. What else they
- * depend on happens as `times` says. */
-void nai_dep_replay_nodes(int64_t *times, const struct nai_model *model, const struct nai_scenario *scenario,
-                          const uint32_t *nodes, uint32_t count);
+/* Nodes, each behind those of them that it depends on: all but those of which left_out has 1, which is overwritten;
+ * NULL: all. The order is the arena's. O(dependencies). */
+NAI_MUST_CHECK int nai_dep_order(uint32_t **order, uint32_t *count, const struct nai_dependencies *deps,
+                                 uint8_t *left_out, struct nai_arena *arena, struct nai_err *err);
+/* times[node] = when it happens under the scenario, of `count` nodes in order; the recorded time where nothing is
+ * changed. What else they depend on happens as `times` says. O(dependencies). */
+void nai_dep_replay(int64_t *times, const struct nai_model *model, const struct nai_scenario *scenario,
+                    const uint32_t *order, uint32_t count);
 /* slack[node] = by how much later it may happen, all else unchanged, without the last operation of any GPU ending later
- * than recorded. O(dependencies). */
-void nai_dep_slack(int64_t *slack, const struct nai_model *model);
+ * than recorded. `order`: of all nodes. O(dependencies). */
+void nai_dep_slack(int64_t *slack, const struct nai_model *model, const uint32_t *order);
 /* When the first operation of any GPU starts; INT64_MAX for none. */
 int64_t nai_dep_first_start(const struct nai_model *model, const int64_t *times);
 /* When the last operation of a GPU ends, of all GPUs where it is gpu_count. INT64_MIN for none. */

@@ -128,25 +128,21 @@ static inline int64_t happens(const int64_t *times, const struct nai_dependencie
   return latest == INT64_MIN ? d->time[node] : latest;
 }
 
-void nai_dep_replay_nodes(int64_t *times, const struct nai_model *m, const struct nai_scenario *scenario,
-                          const uint32_t *nodes, uint32_t count) {
+void nai_dep_replay(int64_t *times, const struct nai_model *m, const struct nai_scenario *scenario,
+                    const uint32_t *order, uint32_t count) {
   const struct nai_dependencies *d = m->dependencies;
   uint32_t changed = kinds_changed(d, scenario);
   for (uint32_t i = 0; i < count; i++)
-    times[nodes[i]] = happens(times, d, scenario, changed, nodes[i]);
+    times[order[i]] = happens(times, d, scenario, changed, order[i]);
 }
 
-void nai_dep_replay(int64_t *times, const struct nai_model *m, const struct nai_scenario *scenario) {
-  nai_dep_replay_nodes(times, m, scenario, m->dependencies->order, m->dependencies->node_count);
-}
-
-void nai_dep_slack(int64_t *slack, const struct nai_model *m) {
+void nai_dep_slack(int64_t *slack, const struct nai_model *m, const uint32_t *order) {
   const struct nai_dependencies *d = m->dependencies;
   int64_t end = nai_dep_last_end(m, d->time, m->gpu_count);
   for (uint32_t i = 0; i < d->node_count; i++) /* first: the latest time */
     slack[i] = d->time[i] > end ? d->time[i] : end;
   for (uint32_t i = d->node_count; i-- > 0;) {
-    uint32_t node = d->order[i];
+    uint32_t node = order[i];
     for (uint32_t k = d->first[node]; k < d->first[node + 1]; k++) {
       const struct nai_dep *dep = &d->v[k];
       int64_t latest = slack[node] - dep->weight;

@@ -298,7 +298,7 @@ static int simulate(double *ns, uint32_t *which, struct nai_scenario *s, const s
                     struct nai_err *err) {
   *which = 0;
   NAI_TRY(make_scenario(s, NULL, w, arena, changes, count, of, err));
-  nai_dep_replay_nodes(w->times, w->model, s, w->nodes, w->node_count);
+  nai_dep_replay(w->times, w->model, s, w->nodes, w->node_count);
   *ns = slowest(w, s, which);
   return NAI_OK;
 }

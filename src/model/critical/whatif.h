@@ -42,7 +42,7 @@ struct nai_whatif {
   enum nai_path_state state;
   const char *reason, *waits_unknown; /* why not ok; why waits cannot be removed, or NULL */
   int64_t *times;                     /* room for a replay; what is not replayed stays as recorded */
-  const uint32_t *nodes;              /* that are replayed, in order */
+  uint32_t *nodes;                    /* that are replayed, in order */
   uint32_t node_count;
   struct nai_stretch *ops,
       *calls; /* of them: operations per GPU, as it numbers them; calls per thread that makes any */

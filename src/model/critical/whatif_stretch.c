@@ -93,21 +93,19 @@ static int find_calls(struct nai_whatif *w, const struct stretch *s, struct nai_
   return NAI_OK;
 }
 
-/* A wait that began before may return earlier, too. */
-static bool is_replayed(const struct nai_dependencies *d, uint32_t node, const struct stretch *s) {
-  return is_in(s, d->time[node & ~1u]) || is_in(s, d->time[node]);
-}
-
-/* The nodes of calls and operations that start or end inside. */
-static int find_nodes(struct nai_whatif *w, const struct stretch *s, struct nai_err *err) {
+/* The nodes of calls and operations that start or end inside: a wait that began before may return earlier, too. */
+static int find_nodes(struct nai_whatif *w, struct stretch s, struct nai_err *err) {
   const struct nai_dependencies *d = w->model->dependencies;
-  uint32_t *nodes;
-  NAI_TRY(NAI_NEW_UNSET(nodes, w->arena, d->node_count, err));
-  w->nodes = nodes;
-  for (uint32_t i = 0; i < d->node_count; i++)
-    if (is_replayed(d, d->order[i], s))
-      nodes[w->node_count++] = d->order[i];
-  return NAI_OK;
+  NAI_SCOPED(nai_arena) scratch = NAI_ARENA(w->model->scratch_dir);
+  uint8_t *left_out;
+  NAI_TRY(NAI_NEW_UNSET(left_out, &scratch, d->node_count, err));
+  const int64_t *restrict time = d->time;
+  for (uint32_t i = 0, count = d->node_count; i < count; i += 2) {
+    bool starts = is_in(&s, time[i]);
+    left_out[i] = !starts;
+    left_out[i + 1] = !starts && !is_in(&s, time[i + 1]);
+  }
+  return nai_dep_order(&w->nodes, &w->node_count, d, left_out, w->arena, err);
 }
 
 static int refuse(struct nai_whatif *w, const char *reason) {
@@ -142,14 +140,10 @@ int nai_whatif_choose(struct nai_whatif *w, uint32_t slowest, bool asked, uint32
     s = find_typical(w, &w->scopes[slowest], count);
     cut_scopes(w, &s);
     s.to += (int64_t)w->now_ns; /* one more: what the last boundary is read from may lie behind it */
-    NAI_TRY(find_nodes(w, &s, err));
   } else if (asked || !repeats) {
     s = span(w);
-    NAI_TRY(find_nodes(w, &s, err));
-  } else {
-    w->nodes = d->order;
-    w->node_count = d->node_count;
   }
+  NAI_TRY(find_nodes(w, s, err));
   NAI_TRY(find_ops(w, &s, err));
   return find_calls(w, &s, err);
 }
