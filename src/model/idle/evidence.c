@@ -193,12 +193,17 @@ static uint32_t entries_until(const struct nai_layer_list *list, int64_t t) {
   return (uint32_t)nai_bisect(list->v, list->count, sizeof *list->v, offsetof(struct nai_layer_entry, start), t + 1);
 }
 
-/* The state after `next` entries of the list. */
-static void enter(struct nai_moment *at, int list, uint32_t next) {
-  at->next[list] = next;
-  if (next) {
-    at->until[list] = at->lists[list].v[next - 1].until;
-    at->row[list] = at->lists[list].v[next - 1].row;
+/* The state at t of the lists, which is not before theirs. */
+static void enter_lists(struct nai_moment *at, int64_t t) {
+  at->next_entry = INT64_MAX;
+  for (int i = 0; i < NAI_LAYER_LISTS; i++) {
+    const struct nai_layer_list *list = &at->lists[i];
+    for (; at->next[i] < list->count && list->v[at->next[i]].start <= t; at->next[i]++) {
+      at->until[i] = list->v[at->next[i]].until;
+      at->row[i] = list->v[at->next[i]].row;
+    }
+    if (at->next[i] < list->count && list->v[at->next[i]].start < at->next_entry)
+      at->next_entry = list->v[at->next[i]].start;
   }
 }
 
@@ -228,15 +233,18 @@ void nai_moment_find(struct nai_moment *at, const struct nai_model *m, uint32_t 
   const struct nai_evidence *e = m->evidence;
   const struct nai_groups *calls = &m->api_by_thread;
   int32_t process = m->thread_process[thread];
-  *at = (struct nai_moment){.model = m, .thread = thread, .time = t, .call_end = calls->first[thread + 1]};
+  *at = (struct nai_moment){
+      .model = m, .thread = thread, .time = t, .call_end = calls->first[thread + 1], .next_entry = INT64_MIN};
   at->lists[NAI_LAYER_PROFILER] = e->profiler[thread];
   at->lists[NAI_LAYER_LOADING] = e->loading[thread];
   if (process >= 0)
     at->lists[NAI_LAYER_FLUSH] = e->flush[process];
   for (int i = 0; i < NAI_LAYERS; i++)
     at->until[i] = INT64_MIN;
-  for (int i = 0; i < NAI_LAYER_LISTS; i++)
-    enter(at, i, entries_until(&at->lists[i], t));
+  for (int i = 0; i < NAI_LAYER_LISTS; i++) {
+    at->next[i] = entries_until(&at->lists[i], t);
+    at->next[i] -= at->next[i] > 0; /* the move enters the last one that began */
+  }
   uint32_t first = calls->first[thread], place = nai_rows_from(calls->order, first, at->call_end, &m->apis.start_ns, t);
   at->call = place - (place - first) % NAI_CALLS_PER_MARK;
   const struct nai_call_mark *mark = mark_at(m, thread, at->call);
@@ -248,17 +256,8 @@ void nai_moment_find(struct nai_moment *at, const struct nai_model *m, uint32_t 
 
 void nai_moment_move(struct nai_moment *at, int64_t t) {
   at->time = t;
-  for (int i = 0; i < NAI_LAYER_LISTS; i++)
-    while (at->next[i] < at->lists[i].count && at->lists[i].v[at->next[i]].start <= t)
-      enter(at, i, at->next[i] + 1);
+  if (at->next_entry <= t)
+    enter_lists(at, t);
   while (at->next_call <= t && at->call < at->call_end)
     take_call(at);
-}
-
-int64_t nai_moment_next(const struct nai_moment *at) {
-  int64_t next = at->next_call;
-  for (int i = 0; i < NAI_LAYER_LISTS; i++)
-    if (at->next[i] < at->lists[i].count && at->lists[i].v[at->next[i]].start < next)
-      next = at->lists[i].v[at->next[i]].start;
-  return next;
 }

@@ -55,7 +55,7 @@ struct nai_moment {
   int64_t time;
   struct nai_layer_list lists[NAI_LAYER_LISTS];
   uint32_t next[NAI_LAYER_LISTS], call, call_end; /* the first entry and call (place in api_by_thread) still to begin */
-  int64_t next_call;                              /* when that call begins */
+  int64_t next_entry, next_call;                  /* when they begin, INT64_MAX for never */
   int64_t until[NAI_LAYERS];                      /* a layer is there while the moment is before this */
   uint32_t row[NAI_LAYERS];                       /* row of overhead_events or api_events that it is due to */
 };
@@ -64,4 +64,6 @@ void nai_moment_find(struct nai_moment *moment, const struct nai_model *model, u
 /* Goes on to t, which is not before the moment. */
 void nai_moment_move(struct nai_moment *moment, int64_t t);
 /* When the next row of any layer begins, INT64_MAX for never. */
-int64_t nai_moment_next(const struct nai_moment *moment);
+static inline int64_t nai_moment_next(const struct nai_moment *moment) {
+  return moment->next_entry < moment->next_call ? moment->next_entry : moment->next_call;
+}
