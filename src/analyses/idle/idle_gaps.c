@@ -72,10 +72,14 @@ struct work {
   const struct nai_model *m;
   struct nai_idle_shares gap, *gpu, *active;
   struct nai_open_cursor open;
-  const char **labels; /* per thread: what it is called, NULL until somebody asks */
+  const char **labels;                   /* per thread: what it is called, NULL until somebody asks */
+  struct nai_buf activity, others, wait; /* texts of the row at hand */
 };
 static void work_free(struct work *w) {
   nai_idle_shares_free(&w->gap);
+  nai_buf_free(&w->activity);
+  nai_buf_free(&w->others);
+  nai_buf_free(&w->wait);
   nai_open_cursor_free(&w->open);
 }
 
@@ -152,44 +156,47 @@ static void add_launch(struct GPU_IDLE_GAPS_row *row, const struct work *w, uint
 }
 
 /* What the largest part leaves of the gap: a finding may be about one of these. */
-static const char *other_causes(const struct nai_node_io *io, struct nai_idle_split split) {
-  NAI_SCOPED(nai_buf) text = {0};
+static const char *other_causes(struct nai_buf *text, struct nai_idle_split split) {
+  nai_buf_clear(text);
   split.ns[nai_idle_largest_part(&split)] = 0;
   for (enum nai_idle_cause cause; split.ns[cause = nai_idle_largest_part(&split)] > 0; split.ns[cause] = 0) {
-    nai_buf_puts(&text, text.len ? ", " : "");
-    nai_buf_puts(&text, nai_idle_cause_name(cause));
-    nai_buf_putc(&text, ' ');
-    nai_fmt_duration(&text, (double)split.ns[cause]);
+    nai_buf_puts(text, text->len ? ", " : "");
+    nai_buf_puts(text, nai_idle_cause_name(cause));
+    nai_buf_putc(text, ' ');
+    nai_fmt_duration(text, (double)split.ns[cause]);
   }
-  io->arena->oom |= text.oom;
-  return text.len ? nai_arena_printf(io->arena, "%s", nai_buf_str(&text)) : NULL;
+  return text->len ? nai_buf_str(text) : NULL;
 }
 
-/* What took most of the gap's largest part. */
-static const char *host_activity(const struct nai_node_io *io, enum nai_idle_cause cause,
-                                 const struct nai_idle_shares *shares, int64_t least_ns) {
-  struct nai_idle_culprit what = nai_idle_largest(shares, cause);
-  return what.ns >= least_ns ? nai_idle_culprit_text(io, &what) : NULL;
+static const char *culprit_text(struct nai_buf *text, const struct work *w, const struct nai_idle_culprit *what,
+                                int64_t least_ns) {
+  nai_buf_clear(text);
+  if (what->source == NAI_CULPRIT_NOTHING || what->ns < least_ns)
+    return NULL;
+  nai_idle_culprit_put(text, w->m, what);
+  return nai_buf_str(text);
 }
 
-static void put_split(const struct work *w, const struct nai_idle_gap *gap, const struct nai_idle_split *split) {
+static void put_split(struct work *w, const struct nai_idle_gap *gap, const struct nai_idle_split *split) {
   enum { PARTS_OF_GAP = 20 }; /* what took less of it does not stand for it */
   const struct nai_model *m = w->m;
   const struct nai_idle_drain *drain = nai_idle_drain_of(m, gap);
   char room[NAI_KIND_NAME_MAX];
   enum nai_idle_cause cause = nai_idle_largest_part(split);
-  int64_t ns = gap->end - gap->start;
+  int64_t ns = gap->end - gap->start, least_ns = ns / PARTS_OF_GAP;
+  const struct nai_idle_culprit what = nai_idle_largest(&w->gap, cause); /* that took most of the largest part */
   struct GPU_IDLE_GAPS_row row =
       NAI_ROW(GPU_IDLE_GAPS, .device_id = m->gpus[gap->gpu].device_id, .gap_start_ns = gap->start,
               .gap_end_ns = gap->end, .gap_ns = ns, .cause = nai_idle_cause_name(cause), .cause_ns = split->ns[cause],
               .next_op = nai_next_op_name(room, m, gap),
-              .host_activity = host_activity(w->io, cause, &w->gap, ns / PARTS_OF_GAP),
-              .other_causes = other_causes(w->io, *split));
+              .host_activity = culprit_text(&w->activity, w, &what, least_ns),
+              .other_causes = other_causes(&w->others, *split));
   if (gap->launch != NAI_NO_ROW)
     add_launch(&row, w, gap->launch, split);
-  if (drain && drain->ns && drain->ns >= ns / PARTS_OF_GAP)
+  if (drain && drain->ns)
     row.wait_before =
-        nai_idle_culprit_text(w->io, &(struct nai_idle_culprit){NAI_CULPRIT_WAIT, drain->wait, drain->ns});
+        culprit_text(&w->wait, w, &(struct nai_idle_culprit){NAI_CULPRIT_WAIT, drain->wait, drain->ns}, least_ns);
+  w->io->out[0]->oom |= w->activity.oom || w->others.oom || w->wait.oom;
   GPU_IDLE_GAPS_add(w->io->out[0], &row);
 }
 
