@@ -24,53 +24,15 @@ static void extend(struct running_union *u, int64_t start, int64_t end) {
 
 static int64_t union_total(const struct running_union *u) { return u->total + (u->any ? u->end - u->start : 0); }
 
-/* Takes intervals away from a set as they come up in order, so that they need not be kept. */
-struct removal {
-  const struct nai_intervals *from;
-  struct nai_intervals *rest; /* what is left of `from` */
-  size_t next;                /* of from->v, dealt with up to `at` */
-  int64_t at;
-};
-
-static void take_away(struct removal both[2], int64_t start, int64_t end) {
-  for (struct removal *r = both; r < both + 2; r++)
-    for (; r->next < r->from->count; r->next++) {
-      const struct nai_interval *v = &r->from->v[r->next];
-      if (v->start >= end)
-        break;
-      nai_intervals_add(r->rest, v->start > r->at ? v->start : r->at, v->end < start ? v->end : start);
-      if (v->end > end) { /* it goes on behind what is taken away */
-        r->at = end;
-        break;
-      }
-    }
-}
-
 static bool is_copy(const struct nai_op *op) { return op->type == NAI_OP_COPY || op->type == NAI_OP_SET; }
-
-/* compute_ns, and what of both sets is beside compute. */
-static void subtract_compute(struct nai_gpu *gpu, struct removal both[2]) {
-  struct running_union compute = {0};
-  for (uint32_t i = 0; i < gpu->op_count; i++) {
-    const struct nai_op *op = &gpu->ops[i];
-    if (is_copy(op) || op->communication || op->start == op->end)
-      continue;
-    if (compute.any && op->start > compute.end)
-      take_away(both, compute.start, compute.end);
-    extend(&compute, op->start, op->end);
-  }
-  if (compute.any)
-    take_away(both, compute.start, compute.end);
-  take_away(both, INT64_MAX, INT64_MAX); /* all that is behind */
-  gpu->compute_ns = union_total(&compute);
-}
 
 static int build_unions(struct nai_gpu *gpu, struct nai_model *m, struct nai_err *err) {
   NAI_SCOPED(nai_arena) arena = NAI_ARENA(m->scratch_dir);
-  struct nai_intervals communication = {.arena = &arena}, copy = {.arena = &arena}, beside_compute = {.arena = &arena};
+  struct nai_intervals compute = {.arena = &arena}, communication = compute, copy = compute, beside_compute = compute;
   struct running_union kernels_only = {0}, graphs_only = {0};
   gpu->all.arena = gpu->exposed_communication.arena = gpu->exposed_copy.arena = &m->arena;
   nai_intervals_reserve(&gpu->all, gpu->op_count); /* nearly as many, mostly */
+  nai_intervals_reserve(&compute, gpu->op_count);
   for (uint32_t i = 0; i < gpu->op_count; i++) {
     const struct nai_op *op = &gpu->ops[i];
     int64_t start = op->start, end = op->end;
@@ -85,20 +47,19 @@ static int build_unions(struct nai_gpu *gpu, struct nai_model *m, struct nai_err
     }
     if (op->type == NAI_OP_GRAPH)
       extend(&graphs_only, start, end);
-    if (op->communication || is_copy(op))
-      nai_intervals_add(op->communication ? &communication : &copy, start, end);
+    nai_intervals_add(op->communication ? &communication : is_copy(op) ? &copy : &compute, start, end);
     nai_intervals_add(&gpu->all, start, end);
   }
   gpu->kernel_window_end = kernels_only.any ? kernels_only.end : 0;
   gpu->kernel_busy_ns = union_total(&kernels_only);
   gpu->graph_ns = union_total(&graphs_only);
+  gpu->compute_ns = nai_intervals_total_ns(&compute);
   gpu->communication_ns = nai_intervals_total_ns(&communication);
   gpu->copy_ns = nai_intervals_total_ns(&copy);
-  subtract_compute(gpu, (struct removal[]){{&communication, &gpu->exposed_communication, 0, INT64_MIN},
-                                           {&copy, &beside_compute, 0, INT64_MIN}});
+  nai_intervals_subtract(&gpu->exposed_communication, &communication, &compute);
+  nai_intervals_subtract(&beside_compute, &copy, &compute);
   nai_intervals_subtract(&gpu->exposed_copy, &beside_compute, &communication);
-  bool oom = gpu->all.oom || communication.oom || copy.oom || gpu->exposed_communication.oom || gpu->exposed_copy.oom;
-  return oom ? nai_err_nomem(err) : NAI_OK;
+  return nai_memory_check(!gpu->all.oom && !gpu->exposed_communication.oom && !gpu->exposed_copy.oom, err);
 }
 
 static int begin_gpus(struct nai_model *m, struct nai_err *err) {
