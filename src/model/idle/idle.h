@@ -141,9 +141,20 @@ struct nai_idle_split {
 enum nai_idle_cause nai_idle_largest_part(const struct nai_idle_split *split);
 /* Splits a gap again, as the part IDLE did. Adds to `shares`; `host` (emptied first) is when the cause was host_code.
  * Both may be NULL. */
-NAI_MUST_CHECK int nai_idle_split_again(struct nai_idle_split *split, struct nai_idle_shares *shares,
+NAI_MUST_CHECK int nai_idle_split_parts(struct nai_idle_split *split, struct nai_idle_shares *shares,
                                         struct nai_intervals *host, const struct nai_model *model,
-                                        const struct nai_idle_gap *gap, struct nai_err *err);
+                                        const struct nai_idle_gap *gap, struct nai_err *err); /* of no mere distance */
+static inline NAI_MUST_CHECK int nai_idle_split_again(struct nai_idle_split *split, struct nai_idle_shares *shares,
+                                                      struct nai_intervals *host, const struct nai_model *m,
+                                                      const struct nai_idle_gap *gap, struct nai_err *err) {
+  if (host)
+    host->count = 0;
+  if (!nai_idle_is_whole(&m->idle[gap->gpu], gap->number))
+    return nai_idle_split_parts(split, shares, host, m, gap, err);
+  int64_t ns = gap->end - gap->start;
+  *split = (struct nai_idle_split){.ns[NAI_IDLE_LAUNCH_LATENCY] = ns, .after_call = ns};
+  return NAI_OK;
+}
 /* Adds what of a gap lies within a stretch, by cause, as the gap is split as a whole. */
 void nai_idle_split_within(int64_t ns[NAI_IDLE_CAUSES], struct nai_interval within, const struct nai_model *model,
                            const struct nai_idle_gap *gap);

@@ -344,15 +344,8 @@ static void recall_split(struct nai_idle_split *split, const struct nai_model *m
     split->ns[idle->pieces[i].cause] = idle->pieces[i].ns;
 }
 
-int nai_idle_split_again(struct nai_idle_split *split, struct nai_idle_shares *shares, struct nai_intervals *host,
+int nai_idle_split_parts(struct nai_idle_split *split, struct nai_idle_shares *shares, struct nai_intervals *host,
                          const struct nai_model *m, const struct nai_idle_gap *gap, struct nai_err *err) {
-  if (host)
-    host->count = 0;
-  if (nai_idle_is_whole(&m->idle[gap->gpu], gap->number)) {
-    int64_t ns = gap->end - gap->start;
-    *split = (struct nai_idle_split){.ns[NAI_IDLE_LAUNCH_LATENCY] = ns, .after_call = ns};
-    return NAI_OK;
-  }
   if (!shares && !host) {
     recall_split(split, m, gap);
     return NAI_OK;
