@@ -20,54 +20,57 @@ static enum engine engine_of(const struct nai_model *m, const struct nai_op *op)
   return kind == 1 ? TO_DEVICE : kind == 2 ? TO_HOST : COMPUTE;
 }
 
+/* The start of an operation. */
+struct op_start {
+  struct walk *w;
+  uint32_t op, node, stream;
+  int64_t time, floor; /* floor: between operations of the GPU */
+};
+
 /* A call that took long before it launched holds the launch up; else the launch follows its start. None follows a call
  * that began later. */
-static int add_launch(struct walk *w, uint32_t op, int64_t floor, struct nai_err *err) {
+static int add_launch(const struct op_start *s, uint32_t call, int64_t floor, struct nai_err *err) {
   enum { STALLED_MEDIANS = 4 };
-  const struct dep_builder *b = w->b;
+  struct dep_builder *b = s->w->b;
   const struct nai_dependencies *d = b->d;
-  uint32_t call = d->op_call[op], name = nai_val_text(&b->m->apis.name, d->call_api[call]);
-  int64_t start = d->time[nai_node_of_op(d, op)], begin = d->time[2 * call], end = d->time[2 * call + 1];
-  if (start < begin - NAI_CLOCK_TOLERANCE_NS) {
-    w->b->d->quality.kinds[NAI_DEP_DROPPED]++;
+  int64_t begin = d->time[2 * call], end = d->time[2 * call + 1];
+  if (s->time < begin - NAI_CLOCK_TOLERANCE_NS) {
+    b->d->quality.kinds[NAI_DEP_DROPPED]++;
     return NAI_OK;
   }
-  bool stalled = start >= end && (double)(end - begin) > STALLED_MEDIANS * b->call_median[name];
-  return nai_dep_add(w->b, nai_node_of_op(d, op), 2 * call + stalled, dep_least(floor, start - (stalled ? end : begin)),
+  double median = b->call_median[nai_val_text(&b->m->apis.name, d->call_api[call])];
+  bool stalled = s->time >= end && (double)(end - begin) > STALLED_MEDIANS * median;
+  return nai_dep_add(b, s->node, 2 * call + stalled, dep_least(floor, s->time - (stalled ? end : begin)),
                      NAI_DEP_LAUNCH, err);
 }
 
-static int add_stream(struct walk *w, uint32_t op, int64_t floor, struct nai_err *err) {
-  const struct nai_dependencies *d = w->b->d;
-  uint32_t before = nai_node_of_op(d, w->last[w->b->stream_of_op[op]] - 1);
-  int64_t start = d->time[nai_node_of_op(d, op)];
-  uint32_t from = before + (d->time[before + 1] <= start); /* they may overlap: then behind its start */
-  return nai_dep_add(w->b, nai_node_of_op(d, op), from, dep_least(floor, start - d->time[from]), NAI_DEP_STREAM, err);
+static int add_behind(const struct op_start *s, uint32_t from, enum nai_dep_kind kind, struct nai_err *err) {
+  return nai_dep_add(s->w->b, s->node, from, dep_least(s->floor, s->time - s->w->b->d->time[from]), kind, err);
 }
 
-static int add_events(struct walk *w, uint32_t op, int64_t floor, struct nai_err *err) {
+static int add_stream(const struct op_start *s, uint32_t last, struct nai_err *err) {
+  const struct nai_dependencies *d = s->w->b->d;
+  uint32_t before = nai_node_of_op(d, last);
+  /* they may overlap: then behind its start */
+  return add_behind(s, before + (d->time[before + 1] <= s->time), NAI_DEP_STREAM, err);
+}
+
+static int add_events(const struct op_start *s, struct nai_err *err) {
+  struct walk *w = s->w;
   const struct dep_builder *b = w->b;
-  const struct nai_dependencies *d = b->d;
-  uint32_t node = nai_node_of_op(d, op);
-  for (; w->event < b->event_source_count && b->event_sources[w->event].key == op; w->event++) {
-    uint32_t from = nai_node_of_op(d, b->event_sources[w->event].value) + 1;
-    NAI_TRY(nai_dep_add(w->b, node, from, dep_least(floor, d->time[node] - d->time[from]), NAI_DEP_EVENT, err));
-  }
+  for (; w->event < b->event_source_count && b->event_sources[w->event].key == s->op; w->event++)
+    NAI_TRY(add_behind(s, nai_node_of_op(b->d, b->event_sources[w->event].value) + 1, NAI_DEP_EVENT, err));
   return NAI_OK;
 }
 
 /* What nothing else explains: the engine was busy with another stream's work. */
-static int add_device(struct walk *w, uint32_t op, int64_t floor, enum engine engine, struct nai_err *err) {
-  const struct nai_dependencies *d = w->b->d;
-  uint32_t other = w->latest[engine];
-  int64_t start = d->time[nai_node_of_op(d, op)];
-  if (other == NAI_NO_ROW || w->b->stream_of_op[other] == w->b->stream_of_op[op])
+static int add_device(const struct op_start *s, uint32_t other, struct nai_err *err) {
+  const struct nai_dependencies *d = s->w->b->d;
+  if (other == NAI_NO_ROW || s->w->b->stream_of_op[other] == s->stream)
     return NAI_OK;
-  int64_t after = start - d->time[nai_node_of_op(d, other) + 1];
-  return after < 0 || after > NAI_CLOCK_TOLERANCE_NS
-           ? NAI_OK
-           : nai_dep_add(w->b, nai_node_of_op(d, op), nai_node_of_op(d, other) + 1, dep_least(floor, after),
-                         NAI_DEP_DEVICE, err);
+  int64_t after = s->time - d->time[nai_node_of_op(d, other) + 1];
+  return after < 0 || after > NAI_CLOCK_TOLERANCE_NS ? NAI_OK
+                                                     : add_behind(s, nai_node_of_op(d, other) + 1, NAI_DEP_DEVICE, err);
 }
 
 /* What stays unexplained belongs to nobody knows which of them: it stays on all. How much that is. */
@@ -81,28 +84,29 @@ static int64_t keep_unexplained(struct dep_builder *b, uint32_t first, int64_t r
   return rest;
 }
 
-static int add_start(struct walk *w, uint32_t op, uint32_t gpu, enum engine engine, struct nai_err *err) {
+static int add_start(struct walk *w, uint32_t op, uint32_t node, uint32_t gpu, enum engine engine,
+                     struct nai_err *err) {
   struct dep_builder *b = w->b;
   struct nai_dependencies *d = b->d;
-  uint32_t first = b->count, node = nai_node_of_op(d, op);
-  int64_t floor = d->stream_floor[gpu];
+  const struct op_start s = {w, op, node, b->stream_of_op[op], d->time[node], d->stream_floor[gpu]};
+  uint32_t first = b->count;
   d->first[node] = first;
-  if (b->stream_of_op[op] == NAI_NO_ROW)
+  if (s.stream == NAI_NO_ROW)
     return NAI_OK;
   if (d->op_call[op] != NAI_NO_ROW)
-    NAI_TRY(add_launch(w, op, d->launch_floor[gpu], err));
-  if (w->last[b->stream_of_op[op]])
-    NAI_TRY(add_stream(w, op, floor, err));
-  NAI_TRY(add_events(w, op, floor, err));
+    NAI_TRY(add_launch(&s, d->op_call[op], d->launch_floor[gpu], err));
+  if (w->last[s.stream])
+    NAI_TRY(add_stream(&s, w->last[s.stream] - 1, err));
+  NAI_TRY(add_events(&s, err));
   int64_t ready;
   uint32_t best = nai_dep_deciding(&ready, d, first, b->count);
-  if (best != NAI_NO_ROW && d->time[node] - ready > NAI_CLOCK_TOLERANCE_NS) { /* later than what is known explains */
-    NAI_TRY(add_device(w, op, floor, engine, err));
+  if (best != NAI_NO_ROW && s.time - ready > NAI_CLOCK_TOLERANCE_NS) { /* later than what is known explains */
+    NAI_TRY(add_device(&s, w->latest[engine], err));
     best = nai_dep_deciding(&ready, d, first, b->count);
-    ready += keep_unexplained(b, first, d->time[node] - ready);
+    ready += keep_unexplained(b, first, s.time - ready);
   }
   nai_dep_settle_by(d, node, first, b->count, best, ready);
-  w->last[b->stream_of_op[op]] = op + 1;
+  w->last[s.stream] = op + 1;
   return NAI_OK;
 }
 
@@ -118,9 +122,9 @@ static int64_t all_arrived(const struct walk *w, uint32_t set) {
   return ended < latest ? INT64_MAX : latest;
 }
 
-static int add_end(struct walk *w, uint32_t op, bool communication, struct nai_err *err) {
+static int add_end(struct walk *w, uint32_t op, uint32_t node, bool communication, struct nai_err *err) {
   struct nai_dependencies *d = w->b->d;
-  uint32_t node = nai_node_of_op(d, op), set = w->set_of_op ? w->set_of_op[op] : NAI_NO_ROW, first = w->b->count;
+  uint32_t set = w->set_of_op ? w->set_of_op[op] : NAI_NO_ROW, first = w->b->count;
   int64_t arrived = set == NAI_NO_ROW ? INT64_MAX : all_arrived(w, set);
   d->first[node + 1] = first;
   d->quality.collectives += arrived != INT64_MAX;
@@ -177,12 +181,12 @@ int nai_dep_add_operations(struct dep_builder *b, struct nai_err *err) {
   for (uint32_t g = 0, op = 0; g < m->gpu_count; g++) {
     w.latest[COMPUTE] = w.latest[TO_DEVICE] = w.latest[TO_HOST] = NAI_NO_ROW;
     for (uint32_t i = 0; i < m->gpus[g].op_count; i++, op++) {
-      enum engine engine = engine_of(m, &m->gpus[g].ops[i]);
-      NAI_TRY(add_start(&w, op, g, engine, err));
-      NAI_TRY(add_end(&w, op, m->gpus[g].ops[i].communication, err));
-      uint32_t *latest = &w.latest[engine];
-      if (*latest == NAI_NO_ROW ||
-          b->d->time[nai_node_of_op(b->d, op) + 1] > b->d->time[nai_node_of_op(b->d, *latest) + 1])
+      const struct nai_op *o = &m->gpus[g].ops[i];
+      enum engine engine = engine_of(m, o);
+      uint32_t *latest = &w.latest[engine], node = nai_node_of_op(b->d, op);
+      NAI_TRY(add_start(&w, op, node, g, engine, err));
+      NAI_TRY(add_end(&w, op, node, o->communication, err));
+      if (*latest == NAI_NO_ROW || o->end > b->d->time[nai_node_of_op(b->d, *latest) + 1])
         *latest = op;
     }
   }
