@@ -117,6 +117,7 @@ enum dep_wait {
   DEP_WAIT_FOR_ALL,
   DEP_WAIT_FOR_STREAM,
   DEP_WAIT_FOR_EVENT,
+  DEP_COPIES,       /* and mostly returns when that is done */
   DEP_STREAM_WAITS, /* for an event */
   DEP_FREES         /* memory, behind all that was launched before */
 };

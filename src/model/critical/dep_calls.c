@@ -83,8 +83,8 @@ static bool copy_blocks(const struct dep_builder *b, uint32_t call, const struct
   const struct nai_model *m = b->m;
   if (op->type != NAI_OP_COPY)
     return false;
-  return m->api_class[nai_val_text(&m->apis.name, b->d->call_api[call])] == NAI_API_BLOCKING_COPY ||
-         nai_at_i32(&m->memops.src_kind, op->row) == PAGEABLE || nai_at_i32(&m->memops.dst_kind, op->row) == PAGEABLE;
+  return b->wait[call] == DEP_COPIES || nai_at_i32(&m->memops.src_kind, op->row) == PAGEABLE ||
+         nai_at_i32(&m->memops.dst_kind, op->row) == PAGEABLE;
 }
 
 static int add_copy(struct call_end *c, uint32_t op, struct nai_err *err) {
@@ -147,7 +147,8 @@ static int add_call_end(struct dep_builder *b, uint32_t call, struct nai_err *er
   uint32_t first = b->count;
   c.own = c.end - c.start;
   d->first[c.node] = first;
-  NAI_TRY(add_waits(&c, err));
+  if (b->wait[call] != DEP_NO_WAIT)
+    NAI_TRY(add_waits(&c, err));
   if (b->wait[call] == DEP_FREES)
     NAI_TRY(add_free(&c, err));
   NAI_TRY(add_owned(&c, err));

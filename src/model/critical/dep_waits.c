@@ -52,6 +52,8 @@ static enum dep_wait wait_of(enum nai_api_class class, const char *name) {
     return strstr(name, "EventSynchronize")  ? DEP_WAIT_FOR_EVENT
          : strstr(name, "StreamSynchronize") ? DEP_WAIT_FOR_STREAM
                                              : DEP_WAIT_FOR_ALL;
+  if (class == NAI_API_BLOCKING_COPY)
+    return DEP_COPIES;
   if (class == NAI_API_ORDERING)
     return strstr(name, "WaitEvent") ? DEP_STREAM_WAITS : DEP_NO_WAIT;
   return class == NAI_API_ALLOCATION && strstr(name, "Free") && !strstr(name, "Async") && !strstr(name, "Host")
