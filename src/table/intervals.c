@@ -58,44 +58,47 @@ void nai_intervals_union(struct nai_intervals *out, const struct nai_intervals *
   out->count = n;
 }
 
+static int64_t earlier(int64_t a, int64_t b) { return a < b ? a : b; }
+static int64_t later(int64_t a, int64_t b) { return a > b ? a : b; }
+
 /* Here and below no two parts touch, since those of neither set do. */
 void nai_intervals_subtract(struct nai_intervals *out, const struct nai_intervals *a, const struct nai_intervals *b) {
-  const struct nai_interval *taken = b->v, *end = end_of(b);
-  size_t n = 0;
+  const struct nai_interval *at = a->v, *at_end = end_of(a), *taken = b->v, *end = end_of(b);
   if (!begin(out, a, b))
     return;
-  for (size_t i = 0; i < a->count; i++) {
-    struct nai_interval rest = a->v[i];
-    while (taken < end && taken->end <= rest.start)
+  struct nai_interval *to = out->v;
+  for (; at < at_end; at++) {
+    int64_t from = at->start;
+    while (taken < end && taken->end <= from)
       taken++;
-    for (; taken < end && taken->start < rest.end; taken++) {
-      if (rest.start < taken->start)
-        out->v[n++] = (struct nai_interval){rest.start, taken->start};
-      rest.start = taken->end;
-      if (rest.start >= rest.end) /* it may reach into the next one */
+    for (; taken < end && taken->start < at->end; taken++) {
+      if (from < taken->start)
+        *to++ = (struct nai_interval){from, taken->start};
+      from = taken->end;
+      if (from >= at->end) /* it may reach into the next one */
         break;
     }
-    if (rest.start < rest.end)
-      out->v[n++] = rest;
+    if (from < at->end)
+      *to++ = (struct nai_interval){from, at->end};
   }
-  out->count = n;
+  out->count = (size_t)(to - out->v);
 }
 
 void nai_intervals_intersect(struct nai_intervals *out, const struct nai_intervals *a, const struct nai_intervals *b) {
   const struct nai_interval *x = a->v, *y = b->v, *x_end = end_of(a), *y_end = end_of(b);
-  size_t n = 0;
   if (!begin(out, a, b))
     return;
+  struct nai_interval *to = out->v;
   while (x < x_end && y < y_end) {
-    int64_t start = x->start > y->start ? x->start : y->start, end = x->end < y->end ? x->end : y->end;
+    int64_t start = later(x->start, y->start), end = earlier(x->end, y->end);
     if (start < end)
-      out->v[n++] = (struct nai_interval){start, end};
+      *to++ = (struct nai_interval){start, end};
     if (x->end < y->end)
       x++;
     else
       y++;
   }
-  out->count = n;
+  out->count = (size_t)(to - out->v);
 }
 
 int64_t nai_intervals_total_ns(const struct nai_intervals *set) {
@@ -128,11 +131,12 @@ size_t nai_intervals_after(const struct nai_intervals *set, int64_t t) {
 }
 
 int64_t nai_intervals_overlap_ns(const struct nai_intervals *set, int64_t a, int64_t b) {
+  const struct nai_interval *at = set->v, *end = end_of(set);
   int64_t total = 0;
-  for (size_t i = nai_intervals_after(set, a); i < set->count && set->v[i].start < b; i++) {
-    int64_t start = set->v[i].start > a ? set->v[i].start : a, end = set->v[i].end < b ? set->v[i].end : b;
-    total += end > start ? end - start : 0;
-  }
+  if (a >= b || at == end)
+    return 0;
+  for (at += nai_intervals_after(set, a); at < end && at->start < b; at++)
+    total += earlier(at->end, b) - later(at->start, a);
   return total;
 }
 
