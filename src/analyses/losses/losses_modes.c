@@ -15,7 +15,8 @@ struct execution {
   uint32_t row;
 };
 
-/* Executions by kernel name: those of name n are v[first[n]] .. v[first[n + 1] - 1]. */
+/* Executions by kernel name: those of name n are v[first[n]] .. v[first[n + 1] - 1]. Of names that take little of the
+ * kernel time there are none. */
 struct durations {
   struct execution *v;
   uint32_t *first, names;
@@ -24,6 +25,10 @@ struct durations {
 static bool counts(const struct nai_loss_gpu *g, uint32_t i) {
   const struct nai_op *op = &g->gpu->ops[i];
   return g->inside[i] && op->type == NAI_OP_KERNEL && !op->communication;
+}
+
+static bool takes_much(const struct nai_loss_gpu *g, int64_t ns) {
+  return (double)ns * 100 >= (double)g->kernel_ns * MIN_TOTAL_PCT;
 }
 
 /* Blocks by launch configuration, the last cell for unknown ones. */
@@ -37,27 +42,33 @@ static int blocks_of_configs(int64_t **blocks, const struct nai_loss_gpu *g, str
 }
 
 static int gather(struct durations *d, const struct nai_loss_gpu *g, struct nai_err *err) {
-  int64_t *blocks, configs = g->m->tables[NAI_IN_KERNEL_CONFIGS]->rows;
+  int64_t *blocks, *name_ns, configs = g->m->tables[NAI_IN_KERNEL_CONFIGS]->rows;
+  uint32_t all = 0;
   d->names = g->m->tables[NAI_IN_KERNELS]->strings.count;
   NAI_TRY(NAI_NEW(d->first, g->arena, (size_t)d->names + 2, err));
-  NAI_TRY(NAI_NEW(d->v, g->arena, g->gpu->op_count, err));
+  NAI_TRY(NAI_NEW(name_ns, g->arena, d->names, err));
   NAI_TRY(blocks_of_configs(&blocks, g, err));
   uint32_t *place = d->first + 1; /* where the next one of each name goes; in the end, where the next name begins */
   for (uint32_t i = 0; i < g->gpu->op_count; i++)
-    if (counts(g, i))
-      place[nai_val_text(&g->m->kernels.name, g->gpu->ops[i].row)]++;
-  for (uint32_t n = 0, sum = 0; n < d->names; n++) {
-    uint32_t count = place[n];
-    place[n] = sum;
-    sum += count;
+    if (counts(g, i)) {
+      uint32_t name = nai_val_text(&g->m->kernels.name, g->gpu->ops[i].row);
+      place[name]++;
+      name_ns[name] += g->gpu->ops[i].end - g->gpu->ops[i].start;
+    }
+  for (uint32_t n = 0; n < d->names; n++) {
+    uint32_t count = takes_much(g, name_ns[n]) ? place[n] : 0;
+    place[n] = all;
+    all += count;
   }
+  NAI_TRY(NAI_NEW(d->v, g->arena, all, err));
   for (uint32_t i = 0; i < g->gpu->op_count; i++) {
-    if (!counts(g, i))
+    const struct nai_op *op = &g->gpu->ops[i];
+    uint32_t name = counts(g, i) ? nai_val_text(&g->m->kernels.name, op->row) : NAI_NO_STRING;
+    if (name == NAI_NO_STRING || !takes_much(g, name_ns[name]))
       continue;
-    uint32_t row = g->gpu->ops[i].row;
-    int32_t config = nai_val_i32(&g->m->kernels.config, row);
-    d->v[place[nai_val_text(&g->m->kernels.name, row)]++] =
-        (struct execution){blocks[config >= 0 && config < configs ? config : configs], nai_kernel_ns(g->m, row), row};
+    int32_t config = nai_val_i32(&g->m->kernels.config, op->row);
+    d->v[place[name]++] =
+        (struct execution){blocks[config >= 0 && config < configs ? config : configs], op->end - op->start, op->row};
   }
   return NAI_OK;
 }
@@ -192,8 +203,7 @@ static bool find_long(struct found *best, int64_t *room, const struct nai_loss_g
     }
     if (f.count < MIN_CALLS || !f.long_count || f.ns <= best->ns ||
         (double)f.long_count * 100 > (double)f.count * MAX_CALLS_PCT ||
-        (double)f.ns * 100 < (double)f.all_ns * MIN_TIME_PCT ||
-        (double)f.all_ns * 100 < (double)g->kernel_ns * MIN_TOTAL_PCT)
+        (double)f.ns * 100 < (double)f.all_ns * MIN_TIME_PCT || !takes_much(g, f.all_ns))
       continue;
     f.long_median = nai_quantile_i64(room, f.long_count, 0.5);
     if (has_trend(room, g->m, v + j - f.long_count, f.long_count))
@@ -215,8 +225,7 @@ static bool find(struct found *best, int64_t *sorted, const struct nai_loss_gpu 
       sorted[j - i] = v[j].ns;
       f.ns += v[j].ns;
     }
-    if ((double)f.ns * 100 >= (double)g->kernel_ns * MIN_TOTAL_PCT && f.ns > best->ns &&
-        nai_modes_of(&f.modes, sorted, j - i))
+    if (takes_much(g, f.ns) && f.ns > best->ns && nai_modes_of(&f.modes, sorted, j - i))
       *best = f;
   }
   return best->ns > 0;
@@ -237,11 +246,6 @@ int nai_losses_of_modes(const struct nai_loss_gpu *g, struct nai_err *err) {
   for (uint32_t i = 0; i < d.names; i++) {
     struct execution *v = d.v + d.first[i];
     uint32_t count = d.first[i + 1] - d.first[i];
-    int64_t ns = 0;
-    for (uint32_t k = 0; k < count; k++)
-      ns += v[k].ns;
-    if ((double)ns * 100 < (double)g->kernel_ns * MIN_TOTAL_PCT)
-      continue;
     NAI_TRY(sort_executions(v, count, keys, room, err));
     found[n].name = i;
     n += find(&found[n], sorted, g, v, count);

@@ -236,17 +236,16 @@ static int fill_shapes(struct shapes *s, struct nai_err *err) {
   return NAI_OK;
 }
 
-/* Which partitions kernels of this GPU ran in. */
+/* Which partitions kernels of this GPU may have run in. */
 static int find_used(bool **used, const struct shapes *s, struct nai_err *err) {
   const struct nai_gpu *gpu = s->g->gpu;
+  const bool parts = nai_partitions_any(&s->partitions);
   NAI_TRY(NAI_NEW(*used, s->g->arena, s->partitions.count, err));
-  for (uint32_t i = 0; i < gpu->op_count; i++) {
+  (*used)[0] = !parts;
+  for (uint32_t i = 0; parts && i < gpu->op_count; i++) {
     const struct nai_op *op = &gpu->ops[i];
-    uint32_t partition = op->type == NAI_OP_KERNEL && nai_partitions_any(&s->partitions)
-                           ? nai_partition_of(&s->partitions, op->row, gpu->device_id)
-                           : 0;
     if (op->type == NAI_OP_KERNEL || op->type == NAI_OP_GRAPH)
-      (*used)[partition] = true;
+      (*used)[op->type == NAI_OP_KERNEL ? nai_partition_of(&s->partitions, op->row, gpu->device_id) : 0] = true;
   }
   return NAI_OK;
 }
