@@ -23,7 +23,8 @@ struct patterns {
   struct nai_keyset launches, ends, keys; /* function and range; cause and operation; both */
   struct pattern *v;                      /* per key */
   uint32_t capacity;
-  uint32_t *of_gap; /* per gap number; NAI_NO_GROUP where there is no gap */
+  uint32_t *of_gap, count; /* per gap that was taken: its pattern, */
+  int64_t *lengths;        /* and how long it is */
   bool oom;
 };
 static void patterns_free(struct patterns *p) { nai_strings_free(&p->names); }
@@ -72,23 +73,14 @@ static int take_gap(struct patterns *p, const struct nai_idle_gap *gap, struct n
   pattern->cause_ns += split.ns[p->m->idle[gap->gpu].cause[gap->number]];
   if (gap->end - gap->start > pattern->longest.end - pattern->longest.start)
     pattern->longest = *gap;
-  p->of_gap[gap->number] = index;
+  p->of_gap[p->count] = index;
+  p->lengths[p->count++] = gap->end - gap->start;
   return NAI_OK;
 }
 
-/* Lengths of gaps by pattern. */
-static void length_block(const void *patterns, uint32_t first, uint32_t count, uint32_t *group, int64_t *value) {
-  const struct patterns *p = patterns;
-  const struct nai_gpu *gpu = &p->m->gpus[p->gpu];
-  for (uint32_t i = 0; i < count; i++) {
-    struct nai_interval span = nai_idle_span(gpu, first + i);
-    group[i] = p->of_gap[first + i];
-    value[i] = span.end - span.start;
-  }
-}
-
-static int find_medians(struct patterns *p, uint32_t places, struct nai_err *err) {
-  struct nai_values lengths = {places, length_block, p, p->m->scratch_dir, .parts = NAI_P50};
+static int find_medians(struct patterns *p, struct nai_err *err) {
+  struct nai_values lengths = {
+      .rows = p->count, .directory = p->m->scratch_dir, .groups = p->of_gap, .values = p->lengths, .parts = NAI_P50};
   struct nai_stats *stats;
   NAI_TRY(NAI_NEW(stats, p->arena, p->keys.count, err));
   NAI_TRY(nai_group_stats(stats, p->keys.count, &lengths, err));
@@ -104,9 +96,9 @@ NAI_ORDER(most_first, struct pattern, {b->total_ns, a->total_ns}, {a->longest.gp
 static int find_patterns(struct patterns *p, struct nai_err *err) {
   const struct nai_gpu *gpu = &p->m->gpus[p->gpu];
   uint32_t at = 0, places = (uint32_t)gpu->all.count + 1, names = p->m->tables[NAI_IN_KERNELS]->strings.count;
-  NAI_TRY(NAI_NEW(p->of_gap, p->arena, places, err));
+  NAI_TRY(NAI_NEW_UNSET(p->of_gap, p->arena, places, err));
+  NAI_TRY(NAI_NEW_UNSET(p->lengths, p->arena, places, err));
   NAI_TRY(NAI_NEW(p->of_kernel, p->arena, names, err));
-  memset(p->of_gap, 0xff, places * sizeof *p->of_gap);      /* NAI_NO_GROUP */
   memset(p->of_kernel, 0xff, names * sizeof *p->of_kernel); /* NAI_NO_STRING */
   for (uint32_t i = 0; i < places; i++) {
     struct nai_interval span = nai_idle_span(gpu, i);
@@ -115,7 +107,7 @@ static int find_patterns(struct patterns *p, struct nai_err *err) {
     struct nai_idle_gap gap = nai_idle_gap_at(p->m, p->gpu, i);
     NAI_TRY(take_gap(p, &gap, err));
   }
-  return find_medians(p, places, err);
+  return find_medians(p, err);
 }
 
 /* Adds the GPU's patterns to `most`, which holds the MAX_PATTERNS with most time so far and has room for as many again.
