@@ -25,11 +25,24 @@ struct op_start {
   struct walk *w;
   uint32_t op, node, stream;
   int64_t time, floor; /* floor: between operations of the GPU */
+  uint32_t deciding;   /* of its dependencies the one that lets it happen last, at `ready`; NAI_NO_ROW for none */
+  int64_t ready;
 };
+
+/* It follows a node as soon as `floor` behind it. Inline: operations have two of these. */
+static inline int add(struct op_start *s, uint32_t from, int64_t floor, enum nai_dep_kind kind, struct nai_err *err) {
+  struct dep_builder *b = s->w->b;
+  int64_t after = b->d->time[from], ready = dep_least(after + floor, s->time);
+  if (ready > s->ready) {
+    s->ready = ready;
+    s->deciding = b->count;
+  }
+  return nai_dep_add(b, s->node, from, ready - after, kind, err);
+}
 
 /* A call that took long before it launched holds the launch up; else the launch follows its start. None follows a call
  * that began later. */
-static int add_launch(const struct op_start *s, uint32_t call, int64_t floor, struct nai_err *err) {
+static int add_launch(struct op_start *s, uint32_t call, int64_t floor, struct nai_err *err) {
   enum { STALLED_MEDIANS = 4 };
   struct dep_builder *b = s->w->b;
   const struct nai_dependencies *d = b->d;
@@ -40,37 +53,33 @@ static int add_launch(const struct op_start *s, uint32_t call, int64_t floor, st
   }
   double median = b->call_median[nai_val_text(&b->m->apis.name, d->call_api[call])];
   bool stalled = s->time >= end && (double)(end - begin) > STALLED_MEDIANS * median;
-  return nai_dep_add(b, s->node, 2 * call + stalled, dep_least(floor, s->time - (stalled ? end : begin)),
-                     NAI_DEP_LAUNCH, err);
+  return add(s, 2 * call + stalled, floor, NAI_DEP_LAUNCH, err);
 }
 
-static int add_behind(const struct op_start *s, uint32_t from, enum nai_dep_kind kind, struct nai_err *err) {
-  return nai_dep_add(s->w->b, s->node, from, dep_least(s->floor, s->time - s->w->b->d->time[from]), kind, err);
-}
-
-static int add_stream(const struct op_start *s, uint32_t last, struct nai_err *err) {
+static int add_stream(struct op_start *s, uint32_t last, struct nai_err *err) {
   const struct nai_dependencies *d = s->w->b->d;
   uint32_t before = nai_node_of_op(d, last);
   /* they may overlap: then behind its start */
-  return add_behind(s, before + (d->time[before + 1] <= s->time), NAI_DEP_STREAM, err);
+  return add(s, before + (d->time[before + 1] <= s->time), s->floor, NAI_DEP_STREAM, err);
 }
 
-static int add_events(const struct op_start *s, struct nai_err *err) {
+static int add_events(struct op_start *s, struct nai_err *err) {
   struct walk *w = s->w;
   const struct dep_builder *b = w->b;
   for (; w->event < b->event_source_count && b->event_sources[w->event].key == s->op; w->event++)
-    NAI_TRY(add_behind(s, nai_node_of_op(b->d, b->event_sources[w->event].value) + 1, NAI_DEP_EVENT, err));
+    NAI_TRY(add(s, nai_node_of_op(b->d, b->event_sources[w->event].value) + 1, s->floor, NAI_DEP_EVENT, err));
   return NAI_OK;
 }
 
 /* What nothing else explains: the engine was busy with another stream's work. */
-static int add_device(const struct op_start *s, uint32_t other, struct nai_err *err) {
+static int add_device(struct op_start *s, uint32_t other, struct nai_err *err) {
   const struct nai_dependencies *d = s->w->b->d;
   if (other == NAI_NO_ROW || s->w->b->stream_of_op[other] == s->stream)
     return NAI_OK;
   int64_t after = s->time - d->time[nai_node_of_op(d, other) + 1];
-  return after < 0 || after > NAI_CLOCK_TOLERANCE_NS ? NAI_OK
-                                                     : add_behind(s, nai_node_of_op(d, other) + 1, NAI_DEP_DEVICE, err);
+  return after < 0 || after > NAI_CLOCK_TOLERANCE_NS
+           ? NAI_OK
+           : add(s, nai_node_of_op(d, other) + 1, s->floor, NAI_DEP_DEVICE, err);
 }
 
 /* What stays unexplained belongs to nobody knows which of them: it stays on all. How much that is. */
@@ -88,7 +97,7 @@ static int add_start(struct walk *w, uint32_t op, uint32_t node, uint32_t gpu, e
                      struct nai_err *err) {
   struct dep_builder *b = w->b;
   struct nai_dependencies *d = b->d;
-  const struct op_start s = {w, op, node, b->stream_of_op[op], d->time[node], d->stream_floor[gpu]};
+  struct op_start s = {w, op, node, b->stream_of_op[op], d->time[node], d->stream_floor[gpu], NAI_NO_ROW, INT64_MIN};
   uint32_t first = b->count;
   d->first[node] = first;
   if (s.stream == NAI_NO_ROW)
@@ -98,14 +107,11 @@ static int add_start(struct walk *w, uint32_t op, uint32_t node, uint32_t gpu, e
   if (w->last[s.stream])
     NAI_TRY(add_stream(&s, w->last[s.stream] - 1, err));
   NAI_TRY(add_events(&s, err));
-  int64_t ready;
-  uint32_t best = nai_dep_deciding(&ready, d, first, b->count);
-  if (best != NAI_NO_ROW && s.time - ready > NAI_CLOCK_TOLERANCE_NS) { /* later than what is known explains */
+  if (s.deciding != NAI_NO_ROW && s.time - s.ready > NAI_CLOCK_TOLERANCE_NS) { /* later than what is known explains */
     NAI_TRY(add_device(&s, w->latest[engine], err));
-    best = nai_dep_deciding(&ready, d, first, b->count);
-    ready += keep_unexplained(b, first, s.time - ready);
+    s.ready += keep_unexplained(b, first, s.time - s.ready);
   }
-  nai_dep_settle_by(d, node, first, b->count, best, ready);
+  nai_dep_settle_by(d, node, first, b->count, s.deciding, s.ready);
   w->last[s.stream] = op + 1;
   return NAI_OK;
 }
