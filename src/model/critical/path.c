@@ -148,12 +148,11 @@ bool nai_path_next(struct nai_path *p, struct nai_path_segment *out) {
 
 int64_t nai_path_margin(const struct nai_model *m, const struct nai_path_segment *s) {
   const struct nai_dependencies *d = m->dependencies;
+  const struct nai_dep *dep = d->v + d->first[s->node], *end = d->v + d->first[s->node + 1];
   int64_t latest = INT64_MIN;
-  for (uint32_t i = d->first[s->node]; s->dep && i < d->first[s->node + 1]; i++) {
-    int64_t t = d->time[d->v[i].from] + d->v[i].weight;
-    if (&d->v[i] != s->dep && d->v[i].kind != NAI_DEP_DROPPED && t > latest)
-      latest = t;
-  }
+  for (; s->dep && dep < end; dep++)
+    if (dep != s->dep && dep->kind != NAI_DEP_DROPPED && d->time[dep->from] + dep->weight > latest)
+      latest = d->time[dep->from] + dep->weight;
   return latest == INT64_MIN ? NAI_NULL_I64 : d->time[s->node] - latest;
 }
 

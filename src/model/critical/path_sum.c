@@ -51,14 +51,15 @@ static int find_sum(uint32_t *at, uint32_t *sum, struct nai_path_sum *s, const s
   return NAI_OK;
 }
 
+/* Of host code. */
 static int64_t asleep_ns(const struct nai_model *m, const struct nai_path_segment *segment) {
   struct nai_cpu_time time = {0};
-  bool known = segment->cause == NAI_PATH_HOST && m->cpu && m->cpu->sched.thread_count;
-  uint32_t api = known ? nai_path_call(m, segment) : NAI_NO_ROW;
-  if (api != NAI_NO_ROW)
-    nai_cpu_time_add(&time, m,
-                     nai_get_i64(m->tables[NAI_IN_THREADS], nai_val_i32(&m->apis.thread, api), THREADS_global_tid),
-                     segment->start, segment->end);
+  uint32_t api = m->cpu && m->cpu->sched.thread_count ? nai_path_call(m, segment) : NAI_NO_ROW;
+  if (api == NAI_NO_ROW)
+    return 0;
+  nai_cpu_time_add(&time, m,
+                   nai_get_i64(m->tables[NAI_IN_THREADS], nai_val_i32(&m->apis.thread, api), THREADS_global_tid),
+                   segment->start, segment->end);
   return time.off_ns - time.preempted_ns;
 }
 
@@ -70,7 +71,7 @@ int nai_path_sum_segment(struct nai_path_sum *s, const struct nai_model *m, cons
   uint32_t at, sum;
   s->by_cause[segment->cause] += ns;
   s->wall_ns += ns;
-  s->asleep_ns += asleep_ns(m, segment);
+  s->asleep_ns += segment->cause == NAI_PATH_HOST ? asleep_ns(m, segment) : 0;
   s->inferred += segment->dep && segment->dep->inferred;
   if (!s->arena)
     return NAI_OK;
