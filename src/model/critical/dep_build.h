@@ -48,6 +48,7 @@ struct dep_builder {
   struct nai_groups process_streams;
   /* records of synchronisation and events by call */
   uint8_t *wait;                 /* per call: enum dep_wait */
+  uint32_t *waits, wait_count;   /* calls with another one than DEP_NO_WAIT */
   uint32_t *sync_of_call;        /* row of sync_events + 1, 0 for none */
   uint32_t *event_awaited;       /* per call that waits for an event: operation + 1 before its record, 0 unknown */
   struct nai_key *event_sources; /* operation behind a wait for an event: operation before the record, sorted */

@@ -67,10 +67,14 @@ static int name_waits(struct dep_builder *b, struct nai_err *err) {
   uint8_t *of_name;
   NAI_TRY(NAI_NEW(of_name, b->arena, names->count, err));
   NAI_TRY(NAI_NEW(b->wait, b->arena, b->d->call_count, err));
+  NAI_TRY(NAI_NEW_UNSET(b->waits, b->arena, b->d->call_count, err));
   for (uint32_t i = 0; i < names->count; i++)
     of_name[i] = (uint8_t)wait_of((enum nai_api_class)m->api_class[i], nai_strings_get(names, i));
-  for (uint32_t call = 0; call < b->d->call_count; call++)
+  for (uint32_t call = 0; call < b->d->call_count; call++) {
     b->wait[call] = of_name[nai_val_text(&m->apis.name, b->d->call_api[call])];
+    if (b->wait[call] != DEP_NO_WAIT)
+      b->waits[b->wait_count++] = call;
+  }
   return NAI_OK;
 }
 
@@ -173,7 +177,8 @@ static int join_events(struct dep_builder *b, const struct record *records, uint
   struct nai_dep_quality *q = &b->d->quality;
   NAI_TRY(NAI_NEW(b->event_sources, b->arena, (size_t)b->m->tables[NAI_IN_SYNCS]->rows, err));
   NAI_TRY(NAI_NEW(b->event_awaited, b->arena, b->d->call_count, err));
-  for (uint32_t call = 0; call < b->d->call_count; call++) {
+  for (uint32_t i = 0; i < b->wait_count; i++) {
+    uint32_t call = b->waits[i];
     bool thread_waits = b->wait[call] == DEP_WAIT_FOR_EVENT;
     if (!thread_waits && b->wait[call] != DEP_STREAM_WAITS)
       continue;
@@ -309,10 +314,10 @@ int nai_dep_measure_returns(struct dep_builder *b, struct nai_err *err) {
   const struct nai_dependencies *d = b->d;
   struct nai_key *all; /* GPU, then latency */
   size_t count = 0;
-  NAI_TRY(NAI_NEW(all, b->arena, d->call_count, err));
+  NAI_TRY(NAI_NEW(all, b->arena, b->wait_count, err));
   NAI_TRY(NAI_NEW(b->return_latency, b->arena, b->m->gpu_count, err));
-  for (uint32_t call = 0; call < d->call_count; call++) {
-    uint32_t ops[DEP_MAX_AWAITED], last = NAI_NO_ROW;
+  for (uint32_t k = 0; k < b->wait_count; k++) {
+    uint32_t call = b->waits[k], ops[DEP_MAX_AWAITED], last = NAI_NO_ROW;
     int64_t end = d->time[2 * call];
     enum dep_knowledge how;
     if (!nai_dep_waits(b, call))
