@@ -66,10 +66,9 @@ static int visit_from(struct visit *v, uint32_t root, struct nai_err *err) {
 }
 
 static int visit_all(struct visit *v, struct nai_err *err) {
-  const uint8_t *state = v->state;
-  for (uint32_t node = 0, count = v->d->node_count; node < count; node++)
-    if (state[node] == UNSEEN)
-      NAI_TRY(visit_from(v, node, err));
+  const uint8_t *at = v->state, *end = at + v->d->node_count;
+  for (; (at = memchr(at, UNSEEN, (size_t)(end - at))); at++)
+    NAI_TRY(visit_from(v, (uint32_t)(at - v->state), err));
   return NAI_OK;
 }
 

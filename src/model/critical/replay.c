@@ -71,7 +71,7 @@ bool nai_dep_weight(int64_t *weight, const struct nai_dependencies *d, const str
 
 /* The kinds of dependencies, as bits, that may weigh something else than recorded; BESIDES: some are the scenario's. */
 #define BESIDES (1u << NAI_DEP_KINDS)
-static uint32_t kinds_changed(const struct nai_dependencies *d, const struct nai_scenario *s) {
+static uint32_t kinds_changed(const struct nai_scenario *s) {
   uint32_t kinds = 1u << NAI_DEP_DROPPED;
   for (int k = 0; k < NAI_ALSO_BEHIND; k++)
     kinds |= s->also_behind[k] ? BESIDES : 0;
@@ -82,14 +82,12 @@ static uint32_t kinds_changed(const struct nai_dependencies *d, const struct nai
   if (s->no_wait || s->call_factor)
     kinds |= 1u << NAI_DEP_WAIT | 1u << NAI_DEP_STAGING;
   if (s->op_factor)
-    kinds |= 1u << NAI_DEP_OPERATION | 1u << NAI_DEP_COLLECTIVE | 1u << NAI_DEP_STAGING;
+    kinds |= 1u << NAI_DEP_OPERATION | 1u << NAI_DEP_COLLECTIVE | 1u << NAI_DEP_STAGING | 1u << NAI_DEP_LAUNCH |
+             1u << NAI_DEP_STREAM;
   if (s->runs_ahead)
     kinds |= 1u << NAI_DEP_HANDOFF;
   if (s->off_stream)
     kinds |= 1u << NAI_DEP_STREAM;
-  for (uint32_t op = 0; s->op_factor && op < d->op_count; op++)
-    if (s->op_factor[op] == 0)
-      return kinds | 1u << NAI_DEP_LAUNCH | 1u << NAI_DEP_STREAM;
   return kinds;
 }
 
@@ -131,7 +129,7 @@ static inline int64_t happens(const int64_t *times, const struct nai_dependencie
 void nai_dep_replay(int64_t *times, const struct nai_model *m, const struct nai_scenario *scenario,
                     const uint32_t *order, uint32_t count) {
   const struct nai_dependencies *d = m->dependencies;
-  uint32_t changed = kinds_changed(d, scenario);
+  uint32_t changed = kinds_changed(scenario);
   for (uint32_t i = 0; i < count; i++)
     times[order[i]] = happens(times, d, scenario, changed, order[i]);
 }
