@@ -130,8 +130,8 @@ static uint32_t add_sizes(struct nai_part *part, const char *text, size_t len) {
 }
 
 /* Adds to a suffix what ", seq = 5, op_id = 7, sizes = [[2, 3]], ..." says: keys in any order, up to the first that is
- * not known. */
-static inline void read_suffix(struct nai_suffix *suffix, struct nai_part *part, const char *text, const char *end) {
+ * not known. False where the text begins with no key. */
+static inline bool read_suffix(struct nai_suffix *suffix, struct nai_part *part, const char *text, const char *end) {
   enum key last = NO_KEY, key;
   bool lost = false;
   for (size_t len; (key = key_at(&len, text, end)) && text + len < end; last = key) {
@@ -147,6 +147,7 @@ static inline void read_suffix(struct nai_suffix *suffix, struct nai_part *part,
     lost |= key <= last; /* in another order, or twice */
   }
   suffix->lost = lost || text < end;
+  return last != NO_KEY;
 }
 
 /* The number of a raw text, whose name is known then; NAI_NO_STRING once something failed. */
@@ -177,28 +178,30 @@ static inline uint32_t *lately_of(struct nai_part *part, const char *text, size_
   return &part->lately[((words[0] + words[1] * 31 + len) * 0x9e3779b97f4a7c15u >> 32) % NAI_LATELY];
 }
 
-/* Whether a range of that text has that raw name, of *length bytes: it holds no key, so that the first one follows it.
- */
-static inline bool is_named(size_t *length, const struct nai_part *part, uint32_t raw, const char *text, size_t len) {
+/* Reads a text that begins with that raw name, which holds no key: it is the range's where a key or nothing follows. */
+static inline bool is_named(struct nai_suffix *suffix, struct nai_part *part, uint32_t raw, const char *text,
+                            size_t len) {
   const uint64_t *offsets = &part->raw.offsets[raw];
-  size_t key_len;
-  *length = (size_t)(offsets[1] - offsets[0] - 1);
-  return *length <= len && nai_same_text(part->raw.bytes + offsets[0], text, *length) &&
-         (*length == len || key_at(&key_len, text + *length, text + len));
+  const size_t length = (size_t)(offsets[1] - offsets[0] - 1);
+  return length <= len && nai_same_text(part->raw.bytes + offsets[0], text, length) &&
+         (length == len || read_suffix(suffix, part, text + length, text + len));
+}
+
+/* Texts that differ only behind the canonical name must not fill the dictionary of raw texts. */
+__attribute__((noinline)) static uint32_t read_range(struct nai_suffix *suffix, struct nai_part *part, uint32_t *lately,
+                                                     const char *text, size_t len) {
+  const size_t length = nai_nvtx_name_length(text, len);
+  const uint32_t raw = add_raw(part, text, length, NAI_NAME_PLAIN);
+  read_suffix(suffix, part, text + length, text + len);
+  *lately = raw + 1;
+  return raw == NAI_NO_STRING ? raw : part->raw_names[raw];
 }
 
 uint32_t nai_range_by_text(struct nai_suffix *suffix, struct nai_part *part, const char *text, size_t len) {
   uint32_t *lately = lately_of(part, text, len);
-  size_t length;
-  *suffix = NAI_NO_SUFFIX;
-  if (!*lately || !is_named(&length, part, *lately - 1, text, len)) {
-    /* Texts that differ only behind the canonical name must not fill the dictionary of raw texts. */
-    length = nai_nvtx_name_length(text, len);
-    *lately = add_raw(part, text, length, NAI_NAME_PLAIN) + 1;
-  }
-  if (length < len)
-    read_suffix(suffix, part, text + length, text + len);
-  return *lately ? part->raw_names[*lately - 1] : NAI_NO_STRING;
+  if (*lately && is_named(suffix, part, *lately - 1, text, len))
+    return part->raw_names[*lately - 1];
+  return read_range(suffix, part, lately, text, len);
 }
 
 uint32_t nai_name_missing(struct nai_part *part, int64_t id) {
@@ -253,7 +256,6 @@ uint32_t nai_range_by_id(struct nai_suffix *suffix, struct nai_part *part, int64
   bool added;
   struct nai_cell cell;
   uint32_t index = index_of_id(&added, part, id);
-  *suffix = NAI_NO_SUFFIX;
   if (index == UINT32_MAX || (added && !HAS_ROOM(part, part->id_suffixes, part->suffix_capacity, index)))
     return NAI_NO_STRING;
   if (added)

@@ -17,7 +17,8 @@ uint32_t nai_name_by_text(struct nai_part *part, const char *text, size_t len, e
 /* Bytes of `text` that make up its canonical NVTX name. */
 size_t nai_nvtx_name_length(const char *text, size_t len);
 /* Local name id of an NVTX range named by StringIds row `id` or by an inline text: cut at the first ", seq = ",
- * ", op_id = " or ", sizes = ", which PyTorch's emit_nvtx puts behind it; those go to *suffix. */
+ * ", op_id = " or ", sizes = ", which PyTorch's emit_nvtx puts behind it; those go to *suffix, until then
+ * NAI_NO_SUFFIX. */
 uint32_t nai_range_by_id(struct nai_suffix *suffix, struct nai_part *part, int64_t id);
 uint32_t nai_range_by_text(struct nai_suffix *suffix, struct nai_part *part, const char *text, size_t len);
 /* Gives record `record` a name, unless it has one: the text of StringIds row `id`, or `text`. */

@@ -41,6 +41,7 @@ TEST(test_api) {
 }
 
 static uint32_t range_name(struct nai_part *p, const char *text, struct nai_suffix *suffix) {
+  *suffix = NAI_NO_SUFFIX;
   return nai_range_by_text(suffix, p, text, strlen(text));
 }
 
@@ -128,8 +129,8 @@ TEST(test_nvtx) {
   uint32_t before = p.raw.count;
   for (int i = 0; i < 1000; i++) {
     char text[64];
-    int n = snprintf(text, sizeof text, "aten::add, op_id = %d", i);
-    nai_range_by_text(&suffix, &p, text, (size_t)n);
+    snprintf(text, sizeof text, "aten::add, op_id = %d", i);
+    range_name(&p, text, &suffix);
   }
   assert_int_equal(p.raw.count, before + 1);
   part_free(&p);
