@@ -47,12 +47,12 @@ static inline void put_size(struct nai_part *p, int column, const struct nai_cel
 static inline void put_device(struct nai_part *p, int column, int64_t global_pid, int64_t device) {
   bool added;
   int64_t ordinal = device >= 0 && device < 1 << 20 ? device : NAI_DEVICE_UNKNOWN;
-  put_i32(p, column, nai_keyset_add(&p->devices, nai_process_key(global_pid) | ordinal, &added));
+  put_i64(p, column, nai_keyset_add(&p->devices, nai_process_key(global_pid) | ordinal, &added));
 }
 
 static inline void put_thread(struct nai_part *p, int column, int64_t global_tid) {
   bool added;
-  put_i32(p, column, nai_keyset_add(&p->threads, global_tid, &added));
+  put_i64(p, column, nai_keyset_add(&p->threads, global_tid, &added));
 }
 
 static inline void put_name(struct nai_part *p, int column, uint32_t name) {
@@ -76,8 +76,7 @@ static inline void put_text(struct nai_part *p, int column, const struct nai_cel
 
 /* Number of the record {scope, id}. */
 static inline uint32_t record_of(struct nai_part *p, int64_t scope, int64_t id) {
-  uint64_t hash = ((uint64_t)scope ^ (uint64_t)id * 31) * 0x9e3779b97f4a7c15u;
-  struct nai_last_record *last = &p->last[hash >> 32 & (NAI_LAST_RECORDS - 1)];
+  struct nai_last_record *last = &p->last[((uint64_t)scope >> 24 ^ (uint64_t)(scope ^ id)) % NAI_LAST_RECORDS];
   if (last->number && last->key.scope == scope && last->key.id == id)
     return last->number - 1;
   last->key = (struct nai_record_key){scope, id};
