@@ -204,8 +204,8 @@ struct nai_model {
   uint8_t *nvtx_depth;                 /* per range: push/pop ranges around it, 255 for more; unset for marks */
   uint32_t *crossing;                  /* per thread: push/pop ranges that overlap another without lying in it */
   struct nai_checkpoints *checkpoints; /* per thread (nvtx/nvtx_open.h) */
-  uint32_t *api_node; /* node of the innermost NVTX range on the call's thread that contains its start, counted
-                       * from the thread's first node; NAI_NO_ROW for none */
+  uint32_t *api_node; /* node of the innermost NVTX range on the call's thread that contains its start; NAI_NO_ROW:
+                       * none */
 
   struct nai_gpu *gpus; /* by device_id, those of table gpus */
   uint32_t gpu_count;
@@ -366,7 +366,7 @@ const char *nai_model_direction(char room[NAI_KIND_NAME_MAX], const struct nai_m
 /* Node of the innermost NVTX range around the start of an API call, NULL when there is none. */
 static inline struct nai_nvtx_node *nai_model_call_node(const struct nai_model *m, uint32_t api) {
   uint32_t node = m->api_node[api];
-  return node == NAI_NO_ROW ? NULL : &m->nodes[m->first_node[nai_val_i32(&m->apis.thread, api)] + node];
+  return node == NAI_NO_ROW ? NULL : &m->nodes[node];
 }
 
 /* Whether work of any GPU is recorded. */

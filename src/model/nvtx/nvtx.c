@@ -2,12 +2,15 @@
 #include "model/build.h"
 #include "model/nvtx/nvtx_open.h"
 
-/* What only the sweep has to know of a node. */
-struct progress {
-  uint32_t name;       /* of the node, in `names` */
+/* A node of the thread, and its instances so far. */
+struct met {
+  uint32_t parent, name, count;
+  uint32_t longest;    /* row of nvtx_events */
+  int64_t total_ns;    /* start/end instances inside one of the same name left out */
   int64_t longest_ns;  /* -1 before the first instance */
   int64_t async_until; /* end of the start/end instance that reaches furthest */
   uint32_t next;       /* node of the range that began after its last one; its own number before there was any */
+  bool start_end;
 };
 
 /* Everything one thread's sweep needs. */
@@ -16,15 +19,14 @@ struct sweep {
   struct nai_arena *arena;
   const struct NVTX_EVENTS_columns *ranges;
   uint32_t thread;
+  uint32_t call;      /* the next one, in api_by_thread */
+  int64_t call_start; /* INT64_MAX behind the last */
   struct nai_open_ranges
       nested; /* push/pop ranges as a stack: the parent of a range is the one that was on top when it began */
   struct nai_open_ranges
       async; /* start/end ranges in start order, which do not nest; one that has ended is taken off once it is on top */
-  struct nai_keyset names; /* of this thread's nodes */
-  uint32_t *open_of_name;  /* per name in `names`: push/pop ranges of that name on the stack */
-  struct nai_nvtx_node *nodes;
-  struct progress *progress; /* per node */
-  uint32_t last;             /* node of the range before */
+  struct met *nodes;
+  uint32_t last; /* node of the range before */
   uint32_t node_count, node_capacity;
   uint32_t *slots; /* hash of (parent, name, kind) -> node + 1; two per node that there is room for */
 };
@@ -47,8 +49,6 @@ static int grow_nodes(struct sweep *x, struct nai_err *err) {
   uint32_t old = x->node_capacity;
   x->node_capacity = old ? old * 2 : first[1] - first[0] < RANGES ? FIRST : RANGES / 4; /* mostly the names repeat */
   GROW(x->nodes, 1);
-  GROW(x->progress, 1);
-  GROW(x->open_of_name, 1); /* a thread has no more names than nodes */
   GROW(x->slots, 2);
   memset(x->slots, 0, (size_t)x->node_capacity * 2 * sizeof *x->slots);
   for (uint32_t i = 0; i < x->node_count; i++) {
@@ -62,7 +62,7 @@ static int grow_nodes(struct sweep *x, struct nai_err *err) {
 #undef GROW
 
 static bool is_node(const struct sweep *x, uint32_t node, uint32_t parent, uint32_t name, bool start_end) {
-  const struct nai_nvtx_node *n = &x->nodes[node];
+  const struct met *n = &x->nodes[node];
   return n->parent == parent && n->name == name && n->start_end == start_end;
 }
 
@@ -77,62 +77,43 @@ static int find_node(uint32_t *node, struct sweep *x, uint32_t parent, uint32_t 
     if (is_node(x, *node, parent, name, start_end))
       return NAI_OK;
   }
-  bool added;
-  uint32_t local = nai_keyset_add(&x->names, name, &added);
-  NAI_TRY(nai_memory_check(!x->names.oom, err));
   *node = x->node_count++;
   x->slots[at] = *node + 1;
-  x->progress[*node] = (struct progress){local, -1, INT64_MIN, *node};
-  /* The ranges on the stack are those around this one, so their names are those of the nodes above. */
-  x->nodes[*node] = (struct nai_nvtx_node){.parent = parent,
-                                           .name = name,
-                                           .thread = (int32_t)x->thread,
-                                           .start_end = start_end,
-                                           .outermost = start_end || !x->open_of_name[local],
-                                           .longest = NAI_NO_ROW};
+  x->nodes[*node] = (struct met){.parent = parent,
+                                 .name = name,
+                                 .longest = NAI_NO_ROW,
+                                 .longest_ns = -1,
+                                 .async_until = INT64_MIN,
+                                 .next = *node,
+                                 .start_end = start_end};
   return NAI_OK;
 }
 
 /* The same, where ranges mostly follow each other as they did before. */
-static int node_for(uint32_t *node, struct sweep *x, uint32_t parent, uint32_t name, bool start_end,
-                    struct nai_err *err) {
-  *node = x->node_count ? x->progress[x->last].next : 0;
+static inline int node_for(uint32_t *node, struct sweep *x, uint32_t parent, uint32_t name, bool start_end,
+                           struct nai_err *err) {
+  *node = x->node_count ? x->nodes[x->last].next : 0;
   if (!x->node_count || !is_node(x, *node, parent, name, start_end))
     NAI_TRY(find_node(node, x, parent, name, start_end, err));
-  x->progress[x->last].next = *node;
+  x->nodes[x->last].next = *node;
   x->last = *node;
   return NAI_OK;
 }
 
-static void count_instance(struct sweep *x, uint32_t index, uint32_t range, int64_t start, int64_t end) {
-  struct nai_nvtx_node *node = &x->nodes[index];
-  struct progress *progress = &x->progress[index];
-  int64_t length = end - start;
+static void count_instance(struct met *node, uint32_t range, int64_t length) {
   node->count++;
-  if (length > progress->longest_ns) {
-    progress->longest_ns = length;
+  if (length > node->longest_ns) {
+    node->longest_ns = length;
     node->longest = range;
-  }
-  if (!node->start_end) {
-    node->total_ns += length;
-    node->self_ns += length;
-    if (node->parent != NAI_NO_ROW)
-      x->nodes[node->parent].self_ns -= length;
-  } else if (end > progress->async_until) { /* not inside an instance of the same name */
-    node->total_ns += length;
-    node->self_ns += length;
-    progress->async_until = end;
   }
 }
 
 /* --- the sweep -------------------------------------------------------------------------------- */
 
-static void pop(struct sweep *x) { x->open_of_name[x->progress[x->nested.v[--x->nested.depth].node].name]--; }
-
 /* Takes ended ranges off the stack. Returns the innermost push/pop range at t, NULL when there is none. */
 static inline const struct nai_open_range *innermost(struct sweep *x, int64_t t) {
   while (x->nested.depth && nai_open_top(&x->nested)->end <= t)
-    pop(x);
+    x->nested.depth--;
   return nai_open_top(&x->nested);
 }
 
@@ -152,76 +133,98 @@ static const struct nai_open_range *find_parent(struct sweep *x, int64_t start, 
     return parent;
   x->m->crossing[x->thread]++;
   do {
-    pop(x);
+    x->nested.depth--;
     parent = nai_open_top(&x->nested);
   } while (parent && parent->end < end);
   return parent;
 }
 
-static int enter(struct sweep *x, uint32_t range, int64_t start, struct nai_err *err) {
-  int64_t end = nai_val(&x->ranges->end_ns, range);
-  bool start_end = nai_val_i32(&x->ranges->kind, range) != NAI_NVTX_PUSH_POP;
-  const struct nai_open_range *parent = start_end ? NULL : find_parent(x, start, end);
+static int enter_async(struct sweep *x, uint32_t range, int64_t start, int64_t end, struct nai_err *err) {
   uint32_t node;
-  NAI_TRY(
-      node_for(&node, x, parent ? parent->node : NAI_NO_ROW, nai_val_text(&x->ranges->name, range), start_end, err));
-  x->m->nvtx_depth[range] = (uint8_t)(start_end ? 0 : x->nested.depth < UINT8_MAX ? x->nested.depth : UINT8_MAX);
-  count_instance(x, node, range, start, end);
+  NAI_TRY(node_for(&node, x, NAI_NO_ROW, nai_val_text(&x->ranges->name, range), true, err));
+  struct met *met = &x->nodes[node];
+  count_instance(met, range, end - start);
+  if (end > met->async_until) { /* not inside an instance of the same name */
+    met->total_ns += end - start;
+    met->async_until = end;
+  }
   if (end == start) /* contains nothing */
     return NAI_OK;
-  if (!start_end)
-    x->open_of_name[x->progress[node].name]++;
-  if (start_end) /* ended ones would pile up on threads whose calls never ask for them */
-    innermost_async(x, start);
-  return nai_open_push(start_end ? &x->async : &x->nested, (struct nai_open_range){end, range, node, NAI_NO_ROW}, err);
+  innermost_async(x, start); /* ended ones would pile up on threads whose calls never ask for them */
+  return nai_open_push(&x->async, (struct nai_open_range){end, range, node, NAI_NO_ROW}, err);
 }
 
-/* Goes through the thread's ranges and calls in start order. */
-static int sweep(struct sweep *x, struct nai_err *err) {
-  struct nai_model *m = x->m;
-  const struct nai_groups *ranges = &m->nvtx_by_thread, *calls = &m->api_by_thread;
-  const struct nai_column call_starts = m->apis.start_ns;
-  uint32_t r = ranges->first[x->thread], r_end = ranges->first[x->thread + 1];
-  uint32_t c = calls->first[x->thread], c_end = calls->first[x->thread + 1];
-  struct nai_checkpoints *checkpoints = &m->checkpoints[x->thread];
-  while (c < c_end || r < r_end) {
-    int64_t call_start = c < c_end ? nai_val(&call_starts, calls->order[c]) : INT64_MAX;
-    for (; r < r_end; r++) { /* a call that starts with a range lies in it */
-      int64_t start = nai_val(&x->ranges->start_ns, ranges->order[r]);
-      if (start > call_start)
-        break;
-      if (r >= checkpoints->next_place)
-        NAI_TRY(nai_checkpoint_note(checkpoints, r, &x->nested, &m->arena, err));
-      NAI_TRY(enter(x, ranges->order[r], start, err));
-    }
-    if (c == c_end)
-      continue;
-    const struct nai_open_range *inner = innermost(x, call_start);
+static int enter(struct sweep *x, uint32_t range, int64_t start, struct nai_err *err) {
+  int64_t end = nai_val(&x->ranges->end_ns, range);
+  if (nai_val_i32(&x->ranges->kind, range) != NAI_NVTX_PUSH_POP)
+    return enter_async(x, range, start, end, err);
+  const struct nai_open_range *parent = find_parent(x, start, end);
+  uint32_t node;
+  NAI_TRY(node_for(&node, x, parent ? parent->node : NAI_NO_ROW, nai_val_text(&x->ranges->name, range), false, err));
+  count_instance(&x->nodes[node], range, end - start);
+  x->nodes[node].total_ns += end - start;
+  x->m->nvtx_depth[range] = (uint8_t)(x->nested.depth < UINT8_MAX ? x->nested.depth : UINT8_MAX);
+  if (end == start)
+    return NAI_OK;
+  return nai_open_push(&x->nested, (struct nai_open_range){end, range, node, NAI_NO_ROW}, err);
+}
+
+static void next_call(struct sweep *x) {
+  const struct nai_groups *calls = &x->m->api_by_thread;
+  x->call_start =
+      x->call < calls->first[x->thread + 1] ? nai_val(&x->m->apis.start_ns, calls->order[x->call]) : INT64_MAX;
+}
+
+/* Finds the nodes of the calls that start before `t`. */
+static inline void place_calls(struct sweep *x, int64_t t) {
+  for (; x->call_start < t; next_call(x)) {
+    const struct nai_open_range *inner = innermost(x, x->call_start);
     /* Start/end ranges speak for a call only where no push/pop range does. */
-    m->api_node[calls->order[c++]] = inner ? inner->node : innermost_async(x, call_start);
+    x->m->api_node[x->m->api_by_thread.order[x->call++]] = inner ? inner->node : innermost_async(x, x->call_start);
   }
+}
+
+/* Goes through the thread's ranges and calls in start order; a call that starts with a range lies in it. */
+static int sweep(struct sweep *x, struct nai_err *err) {
+  const struct nai_groups *ranges = &x->m->nvtx_by_thread;
+  struct nai_checkpoints *checkpoints = &x->m->checkpoints[x->thread];
+  next_call(x);
+  for (uint32_t r = ranges->first[x->thread]; r < ranges->first[x->thread + 1]; r++) {
+    int64_t start = nai_val(&x->ranges->start_ns, ranges->order[r]);
+    place_calls(x, start);
+    if (r >= checkpoints->next_place)
+      NAI_TRY(nai_checkpoint_note(checkpoints, r, &x->nested, &x->m->arena, err));
+    NAI_TRY(enter(x, ranges->order[r], start, err));
+  }
+  place_calls(x, INT64_MAX);
   return NAI_OK;
 }
 
 int nai_nvtx_nest(struct nai_thread_nodes *nodes, struct nai_model *m, uint32_t thread, struct nai_err *err) {
   NAI_SCOPED(nai_arena) arena = NAI_ARENA(m->scratch_dir);
-  const struct nai_groups *ranges = &m->nvtx_by_thread, *calls = &m->api_by_thread;
-  if (ranges->first[thread] == ranges->first[thread + 1]) {
-    for (uint32_t c = calls->first[thread]; c < calls->first[thread + 1]; c++)
-      m->api_node[calls->order[c]] = NAI_NO_ROW;
-    return NAI_OK;
-  }
   struct sweep x = {.m = m,
                     .arena = &arena,
                     .ranges = &m->nvtx,
                     .thread = thread,
+                    .call = m->api_by_thread.first[thread],
                     .nested.arena = &arena,
-                    .async.arena = &arena,
-                    .names.arena = &arena};
+                    .async.arena = &arena};
   NAI_TRY(sweep(&x, err));
   NAI_TRY(NAI_NEW(nodes->v, &m->work->arenas[NAI_PART_NVTX_TREE], x.node_count, err));
-  memcpy(nodes->v, x.nodes, x.node_count * sizeof *x.nodes);
   nodes->count = x.node_count;
+  for (uint32_t i = 0; i < x.node_count; i++) {
+    const struct met *node = &x.nodes[i];
+    nodes->v[i] = (struct nai_nvtx_node){.parent = node->parent,
+                                         .name = node->name,
+                                         .thread = (int32_t)thread,
+                                         .start_end = node->start_end,
+                                         .longest = node->longest,
+                                         .count = node->count,
+                                         .total_ns = node->total_ns,
+                                         .self_ns = node->total_ns};
+    if (node->parent != NAI_NO_ROW)
+      nodes->v[node->parent].self_ns -= node->total_ns;
+  }
   return NAI_OK;
 }
 

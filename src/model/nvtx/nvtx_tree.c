@@ -37,15 +37,32 @@ static int nest_thread(void *ctx, int thread, struct nai_err *err) {
   return nai_nvtx_nest(&m->work->nodes[thread], m, (uint32_t)thread, err);
 }
 
-/* nodes, first_node: the threads' parts one after the other. */
+/* Goes from one node to another; open[name]: nodes of that name from the root to where it is. Children come after
+ * parents, so that the later node is left first; NAI_NO_ROW, the root, comes before all. All of it takes no longer than
+ * the sweep, which went the same way from range to range. */
+static void go(uint32_t *open, const struct nai_nvtx_node *nodes, uint32_t from, uint32_t to) {
+  while (from != to) {
+    if (from + 1 > to + 1) {
+      open[nodes[from].name]--;
+      from = nodes[from].parent;
+    } else {
+      open[nodes[to].name]++;
+      to = nodes[to].parent;
+    }
+  }
+}
+
+/* nodes, first_node, api_node: the threads' parts one after the other. */
 static int collect_nodes(struct nai_model *m, struct nai_err *err) {
   const struct nai_thread_nodes *parts = m->work->nodes;
   uint64_t total = 0;
+  uint32_t *open, at = NAI_NO_ROW;
   for (uint32_t t = 0; t < m->thread_count; t++)
     total += parts[t].count;
   if (total >= NAI_NO_ROW)
     return nai_err_set(err, NAI_ELIMIT, "more than 4,294,967,294 distinct NVTX call paths");
   NAI_TRY(NAI_NEW(m->nodes, &m->arena, total, err));
+  NAI_TRY(NAI_NEW(open, &m->work->arenas[NAI_PART_NVTX_TREE], m->tables[NAI_IN_NVTX]->strings.count, err));
   for (uint32_t t = 0; t < m->thread_count; t++) {
     m->first_node[t] = m->node_count;
     for (uint32_t i = 0; i < parts[t].count; i++) {
@@ -55,6 +72,15 @@ static int collect_nodes(struct nai_model *m, struct nai_err *err) {
         node->parent += m->first_node[t];
         node->depth = m->nodes[node->parent].depth + 1;
       }
+      if (!node->start_end) {
+        go(open, m->nodes, at, node->parent);
+        at = node->parent;
+      }
+      node->outermost = node->start_end || !open[node->name];
+    }
+    for (uint32_t c = m->api_by_thread.first[t]; c < m->api_by_thread.first[t + 1]; c++) {
+      uint32_t *node = &m->api_node[m->api_by_thread.order[c]];
+      *node += *node == NAI_NO_ROW ? 0 : m->node_count;
     }
     m->node_count += parts[t].count;
     m->first_node[t + 1] = m->node_count;
