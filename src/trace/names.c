@@ -220,47 +220,50 @@ static bool look_up(struct nai_cell *cell, struct nai_part *part, int64_t id) {
   return found && !part->failed;
 }
 
-/* Index of the id in name_ids, UINT32_MAX when out of memory. */
-static uint32_t index_of_id(bool *added, struct nai_part *part, int64_t id) {
-  *added = false;
-  if (part->oom)
-    return UINT32_MAX;
-  uint32_t index = nai_keyset_add(&part->name_ids, id, added);
+/* Index in name_ids of an id that is not there, UINT32_MAX when out of memory. */
+static uint32_t add_id(struct nai_part *part, int64_t id) {
+  bool added;
+  uint32_t index = nai_keyset_insert(&part->name_ids, id, &added);
   part->oom |= part->name_ids.oom;
-  if (part->oom || (*added && !HAS_ROOM(part, part->id_names, part->id_capacity, index)))
+  if (part->oom || !HAS_ROOM(part, part->id_names, part->id_capacity, index))
     return UINT32_MAX;
-  if (*added)
-    part->id_names[index] = NAI_NO_STRING;
+  part->id_names[index] = NAI_NO_STRING;
+  return index;
+}
+
+/* The same, with the name; of a call also its version. Out of line: rows with names that are known have none to add. */
+__attribute__((noinline)) static uint32_t add_named(struct nai_part *part, int64_t id, enum nai_name_kind kind) {
+  struct nai_cell cell;
+  uint32_t index = add_id(part, id);
+  bool call = kind == NAI_NAME_API;
+  if (index == UINT32_MAX || (call && !HAS_ROOM(part, part->id_versions, part->version_capacity, index)))
+    return UINT32_MAX;
+  if (call)
+    part->id_versions[index] = NAI_NO_STRING;
+  if (look_up(&cell, part, id))
+    part->id_names[index] = call ? add_call(part, cell.data, cell.len, index) : add_clean(part, cell.data, cell.len);
   return index;
 }
 
 uint32_t nai_name_by_id(struct nai_part *part, int64_t id, enum nai_name_kind kind) {
-  bool added;
-  struct nai_cell cell;
-  uint32_t index = index_of_id(&added, part, id);
-  if (index == UINT32_MAX)
+  uint32_t index = nai_keyset_find(&part->name_ids, id);
+  if (part->oom || (index == UINT32_MAX && (index = add_named(part, id, kind)) == UINT32_MAX))
     return NAI_NO_STRING;
-  if (kind == NAI_NAME_API && added && !HAS_ROOM(part, part->id_versions, part->version_capacity, index))
-    return NAI_NO_STRING;
-  if (kind == NAI_NAME_API && added)
-    part->id_versions[index] = NAI_NO_STRING;
-  if (added && look_up(&cell, part, id))
-    part->id_names[index] =
-        kind == NAI_NAME_API ? add_call(part, cell.data, cell.len, index) : add_clean(part, cell.data, cell.len);
   if (kind == NAI_NAME_API)
     part->api_version = part->id_versions[index];
   return part->id_names[index];
 }
 
 uint32_t nai_range_by_id(struct nai_suffix *suffix, struct nai_part *part, int64_t id) {
-  bool added;
   struct nai_cell cell;
-  uint32_t index = index_of_id(&added, part, id);
-  if (index == UINT32_MAX || (added && !HAS_ROOM(part, part->id_suffixes, part->suffix_capacity, index)))
+  uint32_t index = nai_keyset_find(&part->name_ids, id);
+  bool known = index != UINT32_MAX;
+  if (part->oom || (!known && (index = add_id(part, id)) == UINT32_MAX) ||
+      (!known && !HAS_ROOM(part, part->id_suffixes, part->suffix_capacity, index)))
     return NAI_NO_STRING;
-  if (added)
+  if (!known)
     part->id_suffixes[index] = NAI_NO_SUFFIX;
-  if (added && look_up(&cell, part, id)) {
+  if (!known && look_up(&cell, part, id)) {
     size_t length = nai_nvtx_name_length(cell.data, cell.len);
     read_suffix(&part->id_suffixes[index], part, cell.data + length, cell.data + cell.len);
     part->id_names[index] = add_clean(part, cell.data, length);
