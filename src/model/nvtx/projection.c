@@ -337,25 +337,27 @@ static uint32_t behind_end(const struct work *w, int64_t end) {
 
 /* Goes through a thread's ranges: most of them hold no calls. */
 struct ranges {
-  struct nai_column start_ns, end_ns;
-  const struct nai_launch *next, *end;
+  const struct NVTX_EVENTS_columns *v;
+  const struct nai_launch *next, *last;
+  int64_t end;     /* of the range at hand; */
+  uint32_t behind; /* it holds the calls from w->next on to the one in front of this */
 };
 static struct ranges ranges_from(const struct work *w) {
   const struct nai_launches *launches = &w->launches;
-  return (struct ranges){w->m->nvtx.start_ns, w->m->nvtx.end_ns, launches->at + w->next,
-                         launches->at + launches->count};
+  return (struct ranges){.v = &w->m->nvtx, .next = launches->at + w->next, .last = launches->at + launches->count};
 }
 
-/* Whether a range holds calls, from w->next on to the one in front of *behind. Not where nothing is asked of it. */
-static inline bool enter(uint32_t *behind, struct ranges *r, struct work *w, uint32_t range) {
-  const int64_t start = nai_val(&r->start_ns, range), end = nai_val(&r->end_ns, range);
+/* Whether a range holds calls. Not where nothing is asked of it. */
+static inline bool enter(struct ranges *r, struct work *w, uint32_t range) {
+  const int64_t start = nai_val(&r->v->start_ns, range), end = nai_val(&r->v->end_ns, range);
   while (r->next->start < start)
     r->next++;
-  if (r->next->start > end || r->next == r->end || (w->wanted && !w->wanted[range]) ||
-      nai_at_i32(&w->m->nvtx.end_thread, range) != NAI_NULL_I32)
+  if (r->next->start > end || r->next == r->last || (w->wanted && !w->wanted[range]) ||
+      nai_at_i32(&r->v->end_thread, range) != NAI_NULL_I32)
     return false;
   w->next = (uint32_t)(r->next - w->launches.at);
-  *behind = r->next[1].start > end ? w->next + 1 : behind_end(w, end);
+  r->end = end;
+  r->behind = r->next[1].start > end ? w->next + 1 : behind_end(w, end);
   return true;
 }
 
@@ -392,13 +394,12 @@ static int sweep_rest(struct work *w, uint32_t i, uint32_t end, struct nai_err *
   NAI_SCOPED(nai_arena) arena = NAI_ARENA(w->m->scratch_dir);
   struct nai_projection_sweep *sweep;
   const uint32_t *order = w->m->nvtx_by_thread.order, next = w->next;
-  uint32_t behind;
   w->swept = true;
   forget(w);
   w->asked_count = w->made_count = 0;
   struct ranges ranges = ranges_from(w);
   for (; i < end; i++) {
-    if (!enter(&behind, &ranges, w, order[i]) || behind - w->next < MANY_CALLS)
+    if (!enter(&ranges, w, order[i]) || ranges.behind - w->next < MANY_CALLS)
       continue;
     NAI_TRY(NAI_ROOM(w->asked, w->asked_capacity, w->asked_count, w->arena, err));
     w->asked[w->asked_count++] = (struct asked){order[i], w->next};
@@ -425,13 +426,14 @@ static int put_made(struct work *w, uint32_t range, bool inside, struct nai_err 
   return NAI_OK;
 }
 
-/* Range number i of the thread's, whose last one is in front of `last`; it holds calls w->next .. behind - 1. */
-static int project(struct work *w, uint32_t i, uint32_t last, uint32_t behind, struct nai_err *err) {
+/* Range number i of the thread's, whose last one is in front of `last`; it was entered. */
+static int project(struct work *w, uint32_t i, uint32_t last, const struct ranges *r, struct nai_err *err) {
   const struct nai_groups *ranges = &w->m->nvtx_by_thread;
   const uint32_t range = ranges->order[i];
   w->name = nai_val_text(&w->m->nvtx.name, range);
   w->start_end = nai_val_i32(&w->m->nvtx.kind, range) != NAI_NVTX_PUSH_POP;
-  int64_t end = nai_val(&w->m->nvtx.end_ns, range);
+  const uint32_t behind = r->behind;
+  const int64_t end = r->end;
   bool inside = is_inside(w, end);
   /* Ranges around the same calls follow each other. */
   bool same = w->next == w->first && behind == w->behind && w->complete && end >= w->latest_end;
@@ -451,10 +453,9 @@ static int project(struct work *w, uint32_t i, uint32_t last, uint32_t behind, s
 static int project_thread(struct work *w, uint32_t thread, struct nai_err *err) {
   const struct nai_groups *order = &w->m->nvtx_by_thread;
   struct ranges ranges = ranges_from(w);
-  uint32_t behind;
   for (uint32_t i = order->first[thread], last = order->first[thread + 1]; i < last; i++)
-    if (enter(&behind, &ranges, w, order->order[i]))
-      NAI_TRY(project(w, i, last, behind, err));
+    if (enter(&ranges, w, order->order[i]))
+      NAI_TRY(project(w, i, last, &ranges, err));
   return NAI_OK;
 }
 
