@@ -37,22 +37,20 @@ static void sums_free(struct sums *s) { nai_strings_free(&s->names); }
 
 /* --- innermost ranges --------------------------------------------------------------------------- */
 
-static const struct nai_nvtx_node *node_of(const struct sums *s, uint32_t launch) {
-  return launch == NAI_NO_ROW ? NULL : nai_model_call_node(s->m, launch);
+static uint32_t node_of(const struct sums *s, uint32_t launch) {
+  return launch == NAI_NO_ROW ? NAI_NO_ROW : s->m->api_node[launch];
 }
 
-static inline int add_loss(struct sums *s, int loss, const struct nai_nvtx_node *node, int64_t ns,
-                           struct nai_err *err) {
+static inline int add_loss(struct sums *s, int loss, uint32_t node, int64_t ns, struct nai_err *err) {
   if (ns <= 0)
     return NAI_OK;
   s->all[loss] += ns;
-  if (!node)
+  if (node == NAI_NO_ROW)
     return NAI_OK;
-  size_t number = (size_t)(node - s->m->nodes);
-  uint32_t *place = &s->place[number * LOSSES + (size_t)loss];
+  uint32_t *place = &s->place[(size_t)node * LOSSES + (size_t)loss];
   if (!*place) {
     NAI_TRY(NAI_ROOM(s->innermost, s->innermost_capacity, s->innermost_count, s->arena, err));
-    s->innermost[s->innermost_count] = (struct lost){(uint32_t)number, (uint32_t)loss, {0}};
+    s->innermost[s->innermost_count] = (struct lost){node, (uint32_t)loss, {0}};
     *place = ++s->innermost_count;
   }
   struct sum *sum = &s->innermost[*place - 1].sum;
@@ -65,9 +63,9 @@ static int add_gaps(struct sums *s, uint32_t gpu, struct nai_err *err) {
   const struct nai_gpu_idle *idle = &s->m->idle[gpu];
   uint32_t at = 0;
   for (struct nai_idle_gap gap = nai_idle_first(gpu); nai_idle_next(&gap, s->m);) {
-    if (!nai_idle_gap_active(&at, s->m, gpu, gap.number))
+    if (!nai_gpu_is_active(&s->m->active[gpu], &at, gap.start))
       continue;
-    const struct nai_nvtx_node *node = node_of(s, gap.launch);
+    uint32_t node = node_of(s, gap.launch);
     NAI_TRY(add_loss(s, IDLE, node, gap.end - gap.start, err));
     if (nai_idle_is_whole(idle, gap.number))
       NAI_TRY(add_loss(s, NAI_IDLE_LAUNCH_LATENCY, node, gap.end - gap.start, err));
