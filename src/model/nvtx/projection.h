@@ -35,12 +35,11 @@ NAI_MUST_CHECK int nai_project_ranges(const struct nai_model *model, const bool 
  * the range. */
 static inline int64_t nai_projection_node(const struct nai_model *m, const struct nai_projection *p) {
   enum { TOO_DEEP = 255 };
-  const struct nai_nvtx_node *node = nai_model_call_node(m, p->call);
-  uint32_t wanted = m->nvtx_depth[p->range];
-  if (!node || wanted == TOO_DEEP || p->start_end)
+  uint32_t node = m->api_node[p->call], wanted = m->nvtx_depth[p->range];
+  if (node == NAI_NO_ROW || wanted == TOO_DEEP || p->start_end)
     return NAI_NULL_I64;
-  while (node->depth > wanted)
-    node = &m->nodes[node->parent];
-  bool is_it = node->depth == wanted && node->name == p->name;
-  return is_it ? node - m->nodes : NAI_NULL_I64; /* ranges that cross have other nodes around them */
+  while (m->nodes[node].depth > wanted)
+    node = m->nodes[node].parent;
+  bool is_it = m->nodes[node].depth == wanted && m->nodes[node].name == p->name;
+  return is_it ? node : NAI_NULL_I64; /* ranges that cross have other nodes around them */
 }
