@@ -75,16 +75,16 @@ static uint32_t add_call(struct nai_part *part, const char *text, size_t len, ui
 
 /* The number that the bytes of a word, from its lowest on, begin with; of how many digits it is: any number for none.
  */
-static inline int read_digits(uint64_t *number, uint64_t word) {
+static inline size_t read_digits(uint64_t *number, uint64_t word) {
   const uint64_t digits = word ^ 0x3030303030303030; /* bytes of at most 9, and others */
   const uint64_t others = (digits | (digits + 0x7676767676767676)) & 0x8080808080808080;
-  const int count = others ? __builtin_ctzll(others) / 8 : 8;
-  uint64_t pairs = digits << (-8 * count & 63); /* zeros in front */
+  const unsigned bits = others ? (unsigned)__builtin_ctzll(others) & 56 : 64;
+  uint64_t pairs = digits << (-bits & 63); /* zeros in front */
   pairs = pairs * 10 + (pairs >> 8);
   *number = ((pairs & 0xff000000ff) * (100 + (UINT64_C(1000000) << 32)) +
              (pairs >> 16 & 0xff000000ff) * (1 + (UINT64_C(10000) << 32))) >>
             32;
-  return count;
+  return bits / 8;
 }
 
 /* Up to 8 bytes of [text, end), which is not empty and has a key before it. */
@@ -98,14 +98,15 @@ static inline uint64_t word_at(const char *text, const char *end) {
 /* The number of up to 18 digits at *text, which is moved behind it; NAI_NULL_I64 when there are none or more. *lost: it
  * is not what was written, as 07 is not. */
 static inline int64_t read_number(bool *lost, const char **text, const char *end) {
-  const char *begin = *text, *at = begin;
+  const char *begin = *text;
   uint64_t value;
-  at += read_digits(&value, word_at(at, end));
-  for (unsigned digit; at < end && (digit = (unsigned char)*at - (unsigned)'0') <= 9; at++)
-    value = value * 10 + digit;
-  *text = at;
-  const bool known = at > begin && at - begin <= 18;
-  *lost |= !known || (*begin == '0' && at - begin > 1);
+  size_t count = read_digits(&value, word_at(begin, end));
+  if (count == 8)
+    for (unsigned digit; begin + count < end && (digit = (unsigned char)begin[count] - (unsigned)'0') <= 9; count++)
+      value = value * 10 + digit;
+  *text = begin + count;
+  const bool known = count - 1 < 18;
+  *lost |= !known || (*begin == '0' && count > 1);
   return known ? (int64_t)value : NAI_NULL_I64;
 }
 
