@@ -22,7 +22,7 @@ struct group {
   uint32_t next;       /* the name's groups of one GPU follow that of all; NAI_NO_GROUP behind the last */
   uint32_t last;       /* of all: the last of them */
   uint32_t gpus;       /* of all: how many there are */
-  uint32_t first, end; /* its spans in `order`, by their `part` */
+  uint32_t first, end; /* its spans in `order`, by their `part`; first `end` counts them */
   uint32_t one;        /* of all: 1 + number of the group of one GPU that was met last */
   struct sums whole;   /* of one GPU, until all is known: of instances that used no other. Of all: that used several */
   struct sums part;    /* of instances that used others, too */
@@ -124,6 +124,7 @@ static int add(void *ctx, const struct nai_projection *p, struct nai_err *err) {
                            p->ops,     p->launches, p->streams, p->kernel_ns,
                            p->comm_ns, p->graph_ns, p->copy_ns, ++w->span_count};
   add_sums(sums, &own, w->spans);
+  group->end++;
   return NAI_OK;
 }
 
@@ -152,8 +153,6 @@ struct row {
 static int order_spans(struct work *w, struct nai_err *err) {
   uint32_t total = 0;
   NAI_TRY(NAI_NEW_UNSET(w->order, w->arena, w->span_count, err));
-  for (uint32_t i = 0; i < w->span_count; i++)
-    w->groups[w->spans[i].part / 2].end++;
   for (uint32_t all = 0; all < w->known.count; all++)
     for (uint32_t g = w->groups[all].all == all ? all : NAI_NO_GROUP; g != NAI_NO_GROUP; g = w->groups[g].next) {
       w->groups[g].first = total;
