@@ -19,8 +19,8 @@ struct sweep {
   struct nai_arena *arena;
   const struct NVTX_EVENTS_columns *ranges;
   uint32_t thread;
-  uint32_t call;      /* the next one, in api_by_thread */
-  int64_t call_start; /* INT64_MAX behind the last */
+  uint32_t call, call_end; /* the next one, in api_by_thread, and behind the last */
+  int64_t call_start;      /* INT64_MAX when there is none left */
   struct nai_open_ranges
       nested; /* push/pop ranges as a stack: the parent of a range is the one that was on top when it began */
   struct nai_open_ranges
@@ -169,34 +169,34 @@ static int enter(struct sweep *x, uint32_t range, int64_t start, struct nai_err 
   return nai_open_push(&x->nested, (struct nai_open_range){end, range, node, NAI_NO_ROW}, err);
 }
 
-static void next_call(struct sweep *x) {
-  const struct nai_groups *calls = &x->m->api_by_thread;
-  x->call_start =
-      x->call < calls->first[x->thread + 1] ? nai_val(&x->m->apis.start_ns, calls->order[x->call]) : INT64_MAX;
+static void look_at_call(struct sweep *x) {
+  bool left = x->call < x->call_end;
+  x->call_start = left ? nai_val(&x->m->apis.start_ns, x->m->api_by_thread.order[x->call]) : INT64_MAX;
 }
 
-/* Finds the nodes of the calls that start before `t`. */
-static inline void place_calls(struct sweep *x, int64_t t) {
-  for (; x->call_start < t; next_call(x)) {
-    const struct nai_open_range *inner = innermost(x, x->call_start);
-    /* Start/end ranges speak for a call only where no push/pop range does. */
-    x->m->api_node[x->m->api_by_thread.order[x->call++]] = inner ? inner->node : innermost_async(x, x->call_start);
-  }
+/* Finds the node of the next call. */
+static inline void place_call(struct sweep *x) {
+  const struct nai_open_range *inner = innermost(x, x->call_start);
+  /* Start/end ranges speak for a call only where no push/pop range does. */
+  x->m->api_node[x->m->api_by_thread.order[x->call++]] = inner ? inner->node : innermost_async(x, x->call_start);
+  look_at_call(x);
 }
 
 /* Goes through the thread's ranges and calls in start order; a call that starts with a range lies in it. */
 static int sweep(struct sweep *x, struct nai_err *err) {
   const struct nai_groups *ranges = &x->m->nvtx_by_thread;
   struct nai_checkpoints *checkpoints = &x->m->checkpoints[x->thread];
-  next_call(x);
-  for (uint32_t r = ranges->first[x->thread]; r < ranges->first[x->thread + 1]; r++) {
+  look_at_call(x);
+  for (uint32_t r = ranges->first[x->thread], end = ranges->first[x->thread + 1]; r < end; r++) {
     int64_t start = nai_val(&x->ranges->start_ns, ranges->order[r]);
-    place_calls(x, start);
+    while (x->call_start < start)
+      place_call(x);
     if (r >= checkpoints->next_place)
       NAI_TRY(nai_checkpoint_note(checkpoints, r, &x->nested, &x->m->arena, err));
     NAI_TRY(enter(x, ranges->order[r], start, err));
   }
-  place_calls(x, INT64_MAX);
+  while (x->call < x->call_end)
+    place_call(x);
   return NAI_OK;
 }
 
@@ -207,6 +207,7 @@ int nai_nvtx_nest(struct nai_thread_nodes *nodes, struct nai_model *m, uint32_t 
                     .ranges = &m->nvtx,
                     .thread = thread,
                     .call = m->api_by_thread.first[thread],
+                    .call_end = m->api_by_thread.first[thread + 1],
                     .nested.arena = &arena,
                     .async.arena = &arena};
   NAI_TRY(sweep(&x, err));
