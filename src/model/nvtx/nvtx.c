@@ -92,8 +92,8 @@ static int find_node(uint32_t *node, struct sweep *x, uint32_t parent, uint32_t 
 /* The same, where ranges mostly follow each other as they did before. */
 static inline int node_for(uint32_t *node, struct sweep *x, uint32_t parent, uint32_t name, bool start_end,
                            struct nai_err *err) {
-  *node = x->node_count ? x->nodes[x->last].next : 0;
-  if (!x->node_count || !is_node(x, *node, parent, name, start_end))
+  *node = x->nodes[x->last].next;
+  if (!is_node(x, *node, parent, name, start_end))
     NAI_TRY(find_node(node, x, parent, name, start_end, err));
   x->nodes[x->last].next = *node;
   x->last = *node;
@@ -187,6 +187,8 @@ static int sweep(struct sweep *x, struct nai_err *err) {
   const struct nai_groups *ranges = &x->m->nvtx_by_thread;
   struct nai_checkpoints *checkpoints = &x->m->checkpoints[x->thread];
   look_at_call(x);
+  if (ranges->first[x->thread] < ranges->first[x->thread + 1])
+    NAI_TRY(grow_nodes(x, err)); /* the node that the first range is compared with has a parent, number 0 */
   for (uint32_t r = ranges->first[x->thread], end = ranges->first[x->thread + 1]; r < end; r++) {
     int64_t start = nai_val(&x->ranges->start_ns, ranges->order[r]);
     while (x->call_start < start)
