@@ -2,14 +2,6 @@
 
 #include "base/strings.h"
 
-/* Functions that the compiler makes twice: for any processor, and for those with wide registers. The program chooses
- * when it is loaded. Clang names such a function so that other files do not find it. */
-#if defined __x86_64__ && defined __GLIBC__ && !defined __clang__
-#define NAI_WIDE __attribute__((target_clones("avx2", "default")))
-#else
-#define NAI_WIDE
-#endif
-
 void *nai_cells_new(size_t count, size_t cell_bytes) {
   return count > (SIZE_MAX - sizeof(uint64_t)) / cell_bytes ? NULL : malloc(count * cell_bytes + sizeof(uint64_t));
 }

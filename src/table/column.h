@@ -3,6 +3,14 @@
 
 #include "table/schema.h"
 
+/* Functions that the compiler makes twice: for any processor, and for those with wide registers. The program chooses
+ * when it is loaded. Clang names such a function so that other files do not find it. */
+#if defined __x86_64__ && defined __GLIBC__ && !defined __clang__
+#define NAI_WIDE __attribute__((target_clones("avx2", "default")))
+#else
+#define NAI_WIDE
+#endif
+
 #define NAI_NULL_I64 INT64_MIN
 #define NAI_NULL_I32 INT32_MIN
 

@@ -54,19 +54,26 @@ static wide sum_of(const int64_t *values, uint32_t n) {
   return sum;
 }
 
+/* Count, min and max; the sum, which wraps where 64 bits do not hold it. */
+NAI_WIDE static struct nai_stats look_at(const int64_t *values, uint32_t n, uint64_t *sum) {
+  int64_t min = INT64_MAX, max = INT64_MIN;
+  uint64_t total = 0;
+  for (uint32_t i = 0; i < n; i++) {
+    total += (uint64_t)values[i];
+    min = values[i] < min ? values[i] : min;
+    max = values[i] > max ? values[i] : max;
+  }
+  *sum = total;
+  return (struct nai_stats){.count = n, .min = n ? min : 0, .max = n ? max : 0};
+}
+
 /* Everything but the quantiles. */
 static struct nai_stats sum_up(const int64_t *values, uint32_t n, unsigned parts) {
-  struct nai_stats s = {.count = n, .min = n ? values[0] : 0, .max = n ? values[0] : 0};
-  uint64_t sum = 0;  /* wraps where 64 bits do not hold it */
+  uint64_t sum;
   uwide squares = 0; /* wraps where a value is beyond any duration */
-  for (uint32_t i = 0; i < n; i++) {
-    int64_t value = values[i];
-    sum += (uint64_t)value;
-    if (parts & NAI_STDDEV)
-      squares += (uwide)((wide)value * value);
-    s.min = value < s.min ? value : s.min;
-    s.max = value > s.max ? value : s.max;
-  }
+  struct nai_stats s = look_at(values, n, &sum);
+  for (uint32_t i = 0; i < n && parts & NAI_STDDEV; i++)
+    squares += (uwide)((wide)values[i] * values[i]);
   if (!n)
     return s;
   wide total = s.min < INT64_MIN / n || s.max > INT64_MAX / n ? sum_of(values, n) : (int64_t)sum;
@@ -100,7 +107,7 @@ static bool are_many(const struct nai_stats *s) {
 
 /* Counts values in buckets; bucket[i] becomes that of values[i]: the exponent and the first digits of its distance from
  * below the least. Numbers become floating-point ones as the last digits of 2^52, many at once. */
-static void count_in_buckets(struct buckets *b, uint32_t *bucket, const int64_t *values, const struct nai_stats *s) {
+NAI_WIDE static void count_in_buckets(struct buckets *b, uint32_t *bucket, const int64_t *values, const struct nai_stats *s) {
   const uint32_t n = (uint32_t)s->count;
   const uint64_t below = (uint64_t)s->min - 1, high_bits = (uint64_t)(DOUBLE_BIAS + DOUBLE_DIGITS) << DOUBLE_DIGITS;
   for (uint32_t i = 0; i < n; i++) {
@@ -201,12 +208,33 @@ struct nai_stats nai_stats_in(struct nai_stats_room *room, int64_t *values, uint
   return s;
 }
 
+/* Brings values together by group; those of none come first. behind[g]: where those before group g end. */
+static void bring_together(int64_t *by_group, uint32_t *behind, uint32_t groups, const uint32_t *group,
+                           const int64_t *value, uint32_t rows) {
+  if (groups == 1) { /* left out or not */
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < rows; i++) {
+      by_group[n] = value[i];
+      n += group[i] == 0;
+    }
+    behind[1] = n;
+    return;
+  }
+  /* Numbered from 1 on; NAI_NO_GROUP becomes 0, so that no row needs a question. */
+  for (uint32_t i = 0; i < rows; i++)
+    behind[(uint32_t)(group[i] + 1) + 1]++;
+  for (uint32_t g = 0; g <= groups; g++)
+    behind[g + 1] += behind[g];
+  for (uint32_t i = 0; i < rows; i++)
+    by_group[behind[(uint32_t)(group[i] + 1)]++] = value[i];
+}
+
 int nai_group_stats(struct nai_stats *stats, uint32_t groups, const struct nai_values *values, struct nai_err *err) {
   NAI_SCOPED(nai_arena) arena = NAI_ARENA(values->directory);
   const uint32_t *group = values->groups, rows = values->rows;
   const int64_t *value = values->values;
   const unsigned parts = values->parts ? values->parts : NAI_ALL_STATS;
-  uint32_t *told_group = NULL, *behind, most = 0; /* behind: of each group's values, those of none before */
+  uint32_t *told_group = NULL, *behind, most = 0;
   int64_t *told_value = NULL, *by_group;
   struct nai_stats_room room = {0};
   NAI_TRY(NAI_NEW_UNSET(by_group, &arena, rows, err));
@@ -220,35 +248,27 @@ int nai_group_stats(struct nai_stats *stats, uint32_t groups, const struct nai_v
   for (uint32_t first = 0; first < rows && told_group; first += NAI_VALUES_BLOCK)
     values->block(values->ctx, first, rows - first < NAI_VALUES_BLOCK ? rows - first : NAI_VALUES_BLOCK,
                   told_group + first, told_value + first);
-  for (uint32_t i = 0; i < rows && groups == 1; i++) { /* left out or not */
-    by_group[behind[1]] = value[i];
-    behind[1] += group[i] == 0;
-  }
-  /* Of several, numbered from 1 on; NAI_NO_GROUP becomes 0, so that no row needs a question. */
-  for (uint32_t i = 0; i < rows && groups != 1; i++)
-    behind[(uint32_t)(group[i] + 1) + 1]++;
-  for (uint32_t g = 0; g <= groups; g++) {
-    most = behind[g + 1] > most ? behind[g + 1] : most;
-    behind[g + 1] += behind[g];
-  }
+  bring_together(by_group, behind, groups, group, value, rows);
+  for (uint32_t g = 0; g < groups; g++)
+    most = behind[g + 1] - behind[g] > most ? behind[g + 1] - behind[g] : most;
   NAI_TRY(give_room(&room, values->all ? rows : most, &arena, err));
-  for (uint32_t i = 0; i < rows && groups != 1; i++)
-    by_group[behind[(uint32_t)(group[i] + 1)]++] = value[i];
-  for (uint32_t g = 0, first = behind[0]; g < groups; first = behind[++g])
-    stats[g] = nai_stats_in(&room, by_group + first, behind[g + 1] - first, parts);
+  for (uint32_t g = 0; g < groups; g++)
+    stats[g] = nai_stats_in(&room, by_group + behind[g], behind[g + 1] - behind[g], parts);
   if (values->all)
     *values->all = nai_stats_in(&room, by_group + behind[0], behind[groups] - behind[0], parts);
   return NAI_OK;
 }
 
-void nai_duration_block(const void *durations, uint32_t first, uint32_t count, uint32_t *group, int64_t *value) {
+NAI_WIDE void nai_duration_block(const void *durations, uint32_t first, uint32_t count, uint32_t *group,
+                                 int64_t *value) {
   const struct nai_durations *d = durations;
-  int64_t start[NAI_VALUES_BLOCK];
+  int64_t start[NAI_VALUES_BLOCK], number[NAI_VALUES_BLOCK];
   nai_unpack(start, &d->start, first, count);
   nai_unpack(value, &d->end, first, count);
+  nai_unpack(number, &d->group, first, count);
   for (uint32_t i = 0; i < count; i++) {
     value[i] -= start[i];
-    group[i] = nai_at_text(&d->group, first + i);
+    group[i] = number[i] == NAI_NULL_I64 ? NAI_NO_GROUP : (uint32_t)number[i];
   }
 }
 
