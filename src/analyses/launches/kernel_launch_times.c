@@ -45,39 +45,27 @@ static int group_kernel(struct work *w, uint32_t kernel, struct nai_arena *arena
 
 enum time { TOTAL, API, QUEUE, KERNEL, TIMES };
 
-/* Per kernel with a group. */
-struct times {
-  int64_t *of[TIMES];
-  uint32_t *queued; /* its group, NAI_NO_GROUP where it began inside of its call */
-};
-
-static int find_times(struct times *t, const struct work *w, struct nai_arena *arena, struct nai_err *err) {
-  const struct nai_model *m = w->m;
-  for (int i = 0; i < TIMES; i++)
-    NAI_TRY(NAI_NEW(t->of[i], arena, m->kernels.n, err));
-  NAI_TRY(NAI_NEW_UNSET(t->queued, arena, m->kernels.n, err));
-  for (uint32_t k = 0; k < m->kernels.n; k++) {
-    t->queued[k] = NAI_NO_GROUP;
-    if (w->group[k] == NAI_NO_GROUP)
-      continue;
-    uint32_t api = m->kernel_api[k];
+/* Of each time of a group's kernels: of QUEUE without those that began inside of their calls. */
+static void measure(struct nai_stats stats[TIMES], int64_t *const of[TIMES], struct nai_stats_room *room,
+                    const struct nai_model *m, const uint32_t *kernels, uint32_t n) {
+  uint32_t queued = 0;
+  for (uint32_t i = 0; i < n; i++) {
+    uint32_t kernel = kernels[i], api = m->kernel_api[kernel];
     int64_t called = nai_val(&m->apis.start_ns, api), returned = nai_val(&m->apis.end_ns, api),
-            start = nai_val(&m->kernels.start_ns, k), end = nai_val(&m->kernels.end_ns, k);
-    t->of[TOTAL][k] = (end > returned ? end : returned) - called;
-    t->of[API][k] = returned - called;
-    t->of[QUEUE][k] = start - returned;
-    t->of[KERNEL][k] = end - start;
-    if (start >= returned)
-      t->queued[k] = w->group[k];
+            start = nai_val(&m->kernels.start_ns, kernel), end = nai_val(&m->kernels.end_ns, kernel);
+    of[TOTAL][i] = (end > returned ? end : returned) - called;
+    of[API][i] = returned - called;
+    of[KERNEL][i] = end - start;
+    of[QUEUE][queued] = start - returned;
+    queued += start >= returned;
   }
-  return NAI_OK;
+  for (int t = 0; t < TIMES; t++)
+    stats[t] = nai_stats_in(room, of[t], t == QUEUE ? queued : n, NAI_P50);
 }
 
-static void put(const struct nai_node_io *io, const struct group *group, const struct nai_stats *const stats[TIMES],
-                uint32_t number) {
+static void put(const struct nai_node_io *io, const struct group *group, const struct nai_stats stats[TIMES]) {
   const struct nai_model *m = io->model;
-  const struct nai_stats *total = &stats[TOTAL][number], *api = &stats[API][number], *queue = &stats[QUEUE][number],
-                         *kernel = &stats[KERNEL][number];
+  const struct nai_stats *total = &stats[TOTAL], *api = &stats[API], *queue = &stats[QUEUE], *kernel = &stats[KERNEL];
   const struct nai_table *threads = m->tables[NAI_IN_THREADS];
   struct KERNEL_LAUNCH_TIMES_row row =
       NAI_ROW(KERNEL_LAUNCH_TIMES, .pid = nai_get_i64(threads, group->thread, THREADS_pid),
@@ -95,30 +83,34 @@ static void put(const struct nai_node_io *io, const struct group *group, const s
   KERNEL_LAUNCH_TIMES_add(io->out[0], &row);
 }
 
+static int put_groups(const struct nai_node_io *io, const struct work *w, struct nai_err *err) {
+  const struct nai_model *m = io->model;
+  const struct nai_column group = nai_column_of_u32(w->group);
+  NAI_SCOPED(nai_arena) arena = NAI_ARENA(m->scratch_dir);
+  struct nai_groups kernels;
+  struct nai_stats_room *room;
+  int64_t *of[TIMES];
+  NAI_TRY(nai_groups_collect(&kernels, m->kernels.n, &group, w->known.count, &arena, err));
+  NAI_TRY(nai_stats_room_in(&room, m->kernels.n, &arena, err));
+  for (int t = 0; t < TIMES; t++)
+    NAI_TRY(NAI_NEW_UNSET(of[t], &arena, m->kernels.n, err));
+  for (uint32_t g = 0; g < w->known.count; g++) {
+    struct nai_stats stats[TIMES];
+    measure(stats, of, room, m, kernels.order + kernels.first[g], kernels.first[g + 1] - kernels.first[g]);
+    put(io, &w->groups[g], stats);
+  }
+  return NAI_OK;
+}
+
 static int run(const struct nai_node_io *io, struct nai_err *err) {
   const struct nai_model *m = io->model;
   struct work w = {
       .m = m, .places = {.arena = io->arena}, .names = {.arena = io->arena}, .known = {.arena = io->arena}};
-  NAI_SCOPED(nai_arena) arena = NAI_ARENA(m->scratch_dir);
-  struct nai_stats *stats[TIMES];
-  struct times times;
   NAI_TRY(NAI_NEW(w.group, io->arena, m->kernels.n, err));
   NAI_TRY(NAI_NEW(w.last, io->arena, m->kernel_group_count, err));
   for (uint32_t i = 0; i < m->kernels.n; i++)
     NAI_TRY(group_kernel(&w, i, io->arena, err));
-  NAI_TRY(find_times(&times, &w, &arena, err));
-  for (int t = 0; t < TIMES; t++) {
-    const struct nai_values values = {.rows = m->kernels.n,
-                                      .directory = m->scratch_dir,
-                                      .groups = t == QUEUE ? times.queued : w.group,
-                                      .values = times.of[t],
-                                      .parts = NAI_P50};
-    NAI_TRY(NAI_NEW(stats[t], io->arena, w.known.count, err));
-    NAI_TRY(nai_group_stats(stats[t], w.known.count, &values, err));
-  }
-  for (uint32_t g = 0; g < w.known.count; g++)
-    put(io, &w.groups[g], (const struct nai_stats *const *)stats, g);
-  return NAI_OK;
+  return put_groups(io, &w, err);
 }
 
 NAI_ANALYSIS(kernel_launch_times, .outputs = NAI_SCHEMAS(&nai_kernel_launch_times_schema),
