@@ -88,6 +88,7 @@ struct nai_key {
 
 /* Maps int64 to uint64 so that unsigned order is signed order. */
 static inline uint64_t nai_key_from_i64(int64_t v) { return (uint64_t)v ^ ((uint64_t)1 << 63); }
+static inline int64_t nai_key_to_i64(uint64_t key) { return (int64_t)(key ^ ((uint64_t)1 << 63)); }
 
 struct nai_keys {
   const struct nai_key *v;

@@ -15,143 +15,153 @@ struct scope {
   int64_t peak, peak_start; /* the 10 ms with most kernel starts */
 };
 
-/* All kernels divided into scopes. */
-struct layer {
-  const struct nai_model *m;
-  uint32_t scopes;
-  struct scope *all;         /* of all kernels together, but for CALL where calls are shared; NULL: not wanted */
-  enum measure first;        /* those before it are known */
-  int64_t *of[MEASURES];     /* per kernel */
-  uint32_t *scope[MEASURES]; /* per kernel: its scope, NAI_NO_GROUP where it has no such value */
-  bool shared;               /* a call launched kernels of several scopes */
+static const unsigned measured[MEASURES] = {[DURATION] = NAI_P50 | NAI_P90 | NAI_P99,
+                                            [LATENCY] = NAI_P50 | NAI_P90,
+                                            [QUEUE_DELAY] = NAI_P50,
+                                            [CALL] = NAI_P50};
+
+/* Kernels of each scope, by start: key = start, value = row of kernel_events. */
+struct starts {
+  struct nai_key *v;
+  uint32_t *first, scopes; /* scope s: v[first[s]] .. v[first[s + 1] - 1] */
 };
 
-static int put_layer_stats(struct scope *scopes, const struct layer *l, struct nai_arena *arena, struct nai_err *err) {
-  struct nai_stats *stats;
-  NAI_TRY(NAI_NEW(stats, arena, l->scopes, err));
-  for (int i = (int)l->first; i < MEASURES; i++) {
-    const struct nai_values values = {.rows = l->m->kernels.n,
-                                      .directory = l->m->scratch_dir,
-                                      .groups = l->scope[i],
-                                      .values = l->of[i],
-                                      .parts = NAI_P50 | NAI_P90 | NAI_P99,
-                                      .all = l->all && !(i == CALL && l->shared) ? &l->all->of[i] : NULL};
-    NAI_TRY(nai_group_stats(stats, l->scopes, &values, err));
-    for (uint32_t s = 0; s < l->scopes; s++)
-      scopes[s].of[i] = stats[s];
-  }
-  return NAI_OK;
+/* Their values, in the same order. */
+struct layer {
+  const struct nai_model *m;
+  struct nai_stats_room *room;
+  int64_t *of[MEASURES];
+  uint32_t n[MEASURES];
+  uint32_t *seen; /* per call, 1 + the scope that had it last */
+  bool shared;    /* a call launched kernels of several scopes */
+};
+
+static int layer_new(struct layer *l, const struct nai_model *m, struct nai_arena *arena, struct nai_err *err) {
+  *l = (struct layer){.m = m};
+  NAI_TRY(NAI_NEW(l->seen, arena, m->apis.n, err));
+  for (int i = 0; i < MEASURES; i++)
+    NAI_TRY(NAI_NEW_UNSET(l->of[i], arena, m->kernels.n, err));
+  return nai_stats_room_in(&l->room, m->kernels.n, arena, err);
 }
 
-static void put_value(struct layer *l, enum measure measure, uint32_t scope, uint32_t kernel, int64_t value) {
-  l->of[measure][kernel] = value;
-  l->scope[measure][kernel] = scope;
-}
+static void put_value(struct layer *l, enum measure measure, int64_t value) { l->of[measure][l->n[measure]++] = value; }
 
-/* seen: per call, 1 + the scope that had it last. */
-static void put_values(struct layer *l, uint32_t *seen, uint32_t scope, uint32_t kernel, int64_t start, int64_t end) {
+static void put_kernel(struct layer *l, uint32_t scope, uint32_t kernel, int64_t start, int64_t end) {
   uint32_t api = l->m->kernel_api[kernel];
-  if (l->first == DURATION)
-    put_value(l, DURATION, scope, kernel, end - start);
-  if (l->first > CALL || api == NAI_NO_ROW)
+  put_value(l, DURATION, end - start);
+  if (api == NAI_NO_ROW)
     return;
   int64_t called = nai_val(&l->m->apis.start_ns, api), returned = nai_val(&l->m->apis.end_ns, api);
-  if (l->first == DURATION) {
-    put_value(l, LATENCY, scope, kernel, start - called);
-    if (start >= returned)
-      put_value(l, QUEUE_DELAY, scope, kernel, start - returned);
-  }
-  if (seen[api] == scope + 1)
+  put_value(l, LATENCY, start - called);
+  if (start >= returned)
+    put_value(l, QUEUE_DELAY, start - returned);
+  if (l->seen[api] == scope + 1)
     return;
-  put_value(l, CALL, scope, kernel, returned - called);
-  l->shared |= seen[api] != 0;
-  seen[api] = scope + 1;
+  put_value(l, CALL, returned - called);
+  l->shared |= l->seen[api] != 0;
+  l->seen[api] = scope + 1;
 }
 
-/* The kernels of a scope come in order of their starts. */
-static void walk(struct scope *s, struct layer *l, uint32_t *seen, uint32_t scope, const uint32_t *kernels,
-                 uint32_t n) {
-  const struct nai_column starts = l->m->kernels.start_ns, ends = l->m->kernels.end_ns;
-  int64_t from_start = n ? nai_val(&starts, kernels[0]) : 0;
+NAI_WIDE static int64_t count_under(const int64_t *values, uint32_t n, int64_t limit) {
+  int64_t count = 0;
+  for (uint32_t i = 0; i < n; i++)
+    count += values[i] < limit;
+  return count;
+}
+
+/* Of the values behind `first`. */
+static void sum_up(struct scope *s, struct layer *l, const uint32_t first[MEASURES]) {
+  for (int u = 0; u < LIMITS; u++)
+    s->under[u] =
+        count_under(l->of[DURATION] + first[DURATION], l->n[DURATION] - first[DURATION], tiny_limits_ns[u]);
+  for (int i = 0; i < MEASURES; i++)
+    s->of[i] = nai_stats_in(l->room, l->of[i] + first[i], l->n[i] - first[i], measured[i]);
+}
+
+static void find_peak(struct scope *s, const struct nai_key *kernels, uint32_t n) {
+  uint32_t peak = 0, at = 0;
   for (uint32_t i = 0, from = 0; i < n; i++) {
-    int64_t start = nai_val(&starts, kernels[i]), end = nai_val(&ends, kernels[i]);
-    for (int u = 0; u < LIMITS; u++)
-      s->under[u] += end - start < tiny_limits_ns[u];
-    s->end = i == 0 || end > s->end ? end : s->end;
-    while (start - from_start >= PEAK_NS)
-      from_start = nai_val(&starts, kernels[++from]);
-    if (i - from + 1 > s->peak) {
-      s->peak = i - from + 1;
-      s->peak_start = from_start;
+    while (kernels[i].key - kernels[from].key >= PEAK_NS)
+      from++;
+    if (i - from >= peak) {
+      peak = i - from + 1;
+      at = from;
     }
-    put_values(l, seen, scope, kernels[i], start, end);
   }
-  s->start = n ? nai_val(&starts, kernels[0]) : 0;
+  s->peak = peak;
+  s->peak_start = n ? nai_key_to_i64(kernels[at].key) : 0;
 }
 
-/* Fills one scope per group of `by_start`, kernels grouped as the layer says and each group by start. */
-static int measure(struct scope *scopes, struct layer *l, const struct nai_groups *by_start, struct nai_err *err) {
-  const struct nai_model *m = l->m;
-  NAI_SCOPED(nai_arena) arena = NAI_ARENA(m->scratch_dir);
-  uint32_t *seen;
-  l->scopes = by_start->groups;
-  NAI_TRY(NAI_NEW(seen, &arena, m->apis.n, err));
-  for (int i = (int)l->first; i < MEASURES; i++) {
-    NAI_TRY(NAI_NEW(l->of[i], &arena, m->kernels.n, err));
-    NAI_TRY(NAI_NEW_UNSET(l->scope[i], &arena, m->kernels.n, err));
-    memset(l->scope[i], 0xff, m->kernels.n * sizeof *l->scope[i]); /* NAI_NO_GROUP */
+static void measure(struct scope *scopes, struct layer *l, const struct starts *starts) {
+  const struct nai_column ends = l->m->kernels.end_ns;
+  for (uint32_t number = 0; number < starts->scopes; number++) {
+    const struct nai_key *kernels = starts->v + starts->first[number];
+    struct scope *s = &scopes[number];
+    uint32_t first[MEASURES], n = starts->first[number + 1] - starts->first[number];
+    memcpy(first, l->n, sizeof first);
+    s->start = n ? nai_key_to_i64(kernels[0].key) : 0;
+    for (uint32_t i = 0; i < n; i++) {
+      int64_t end = nai_val(&ends, kernels[i].value);
+      put_kernel(l, number, kernels[i].value, nai_key_to_i64(kernels[i].key), end);
+      s->end = i == 0 || end > s->end ? end : s->end;
+    }
+    sum_up(s, l, first);
+    find_peak(s, kernels, n);
   }
-  for (uint32_t s = 0; s < l->scopes; s++)
-    walk(&scopes[s], l, seen, s, by_start->order + by_start->first[s], by_start->first[s + 1] - by_start->first[s]);
-  return put_layer_stats(scopes, l, &arena, err);
 }
 
 /* --- scopes ------------------------------------------------------------------------------------- */
 
-/* Kernels grouped by GPU, by start. */
-static int order_by_gpu(struct nai_groups *out, const struct nai_model *m, struct nai_arena *arena,
-                        struct nai_err *err) {
+/* Kernels of each GPU. */
+static int order_by_gpu(struct starts *out, const struct nai_model *m, struct nai_arena *arena, struct nai_err *err) {
   uint32_t n = 0;
-  out->groups = m->gpu_count;
+  out->scopes = m->gpu_count;
   NAI_TRY(NAI_NEW(out->first, arena, m->gpu_count + 1, err));
-  NAI_TRY(NAI_NEW(out->order, arena, m->kernels.n, err));
+  NAI_TRY(NAI_NEW_UNSET(out->v, arena, m->kernels.n, err));
   for (uint32_t g = 0; g < m->gpu_count; g++) {
-    for (uint32_t i = 0; i < m->gpus[g].op_count; i++)
-      if (m->gpus[g].ops[i].type == NAI_OP_KERNEL)
-        out->order[n++] = m->gpus[g].ops[i].row;
+    const struct nai_gpu *gpu = &m->gpus[g];
+    for (uint32_t i = 0; i < gpu->op_count; i++)
+      if (gpu->ops[i].type == NAI_OP_KERNEL)
+        out->v[n++] = (struct nai_key){nai_key_from_i64(gpu->ops[i].start), gpu->ops[i].row};
     out->first[g + 1] = n;
   }
   return NAI_OK;
 }
 
-static int sort_by_start(uint32_t *kernels, uint32_t n, const struct nai_model *m, struct nai_arena *arena,
-                         struct nai_err *err) {
-  struct nai_key *keys;
-  NAI_TRY(NAI_NEW_UNSET(keys, arena, n, err));
-  for (uint32_t i = 0; i < n; i++)
-    keys[i] = (struct nai_key){nai_key_from_i64(nai_val(&m->kernels.start_ns, kernels[i])), kernels[i]};
-  NAI_TRY(nai_sort_keys(keys, n, err));
-  for (uint32_t i = 0; i < n; i++)
-    kernels[i] = keys[i].value;
+/* Of all kernels that are in a scope. A call that several scopes have is one. */
+static int measure_all(struct scope *all, struct layer *l, const struct scope *scopes, const struct starts *starts,
+                       struct nai_err *err) {
+  const struct nai_model *m = l->m;
+  const uint32_t n = starts->first[starts->scopes];
+  if (l->shared) {
+    l->n[CALL] = 0;
+    for (uint32_t i = 0; i < m->apis.n; i++)
+      if (l->seen[i])
+        put_value(l, CALL, nai_call_ns(m, i));
+  }
+  sum_up(all, l, (const uint32_t[MEASURES]){0});
+  NAI_TRY(nai_sort_keys(starts->v, n, err));
+  find_peak(all, starts->v, n);
+  all->start = n ? nai_key_to_i64(starts->v[0].key) : 0;
+  all->end = all->start;
+  for (uint32_t s = 0; s < starts->scopes; s++)
+    if (scopes[s].of[DURATION].count && scopes[s].end > all->end)
+      all->end = scopes[s].end;
   return NAI_OK;
 }
 
 /* *all and gpus[g] of each GPU. With one GPU they are the same. */
 static int measure_gpus(struct scope *all, struct scope *gpus, const struct nai_model *m, struct nai_err *err) {
   NAI_SCOPED(nai_arena) arena = NAI_ARENA(m->scratch_dir);
-  struct nai_groups by_start = {0};
-  NAI_TRY(order_by_gpu(&by_start, m, &arena, err));
-  uint32_t everything[] = {0, by_start.first[m->gpu_count]};
-  bool complete = everything[1] == m->kernels.n; /* every kernel is of a GPU that is known */
-  struct layer of_gpus = {.m = m, .all = complete && m->gpu_count > 1 ? all : NULL};
-  NAI_TRY(measure(gpus, &of_gpus, &by_start, err));
-  if (m->gpu_count == 1) {
-    *all = gpus[0];
-    return NAI_OK;
-  }
-  NAI_TRY(sort_by_start(by_start.order, everything[1], m, &arena, err));
-  struct layer of_all = {.m = m, .first = !complete ? DURATION : of_gpus.shared ? CALL : MEASURES};
-  return measure(all, &of_all, &(struct nai_groups){by_start.order, everything, 1}, err);
+  struct starts starts;
+  struct layer layer;
+  NAI_TRY(order_by_gpu(&starts, m, &arena, err));
+  NAI_TRY(layer_new(&layer, m, &arena, err));
+  measure(gpus, &layer, &starts);
+  if (m->gpu_count != 1)
+    return measure_all(all, &layer, gpus, &starts, err);
+  *all = gpus[0];
+  return NAI_OK;
 }
 
 /* The GPU whose kernels are those of process p and no others; gpu_count when there is none. */
@@ -184,15 +194,25 @@ static int take_gpus(bool *all, struct scope *scopes, const struct scope *gpus, 
 static int measure_processes(struct scope *scopes, const struct scope *gpus, const struct nai_model *m,
                              struct nai_err *err) {
   NAI_SCOPED(nai_arena) arena = NAI_ARENA(m->scratch_dir);
-  struct nai_row_order by = {.start = m->kernels.start_ns, .end = m->kernels.end_ns};
-  struct nai_groups by_start;
+  const struct nai_row_order by = {.start = m->kernels.start_ns, .end = m->kernels.end_ns};
+  struct nai_groups kernels;
+  struct starts starts;
+  struct layer layer;
   bool as_gpus;
   NAI_TRY(take_gpus(&as_gpus, scopes, gpus, m, &arena, err));
   if (as_gpus)
     return NAI_OK;
   memset(scopes, 0, m->process_count * sizeof *scopes);
-  NAI_TRY(nai_groups_build(&by_start, m->kernels.n, &m->kernels.process, m->process_count, &by, &arena, err));
-  return measure(scopes, &(struct layer){.m = m}, &by_start, err);
+  NAI_TRY(nai_groups_build(&kernels, m->kernels.n, &m->kernels.process, m->process_count, &by, &arena, err));
+  starts = (struct starts){.first = kernels.first, .scopes = kernels.groups};
+  NAI_TRY(NAI_NEW_UNSET(starts.v, &arena, m->kernels.n, err));
+  for (uint32_t i = 0; i < kernels.first[kernels.groups]; i++) {
+    uint32_t row = kernels.order[i];
+    starts.v[i] = (struct nai_key){nai_key_from_i64(nai_val(&m->kernels.start_ns, row)), row};
+  }
+  NAI_TRY(layer_new(&layer, m, &arena, err));
+  measure(scopes, &layer, &starts);
+  return NAI_OK;
 }
 
 /* --- rows --------------------------------------------------------------------------------------- */
