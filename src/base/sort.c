@@ -80,8 +80,9 @@ static bool merge_runs(struct nai_key *keys, struct nai_key *scratch, size_t cou
     left_to_move -= aside;
     end = end_of_run(keys, middle, count);
     memcpy(scratch, keys + first, aside * sizeof *keys);
-    for (size_t to = first, left = 0, right = middle; left < aside; to++)
-      keys[to] = right < end && keys[right].key < scratch[left].key ? keys[right++] : scratch[left++];
+    const struct nai_key *left = scratch, *left_end = scratch + aside, *right = keys + middle, *right_end = keys + end;
+    for (struct nai_key *to = keys + first; left < left_end; to++)
+      *to = right < right_end && right->key < left->key ? *right++ : *left++;
   }
   return true;
 }

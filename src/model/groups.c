@@ -45,16 +45,18 @@ static uint32_t run_from(const struct sorting *s, uint32_t first) {
 }
 
 static int sort_block(struct sorting *s, uint32_t first, uint32_t end, struct nai_err *err) {
+  const struct nai_column start = s->by->start;
   uint32_t *rows = s->rows + first, n = end - first;
   if (!s->keys)
     NAI_TRY(NAI_NEW_UNSET(s->keys, s->arena, 2 * (size_t)(s->n < BLOCK_ROWS ? s->n : BLOCK_ROWS), err));
+  struct nai_key *keys = s->keys;
   for (uint32_t i = 0; i < n; i++)
-    s->keys[i] = (struct nai_key){nai_key_from_i64(nai_val(&s->by->start, rows[i])), rows[i]};
-  nai_sort_keys_in(s->keys, s->keys + n, n);
+    keys[i] = (struct nai_key){nai_key_from_i64(nai_val(&start, rows[i])), rows[i]};
+  nai_sort_keys_in(keys, keys + n, n);
   for (uint32_t i = 0; i < n; i++)
-    rows[i] = s->keys[i].value;
+    rows[i] = keys[i].value;
   for (uint32_t i = 0, j; i < n; i = j) { /* equal starts */
-    for (j = i + 1; j < n && s->keys[j].key == s->keys[i].key; j++)
+    for (j = i + 1; j < n && keys[j].key == keys[i].key; j++)
       ;
     if (j - i > 1)
       qsort_r(rows + i, j - i, sizeof *rows, compare, (void *)s->by);
@@ -157,7 +159,7 @@ int nai_rows_arrange(uint32_t *rows, uint32_t n, const struct nai_column *const 
 
 static bool agree(const struct nai_column *const *columns, int count, uint32_t a, uint32_t b) {
   for (int c = 0; c < count; c++)
-    if (nai_at(columns[c], a) != nai_at(columns[c], b))
+    if (nai_cell_at(columns[c], a) != nai_cell_at(columns[c], b))
       return false;
   return true;
 }

@@ -117,7 +117,7 @@ static struct gain gain_of(struct work *w, const uint32_t *rows, uint32_t n, dou
   for (uint32_t i = 0; i < n; i++) {
     int64_t start = nai_val(&m->start_ns, rows[i]), end = nai_val(&m->end_ns, rows[i]),
             from = start > until ? start : until;
-    int64_t exposed = from < end ? nai_coverage_overlap_ns(&w->exposed, from, end) : 0,
+    int64_t exposed = from > start ? nai_coverage_overlap_ns(&w->exposed, from, end) : w->copies[rows[i]].exposed_ns,
             first = w->first_touch_ns[rows[i]];
     double excess = (double)(end - start - first) - (limit > 0 ? (double)nai_at(&m->bytes, rows[i]) / limit : 0);
     until = end > until ? end : until;
