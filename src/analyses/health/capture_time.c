@@ -76,6 +76,8 @@ static struct nai_interval span_of_both(const struct nai_intervals *a, const str
 /* What of a set is left goes to a part. */
 static void take(struct division *d, enum nai_capture_phase phase, const char *name, const struct nai_intervals *set) {
   struct nai_intervals rest = {0};
+  if (!set->count)
+    return;
   nai_intervals_subtract(&rest, &d->left, set);
   int64_t ns = rest.oom ? 0 : nai_intervals_total_ns(&d->left) - nai_intervals_total_ns(&rest);
   if (ns) {
@@ -190,19 +192,20 @@ static int gather_calls(struct nai_intervals *out, const struct division *d, con
   struct nai_interval *v = NULL;
   uint32_t count = 0, capacity = 0;
   const struct nai_column starts = m->apis.start_ns, ends = m->apis.end_ns;
-  size_t next = 0; /* of what is left: the first that ends behind the start of a call; calls are nearly in order */
+  const struct nai_interval *left = d->left.v, *end = left + d->left.count;
+  const struct nai_interval *next = left; /* the first that ends behind the start of a call; calls are nearly in order */
   for (uint32_t i = 0; i < m->apis.n; i++) {
-    struct nai_interval call = {nai_val(&starts, i), nai_val(&ends, i)};
+    int64_t start = nai_val(&starts, i);
     if (class >= 0 && class_of[nai_val_text(&m->apis.name, i)] != class)
       continue;
-    if (next && d->left.v[next - 1].end > call.start)
-      next = nai_intervals_after(&d->left, call.start);
-    while (next < d->left.count && d->left.v[next].end <= call.start)
+    if (next > left && next[-1].end > start)
+      next = left + nai_intervals_after(&d->left, start);
+    while (next < end && next->end <= start)
       next++;
-    if (next == d->left.count || d->left.v[next].start >= call.end)
+    if (next == end || next->start >= nai_val(&ends, i))
       continue;
     NAI_TRY(NAI_ROOM(v, capacity, count, &arena, err));
-    v[count++] = call;
+    v[count++] = (struct nai_interval){start, nai_val(&ends, i)};
   }
   nai_intervals_gather(out, v, count);
   return out->oom ? nai_err_nomem(err) : NAI_OK;

@@ -73,6 +73,7 @@ struct context {
   const struct nai_model *m;
   int64_t *windows;     /* per thread, ns */
   int64_t *values;      /* scratch, one per call */
+  struct nai_stats_room *room;
   uint32_t *range_of;   /* scratch: NVTX name ids */
   int64_t *range_ns;    /* per NVTX name id, -1 between uses */
   uint8_t *thread_seen; /* per thread, zero between uses */
@@ -142,7 +143,7 @@ static struct SYNC_CALLS_row row_of(struct context *x, const struct call *calls,
   }
   for (uint32_t i = 0; i < n; i++)
     x->thread_seen[calls[i].thread] = 0;
-  struct nai_stats s = nai_stats_of(x->values, n);
+  struct nai_stats s = nai_stats_in(x->room, x->values, n, NAI_P50 | NAI_P90);
   int32_t thread = nai_val_i32(&m->apis.thread, longest);
   struct SYNC_CALLS_row row =
       NAI_ROW(SYNC_CALLS, .api_name = nai_model_api_name(m, calls[0].api), .class = class_of(m, calls[0].api),
@@ -231,6 +232,7 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
   uint32_t n, names = m->tables[NAI_IN_NVTX]->strings.count;
   NAI_TRY(collect(&calls, &n, io, err));
   NAI_TRY(NAI_NEW(x.values, io->arena, n, err));
+  NAI_TRY(nai_stats_room_in(&x.room, n, io->arena, err));
   NAI_TRY(NAI_NEW(x.windows, io->arena, m->thread_count, err));
   NAI_TRY(NAI_NEW(x.thread_seen, io->arena, m->thread_count, err));
   NAI_TRY(NAI_NEW(x.range_of, io->arena, names, err));

@@ -1,6 +1,5 @@
 /* What is copied where, how fast, and does the GPU wait for it? Table memory_transfers. */
 #include "analyses/analysis.h"
-#include "base/sort.h"
 #include "model/memory/copy_rates.h"
 #include "tables/memory_transfers.h"
 
@@ -33,7 +32,8 @@ static int sum_up(struct sums *s, int64_t *values, const struct nai_model *m, co
 }
 
 static int put_group(struct nai_table *table, const struct nai_model *m, const struct nai_gpu *gpu,
-                     const uint32_t *rows, uint32_t n, int64_t *values, struct nai_err *err) {
+                     const uint32_t *rows, uint32_t n, int64_t *values, struct nai_stats_room *room,
+                     struct nai_err *err) {
   const struct MEMOP_EVENTS_columns *v = &m->memops;
   char rooms[3][NAI_KIND_NAME_MAX];
   struct sums sums;
@@ -41,7 +41,7 @@ static int put_group(struct nai_table *table, const struct nai_model *m, const s
   bool is_copy = first.kind == NAI_MEMOP_COPY,
        pageable = is_copy && (first.src_kind == KIND_PAGEABLE || first.dst_kind == KIND_PAGEABLE);
   NAI_TRY(sum_up(&sums, values, m, gpu, rows, n, err));
-  struct nai_stats stats = nai_stats_of(values, n);
+  struct nai_stats stats = nai_stats_in(room, values, n, NAI_P90);
   struct MEMORY_TRANSFERS_row row = NAI_ROW(
       MEMORY_TRANSFERS, .direction = nai_model_direction(rooms[0], m, rows[0]),
       .src_kind = nai_memory_kind_label(rooms[1], m, nai_at_i32(&v->src_kind, rows[0])),
@@ -56,7 +56,7 @@ static int put_group(struct nai_table *table, const struct nai_model *m, const s
     row.gb_per_s = (double)sums.bytes / (double)stats.total; /* bytes per ns = 10^9 bytes per s */
   for (uint32_t i = 0; i < n; i++)
     values[i] = nai_at(&v->bytes, rows[i]);
-  row.p50_bytes = nai_quantile_i64(values, n, 0.5);
+  row.p50_bytes = nai_stats_in(room, values, n, NAI_P50).p50;
   MEMORY_TRANSFERS_add(table, &row);
   return NAI_OK;
 }
@@ -69,15 +69,17 @@ static int put_gpu(const struct nai_node_io *io, const struct nai_gpu *gpu, stru
   NAI_SCOPED(nai_arena) arena = NAI_ARENA(m->scratch_dir);
   uint32_t *rows, n = 0;
   int64_t *values;
+  struct nai_stats_room *room;
   NAI_TRY(NAI_NEW(rows, &arena, gpu->op_count, err));
   NAI_TRY(NAI_NEW(values, &arena, gpu->op_count, err));
   for (uint32_t i = 0; i < gpu->op_count; i++)
     if (gpu->ops[i].type == NAI_OP_COPY || gpu->ops[i].type == NAI_OP_SET)
       rows[n++] = gpu->ops[i].row;
+  NAI_TRY(nai_stats_room_in(&room, n, &arena, err));
   NAI_TRY(nai_rows_arrange(rows, n, keys, 4, err));
   for (uint32_t i = 0, j; i < n; i = j) {
     j = nai_rows_run(rows, i, n, keys, 4);
-    NAI_TRY(put_group(io->out[0], m, gpu, rows + i, j - i, values, err));
+    NAI_TRY(put_group(io->out[0], m, gpu, rows + i, j - i, values, room, err));
   }
   return NAI_OK;
 }
