@@ -114,8 +114,8 @@ struct nai_range_place nai_model_range_place(const struct nai_model *m, uint32_t
 
 int64_t nai_total_kernel_ns(const struct nai_model *m) {
   int64_t total = 0;
-  for (uint32_t i = 0; i < m->kernels.n; i++)
-    total += nai_kernel_ns(m, i);
+  for (uint32_t i = 0; i < m->kernel_group_count; i++)
+    total += m->kernel_groups[i].total_ns;
   return total;
 }
 

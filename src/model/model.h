@@ -98,6 +98,14 @@ struct nai_kernel_group {
   uint32_t longest; /* kernel_events row of the longest execution, the earliest of equals */
 };
 
+/* Kernels of one group, in one process, with one launch configuration. */
+struct nai_kernel_kind {
+  uint32_t group;          /* index in kernel_groups */
+  int32_t process, config; /* as in kernel_events */
+  int64_t calls, total_ns, longest_ns, graph_calls;
+  uint32_t first, longest; /* kernel_events rows; of the longest execution the earliest of equals */
+};
+
 /* What a process did. */
 struct nai_process_sum {
   int64_t kernels, kernel_ns;
@@ -128,7 +136,7 @@ enum nai_model_part {
   NAI_PART_WINDOW,        /* window_start, window_end */
   NAI_PART_BLOCKED,       /* blocked */
   NAI_PART_NVTX_TREE,     /* nodes, first_node, nvtx_depth, crossing, checkpoints, api_node; kernel sums if map_nvtx */
-  NAI_PART_KERNEL_GROUPS, /* kernel_group, kernel_groups */
+  NAI_PART_KERNEL_GROUPS, /* kernel_group, kernel_groups, kernel_kind, kernel_kinds */
   NAI_PART_PROCESS_SUMS,  /* process_sums */
   NAI_PART_PHASES,        /* phase_sums, call_phase, range_phase */
   NAI_PART_EVIDENCE,      /* evidence, overhead_kind */
@@ -217,6 +225,9 @@ struct nai_model {
   uint32_t *kernel_group; /* per kernel: index in kernel_groups */
   struct nai_kernel_group *kernel_groups;
   uint32_t kernel_group_count;
+  uint32_t *kernel_kind; /* per kernel: index in kernel_kinds, which are in the order of their first kernels */
+  struct nai_kernel_kind *kernel_kinds;
+  uint32_t kernel_kind_count;
   struct nai_process_sum *process_sums; /* per process; [process_count]: those of unknown process */
   struct nai_phase_sum *phase_sums;     /* per phase of the phase map */
   int *call_phase;                      /* per API call: its phase, -1 for none; NULL without a phase map */
@@ -353,7 +364,7 @@ struct nai_range_place {
   int64_t start, end, pid, tid;
 };
 struct nai_range_place nai_model_range_place(const struct nai_model *model, uint32_t range);
-/* Sum of all kernel durations over all devices, ns: the base of pct_total_kernel_time. */
+/* Sum of all kernel durations over all devices, ns: the base of pct_total_kernel_time. Needs part KERNEL_GROUPS. */
 int64_t nai_total_kernel_ns(const struct nai_model *model);
 /* What a copy or memory kind is called: the export's label, else the built-in one, else "kind N" in `room`; "Unknown"
  * for NULL. */

@@ -1,43 +1,93 @@
 /* Sums over kernels that several analyses start from. */
+#include "base/sort.h"
 #include "model/build.h"
 
-/* --- kernels by GPU and name ------------------------------------------------------------------ */
+/* --- kernels of a kind, and by GPU and name ----------------------------------------------------- */
 
-/* Adds a kernel to its group, which it may begin. */
-static int add_to_group(struct nai_model *m, struct nai_keyset *keys, uint32_t *capacity, uint32_t gpu, uint32_t kernel,
-                        struct nai_err *err) {
-  const struct KERNEL_EVENTS_columns *k = &m->kernels;
-  uint32_t name = nai_val_text(&k->name, kernel);
+struct grouping {
+  struct nai_keyset groups, launches, kinds; /* (GPU, name); (process, configuration); (group, launch) */
+  uint32_t *last;                            /* per group: 1 + the kind met last */
+  uint32_t last_room, group_room, kind_room;
+};
+
+static int find_group(uint32_t *group, struct nai_model *m, struct grouping *g, uint32_t kernel, struct nai_err *err) {
+  const uint32_t gpu = nai_model_gpu_index(m, nai_val_i32(&m->kernels.device_id, kernel)),
+                 name = nai_val_text(&m->kernels.name, kernel);
   bool added;
-  uint32_t index = nai_keyset_add(keys, nai_key_pair(gpu, name), &added);
-  NAI_TRY(nai_memory_check(!keys->oom, err));
-  if (added) {
-    NAI_TRY(NAI_ROOM(m->kernel_groups, *capacity, m->kernel_group_count, &m->arena, err));
-    m->kernel_groups[m->kernel_group_count++] = (struct nai_kernel_group){.gpu = gpu, .name = name, .longest = kernel};
-  }
-  struct nai_kernel_group *group = &m->kernel_groups[index];
-  int64_t length = nai_kernel_ns(m, kernel), longest = nai_kernel_ns(m, group->longest);
-  if (length > longest || (length == longest && nai_val(&k->start_ns, kernel) < nai_val(&k->start_ns, group->longest)))
-    group->longest = kernel;
-  group->calls++;
-  group->total_ns += length;
-  group->graph_calls += nai_at_i32(&k->graph_id, kernel) != NAI_NULL_I32;
-  m->kernel_group[kernel] = index;
+  *group = nai_keyset_add(&g->groups, nai_key_pair(gpu, name), &added);
+  NAI_TRY(nai_memory_check(!g->groups.oom, err));
+  if (!added)
+    return NAI_OK;
+  NAI_TRY(NAI_ROOM(g->last, g->last_room, *group, g->groups.arena, err));
+  NAI_TRY(NAI_ROOM(m->kernel_groups, g->group_room, *group, &m->arena, err));
+  m->kernel_groups[m->kernel_group_count++] = (struct nai_kernel_group){.gpu = gpu, .name = name, .longest = kernel};
   return NAI_OK;
+}
+
+/* The kind of a kernel: mostly that of the one before it in the group. */
+static int find_kind(uint32_t *kind, struct nai_model *m, struct grouping *g, uint32_t group, uint32_t kernel,
+                     struct nai_err *err) {
+  const int32_t process = nai_at_i32(&m->kernels.process, kernel), config = nai_val_i32(&m->kernels.config, kernel);
+  bool added;
+  *kind = g->last[group] - 1;
+  if (g->last[group] && m->kernel_kinds[*kind].process == process && m->kernel_kinds[*kind].config == config)
+    return NAI_OK;
+  uint32_t launch = nai_keyset_add(&g->launches, nai_key_pair(process, (uint32_t)config), &added);
+  *kind = nai_keyset_add(&g->kinds, nai_key_pair(group, launch), &added);
+  NAI_TRY(nai_memory_check(!g->launches.oom && !g->kinds.oom, err));
+  g->last[group] = *kind + 1;
+  if (!added)
+    return NAI_OK;
+  NAI_TRY(NAI_ROOM(m->kernel_kinds, g->kind_room, *kind, &m->arena, err));
+  m->kernel_kinds[m->kernel_kind_count++] = (struct nai_kernel_kind){
+      .group = group, .process = process, .config = config, .first = kernel, .longest = kernel};
+  return NAI_OK;
+}
+
+/* The longer one of two kernels, the earlier one of equals. */
+static uint32_t longer(const struct nai_model *m, uint32_t a, uint32_t b) {
+  const struct nai_column *starts = &m->kernels.start_ns;
+  int64_t more = nai_kernel_ns(m, b) - nai_kernel_ns(m, a);
+  return more > 0 || (more == 0 && NAI_COMPARE({nai_val(starts, b), nai_val(starts, a)}, {b, a}) < 0) ? b : a;
+}
+
+static void sum_groups(struct nai_model *m) {
+  for (uint32_t i = 0; i < m->kernel_kind_count; i++) {
+    const struct nai_kernel_kind *kind = &m->kernel_kinds[i];
+    struct nai_kernel_group *group = &m->kernel_groups[kind->group];
+    group->calls += kind->calls;
+    group->total_ns += kind->total_ns;
+    group->graph_calls += kind->graph_calls;
+    group->longest = longer(m, group->longest, kind->longest);
+  }
 }
 
 static int group_kernels(struct nai_model *m, struct nai_err *err) {
-  struct nai_keyset keys = {.arena = &m->work->arenas[NAI_PART_KERNEL_GROUPS]}; /* index of the GPU << 32 | name */
-  uint32_t capacity = 0;
+  struct nai_arena *arena = &m->work->arenas[NAI_PART_KERNEL_GROUPS];
+  struct grouping g = {.groups = {.arena = arena}, .launches = {.arena = arena}, .kinds = {.arena = arena}};
   NAI_TRY(NAI_NEW(m->kernel_group, &m->arena, m->kernels.n, err));
+  NAI_TRY(NAI_NEW(m->kernel_kind, &m->arena, m->kernels.n, err));
   for (uint32_t i = 0; i < m->kernels.n; i++) {
-    const uint32_t gpu = nai_model_gpu_index(m, nai_val_i32(&m->kernels.device_id, i));
-    NAI_TRY(add_to_group(m, &keys, &capacity, gpu, i, err));
+    uint32_t group, number;
+    NAI_TRY(find_group(&group, m, &g, i, err));
+    NAI_TRY(find_kind(&number, m, &g, group, i, err));
+    struct nai_kernel_kind *kind = &m->kernel_kinds[number];
+    int64_t ns = nai_kernel_ns(m, i);
+    if (ns >= kind->longest_ns) {
+      kind->longest_ns = ns;
+      kind->longest = longer(m, kind->longest, i);
+    }
+    kind->calls++;
+    kind->total_ns += ns;
+    kind->graph_calls += nai_at_i32(&m->kernels.graph_id, i) != NAI_NULL_I32;
+    m->kernel_group[i] = group;
+    m->kernel_kind[i] = number;
   }
+  sum_groups(m);
   return NAI_OK;
 }
 
-static int64_t groups_bytes(const struct nai_model *m) { return (int64_t)m->kernels.n * 12; }
+static int64_t groups_bytes(const struct nai_model *m) { return (int64_t)m->kernels.n * 16; }
 
 const struct nai_part_def nai_part_kernel_groups = {
     .name = "kernel groups", .tables = NAI_IN(KERNELS) | NAI_IN(GPUS), .begin = group_kernels, .bytes = groups_bytes};
@@ -50,12 +100,14 @@ static struct nai_process_sum *sum_of(struct nai_model *m, int64_t process) {
 
 static int sum_processes(struct nai_model *m, struct nai_err *err) {
   NAI_TRY(NAI_NEW(m->process_sums, &m->arena, (size_t)m->process_count + 1, err));
-  for (uint32_t k = 0; k < m->kernels.n; k++) {
-    struct nai_process_sum *sum = sum_of(m, nai_at(&m->kernels.process, k));
-    sum->kernels++;
-    sum->kernel_ns += nai_kernel_ns(m, k);
-    sum->without_launch_ns += m->kernel_api[k] == NAI_NO_ROW ? nai_kernel_ns(m, k) : 0;
+  for (uint32_t i = 0; i < m->kernel_kind_count; i++) {
+    struct nai_process_sum *sum = sum_of(m, m->kernel_kinds[i].process);
+    sum->kernels += m->kernel_kinds[i].calls;
+    sum->kernel_ns += m->kernel_kinds[i].total_ns;
   }
+  for (uint32_t k = 0; k < m->kernels.n; k++)
+    if (m->kernel_api[k] == NAI_NO_ROW)
+      sum_of(m, m->kernel_kinds[m->kernel_kind[k]].process)->without_launch_ns += nai_kernel_ns(m, k);
   for (uint32_t i = 0; i < m->node_count; i++) {
     struct nai_process_sum *sum = sum_of(m, m->thread_process[m->nodes[i].thread]);
     sum->attributed += m->nodes[i].kernel_count;
@@ -75,6 +127,6 @@ static int sum_processes(struct nai_model *m, struct nai_err *err) {
 
 const struct nai_part_def nai_part_process_sums = {
     .name = "process sums",
-    .needs = NAI_PART(CALLS) | NAI_PART(BLOCKED) | NAI_PART(LAUNCHES) | NAI_PART(NVTX_TREE),
+    .needs = NAI_PART(CALLS) | NAI_PART(BLOCKED) | NAI_PART(LAUNCHES) | NAI_PART(NVTX_TREE) | NAI_PART(KERNEL_GROUPS),
     .tables = NAI_IN(KERNELS) | NAI_IN(MEMOPS) | NAI_IN(THREADS) | NAI_IN(PROCESSES),
     .begin = sum_processes};

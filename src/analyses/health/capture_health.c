@@ -212,7 +212,8 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
 NAI_ANALYSIS(capture_health, .outputs = NAI_SCHEMAS(&nai_capture_health_schema, &nai_capture_time_schema),
              .inputs = NAI_SCHEMAS(&nai_active_spans_schema, &nai_gpu_active_schema),
              .parts = NAI_PART(NAMES) | NAI_PART(GPUS) | NAI_PART(LAUNCHES) | NAI_PART(CALLS) | NAI_PART(CALL_STATS) |
-                      NAI_PART(RANGES) | NAI_PART(WINDOW) | NAI_PART(EVIDENCE) | NAI_PART(CPU),
+                      NAI_PART(RANGES) | NAI_PART(WINDOW) | NAI_PART(EVIDENCE) | NAI_PART(CPU) |
+                      NAI_PART(KERNEL_GROUPS),
              .tables = NAI_IN(CAPTURE) | NAI_IN(CAPABILITIES) | NAI_IN(READERS) | NAI_IN(PROGRAM_OUTPUTS) |
                        NAI_IN(PROGRAM_MARKS) | NAI_IN(OSRT) | NAI_IN(THREADS),
              .config = NAI_CONFIG(KERNEL_CLASSES), .run = run)

@@ -165,15 +165,14 @@ static int look_at_calls(struct nai_health *h, const struct nai_node_io *io, str
 static int look_at_operations(struct nai_health *h, const struct nai_node_io *io, struct nai_err *err) {
   const struct nai_model *m = io->model;
   const struct nai_strings *names = &m->tables[NAI_IN_KERNELS]->strings;
-  bool *own;
-  NAI_TRY(NAI_NEW(own, io->arena, names->count, err));
-  for (uint32_t i = 0; i < names->count; i++)
-    own[i] = nai_kernel_classes_trait(m->classes, nai_strings_get(names, i)) != NAI_TRAIT_RUNTIME;
-  h->no_copy_back = true;
-  for (uint32_t i = 0; i < m->kernels.n; i++) {
-    h->own_kernels += own[nai_val_text(&m->kernels.name, i)];
-    later(&h->last_operation_end, nai_val(&m->kernels.end_ns, i));
+  for (uint32_t i = 0; i < m->kernel_group_count; i++) {
+    const struct nai_kernel_group *group = &m->kernel_groups[i];
+    if (nai_kernel_classes_trait(m->classes, nai_strings_get(names, group->name)) != NAI_TRAIT_RUNTIME)
+      h->own_kernels += group->calls;
   }
+  h->no_copy_back = true;
+  for (uint32_t i = 0; i < m->kernels.n; i++)
+    later(&h->last_operation_end, nai_val(&m->kernels.end_ns, i));
   for (uint32_t i = 0; i < m->memops.n; i++) {
     h->copies += nai_val_i32(&m->memops.kind, i) == NAI_MEMOP_COPY;
     h->no_copy_back = h->no_copy_back && nai_at_i32(&m->memops.copy_kind, i) != COPY_DTOH;

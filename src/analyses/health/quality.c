@@ -58,8 +58,8 @@ static int put_overhead(const struct nai_node_io *io, int64_t *ns, struct nai_er
 
 static int64_t without_process(const struct nai_model *m) {
   int64_t count = 0;
-  for (uint32_t i = 0; i < m->kernels.n; i++)
-    count += nai_val_i32(&m->kernels.process, i) < 0;
+  for (uint32_t i = 0; i < m->kernel_kind_count; i++)
+    count += m->kernel_kinds[i].process < 0 ? m->kernel_kinds[i].calls : 0;
   return count;
 }
 
@@ -131,8 +131,8 @@ static int put_graphs(const struct nai_node_io *io, struct nai_err *err) {
   const struct nai_model *m = io->model;
   int64_t envelope_ns = 0, node_kernels = 0, graph_calls = count_graph_launches(m);
   NAI_TRY(nai_graphs_time(&envelope_ns, m, err));
-  for (uint32_t i = 0; i < m->kernels.n; i++)
-    node_kernels += nai_at_i32(&m->kernels.graph_id, i) != NAI_NULL_I32;
+  for (uint32_t i = 0; i < m->kernel_group_count; i++)
+    node_kernels += m->kernel_groups[i].graph_calls;
   add(io, "graph-envelopes", "warning", "CUPTI_ACTIVITY_KIND_GRAPH_TRACE", m->graphs.n, envelope_ns,
       "CUDA graphs were traced as one envelope each: the kernels inside are invisible, so kernel statistics are "
       "incomplete; capture with --cuda-graph-trace=node to see them");
@@ -262,7 +262,7 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
 
 NAI_ANALYSIS(quality, .outputs = NAI_SCHEMAS(&nai_data_quality_schema, &nai_run_info_schema),
              .parts = NAI_PART(LAUNCHES) | NAI_PART(GPUS) | NAI_PART(WINDOW) | NAI_PART(RANGES) | NAI_PART(CALLS) |
-                      NAI_PART(NVTX_TREE) | NAI_PART(EVIDENCE) | NAI_PART(COMM),
+                      NAI_PART(NVTX_TREE) | NAI_PART(EVIDENCE) | NAI_PART(COMM) | NAI_PART(KERNEL_GROUPS),
              .tables = NAI_IN(PROBE_NOTES) | NAI_IN(EXTRACT_NOTES) | NAI_IN(CAPTURE) | NAI_IN(CAPABILITIES) |
                        NAI_IN(KERNEL_CONFIGS),
              .run = run)

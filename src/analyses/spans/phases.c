@@ -116,7 +116,8 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
   return NAI_OK;
 }
 
-NAI_ANALYSIS(phases, .outputs = NAI_SCHEMAS(&nai_nvtx_phases_schema), .parts = NAI_PART(PHASES) | NAI_PROJECTION_PARTS,
+NAI_ANALYSIS(phases, .outputs = NAI_SCHEMAS(&nai_nvtx_phases_schema),
+             .parts = NAI_PART(PHASES) | NAI_PART(KERNEL_GROUPS) | NAI_PROJECTION_PARTS,
              .tables = NAI_IN(KERNELS) | NAI_IN(MEMOPS) | NAI_IN(GRAPHS) | NAI_IN(NVTX) | NAI_IN(APIS) |
                        NAI_IN(THREADS) | NAI_IN(PROCESSES) | NAI_IN(GPUS),
              .config = NAI_CONFIG(MAP_NVTX), .run = run)

@@ -66,18 +66,18 @@ static int put_kernels(const struct nai_node_io *io, int64_t all_ns, struct nai_
   struct nai_keyset groups = {.arena = io->arena}; /* process, kernel group */
   struct kernel_sum *list = NULL;
   uint32_t capacity = 0;
-  for (uint32_t i = 0; i < m->kernels.n; i++) {
-    int64_t process = nai_at(&m->kernels.process, i);
+  for (uint32_t i = 0; i < m->kernel_kind_count; i++) {
+    const struct nai_kernel_kind *kind = &m->kernel_kinds[i];
     bool added;
-    if (process < 0)
+    if (kind->process < 0)
       continue;
-    uint32_t group = nai_keyset_add(&groups, nai_key_pair(process, m->kernel_group[i]), &added);
+    uint32_t group = nai_keyset_add(&groups, nai_key_pair(kind->process, kind->group), &added);
     NAI_TRY(nai_memory_check(!groups.oom, err));
     NAI_TRY(NAI_ROOM(list, capacity, group, io->arena, err));
     if (added)
-      list[group].kernel = i;
-    list[group].calls++;
-    list[group].total_ns += nai_kernel_ns(m, i);
+      list[group].kernel = kind->first;
+    list[group].calls += kind->calls;
+    list[group].total_ns += kind->total_ns;
   }
   for (uint32_t i = 0; i < groups.count; i++)
     put_kernel(io->out[1], m, &list[i], all_ns);
