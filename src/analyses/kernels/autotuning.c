@@ -29,9 +29,8 @@ struct work {
   struct nai_strings families; /* names with digits as '#', without template arguments and parameters */
   uint32_t *build;             /* per row of kernel_configs: text of `builds`, what it is but for the grid */
   struct nai_strings builds;
-  struct nai_keyset keys; /* name << 32 | build + 1 */
+  uint32_t *variant_of_kind; /* per kernel kind of the GPU */
   struct variant *variants;
-  uint32_t capacity;
 };
 
 static void work_free(struct work *w) {
@@ -80,31 +79,36 @@ static int find_builds(struct work *w, struct nai_arena *arena, struct nai_err *
   return NAI_OK;
 }
 
-static int64_t key_of(const struct work *w, uint32_t kernel) {
-  int32_t config = nai_val_i32(&w->m->kernels.config, kernel);
-  uint32_t build = config < 0 || config >= w->m->tables[NAI_IN_KERNEL_CONFIGS]->rows ? 0 : w->build[config] + 1;
-  return nai_key_pair(nai_val_text(&w->m->kernels.name, kernel), build);
-}
-
 static struct variant *variant_of(const struct work *w, uint32_t kernel) {
-  return &w->variants[nai_keyset_find(&w->keys, key_of(w, kernel))];
+  return &w->variants[w->variant_of_kind[w->m->kernel_kind[kernel]]];
 }
 
-/* Of a GPU, with memory of its own. */
-static int count_variants(struct work *w, const struct nai_gpu *gpu, struct nai_err *err) {
-  w->keys = (struct nai_keyset){.arena = w->arena};
-  w->variants = NULL;
-  w->capacity = 0;
+/* Numbers those of a GPU. */
+static int find_variants(uint32_t *count, struct work *w, uint32_t gpu, struct nai_err *err) {
+  const struct nai_model *m = w->m;
+  struct nai_keyset keys = {.arena = w->arena}; /* name << 32 | build + 1 */
+  bool added;
+  NAI_TRY(NAI_NEW(w->variant_of_kind, w->arena, m->kernel_kind_count, err));
+  for (uint32_t i = 0; i < m->kernel_kind_count; i++) {
+    const struct nai_kernel_kind *kind = &m->kernel_kinds[i];
+    const struct nai_kernel_group *group = &m->kernel_groups[kind->group];
+    bool known = kind->config >= 0 && kind->config < m->tables[NAI_IN_KERNEL_CONFIGS]->rows;
+    if (group->gpu == gpu)
+      w->variant_of_kind[i] =
+          nai_keyset_add(&keys, nai_key_pair(group->name, known ? w->build[kind->config] + 1 : 0), &added);
+  }
+  *count = keys.count;
+  return nai_memory_check(!keys.oom, err);
+}
+
+static int count_variants(struct work *w, const struct nai_gpu *gpu, uint32_t count, struct nai_err *err) {
+  NAI_TRY(NAI_NEW(w->variants, w->arena, count, err));
   for (uint32_t i = 0; i < gpu->op_count; i++) {
-    bool added;
     if (gpu->ops[i].type != NAI_OP_KERNEL)
       continue;
-    uint32_t at = nai_keyset_add(&w->keys, key_of(w, gpu->ops[i].row), &added);
-    NAI_TRY(nai_memory_check(!w->keys.oom, err));
-    NAI_TRY(NAI_ROOM(w->variants, w->capacity, at, w->arena, err));
-    if (added)
-      w->variants[at].first = gpu->ops[i].row;
-    w->variants[at].total++;
+    struct variant *v = variant_of(w, gpu->ops[i].row);
+    if (!v->total++)
+      v->first = gpu->ops[i].row;
   }
   return NAI_OK;
 }
@@ -195,13 +199,16 @@ static int add_kernel(struct work *w, struct trial *t, uint32_t kernel, int32_t 
   return NAI_OK;
 }
 
-static int add_gpu(struct work *w, const struct nai_gpu *gpu, struct nai_err *err) {
+static int add_gpu(struct work *w, uint32_t index, struct nai_err *err) {
+  const struct nai_gpu *gpu = &w->m->gpus[index];
   NAI_SCOPED(nai_arena) arena = NAI_ARENA(w->m->scratch_dir);
   struct trial *trials;
+  uint32_t variants;
   w->arena = &arena;
-  NAI_TRY(count_variants(w, gpu, err));
-  if (w->keys.count < MIN_VARIANTS)
+  NAI_TRY(find_variants(&variants, w, index, err));
+  if (variants < MIN_VARIANTS)
     return NAI_OK;
+  NAI_TRY(count_variants(w, gpu, variants, err));
   NAI_TRY(NAI_NEW(trials, &arena, gpu->stream_count, err));
   for (uint32_t i = 0; i < gpu->op_count; i++)
     if (gpu->ops[i].type == NAI_OP_KERNEL)
@@ -216,11 +223,12 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
   NAI_TRY(find_families(&w, io->arena, err));
   NAI_TRY(find_builds(&w, io->arena, err));
   for (uint32_t g = 0; g < io->model->gpu_count; g++)
-    NAI_TRY(add_gpu(&w, &io->model->gpus[g], err));
+    NAI_TRY(add_gpu(&w, g, err));
   return NAI_OK;
 }
 
-NAI_ANALYSIS(autotuning, .outputs = NAI_SCHEMAS(&nai_autotuning_schema), .parts = NAI_PART(GPUS),
+NAI_ANALYSIS(autotuning, .outputs = NAI_SCHEMAS(&nai_autotuning_schema),
+             .parts = NAI_PART(GPUS) | NAI_PART(KERNEL_GROUPS),
              .tables = NAI_IN(KERNELS) | NAI_IN(MEMOPS) | NAI_IN(GRAPHS) | NAI_IN(GPUS) | NAI_IN(PROCESSES) |
                        NAI_IN(KERNEL_CONFIGS),
              .run = run)

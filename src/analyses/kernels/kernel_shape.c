@@ -13,7 +13,7 @@ struct sum {
   uint32_t partition;
   int32_t config;
   struct nai_fit fit;
-  int64_t calls, total_ns, tail_ns;
+  int64_t calls, total_ns, tail_ns, longest_ns;
   uint32_t longest; /* kernel_events row */
 };
 
@@ -28,6 +28,7 @@ struct work {
   struct nai_partitions partitions;
   struct nai_keyset launches; /* partition << 32 | config + 1, where there are partitions */
   struct nai_keyset keys;     /* group << 32 | config + 1, or number of the launch */
+  uint32_t *last;             /* per kernel kind: 1 + the sum met last */
   struct sum *sums;
   uint32_t capacity;
 };
@@ -51,14 +52,20 @@ static struct nai_sm sm_of(const struct work *w, uint32_t gpu, uint32_t partitio
 static int sum_of(struct sum **out, struct work *w, uint32_t kernel, uint32_t gpu, uint32_t partition,
                   bool communication, struct nai_err *err) {
   const struct nai_model *m = w->m;
-  int32_t config = nai_val_i32(&m->kernels.config, kernel);
+  uint32_t *last = &w->last[m->kernel_kind[kernel]];
+  int32_t config = m->kernel_kinds[m->kernel_kind[kernel]].config;
   bool added = false;
+  if (*last && w->sums[*last - 1].partition == partition) {
+    *out = &w->sums[*last - 1];
+    return NAI_OK;
+  }
   config = config < 0 || config >= w->configs->rows ? -1 : config;
   uint32_t launch = launch_of(w, partition, config);
   uint32_t index = nai_keyset_add(&w->keys, nai_key_pair(m->kernel_group[kernel], launch), &added);
   NAI_TRY(nai_memory_check(!w->keys.oom && !w->launches.oom, err));
   NAI_TRY(NAI_ROOM(w->sums, w->capacity, index, w->arena, err));
   struct sum *sum = *out = &w->sums[index];
+  *last = index + 1;
   if (!added)
     return NAI_OK;
   struct nai_sm sm = sm_of(w, gpu, partition);
@@ -100,20 +107,24 @@ static int add_gpu(struct work *w, uint32_t gpu, struct nai_err *err) {
   for (uint32_t i = 0; i < g->op_count; i++) {
     const struct nai_op *op = &g->ops[i];
     struct sum *sum = NULL;
-    struct nai_coverage *coverage;
     if (op->type != NAI_OP_KERNEL)
       continue;
     bool any = nai_partitions_any(&w->partitions);
     uint32_t partition = any ? nai_partition_of(&w->partitions, op->row, g->device_id) : 0;
-    NAI_TRY(beside_of(&coverage, &beside[partition], w, partition, g, &arena, err));
     NAI_TRY(sum_of(&sum, w, op->row, gpu, partition, op->communication, err));
-    int64_t start = op->start, end = op->end;
-    if (end - start > nai_kernel_ns(w->m, sum->longest)) /* in order of their starts: the earliest of equals */
+    int64_t ns = op->end - op->start;
+    if (ns > sum->longest_ns) { /* in order of their starts: the earliest of equals */
+      sum->longest_ns = ns;
       sum->longest = op->row;
+    }
     sum->calls++;
-    sum->total_ns += end - start;
-    sum->tail_ns += nai_tail_ns(&sum->fit, start, end, coverage);
-    w->device_ns[gpu] += end - start;
+    sum->total_ns += ns;
+    w->device_ns[gpu] += ns;
+    if (sum->fit.fill == NAI_FILL_WAVES) { /* others have no tail */
+      struct nai_coverage *coverage;
+      NAI_TRY(beside_of(&coverage, &beside[partition], w, partition, g, &arena, err));
+      sum->tail_ns += nai_tail_ns(&sum->fit, op->start, op->end, coverage);
+    }
   }
   return NAI_OK;
 }
@@ -186,7 +197,7 @@ static void put_shape(struct nai_table *out, const struct work *w, const struct 
     calls += sums[i].calls;
     total += sums[i].total_ns;
     tail += sums[i].tail_ns;
-    int64_t more = nai_kernel_ns(m, sums[i].longest) - nai_kernel_ns(m, longest);
+    int64_t more = sums[i].longest_ns - nai_kernel_ns(m, longest);
     if (more > 0 || (!more && nai_val(&m->kernels.start_ns, sums[i].longest) < nai_val(&m->kernels.start_ns, longest)))
       longest = sums[i].longest;
   }
@@ -218,6 +229,7 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
                    .keys = {.arena = io->arena}};
   NAI_TRY(NAI_NEW(w.sms, io->arena, m->gpu_count, err));
   NAI_TRY(NAI_NEW(w.device_ns, io->arena, m->gpu_count, err));
+  NAI_TRY(NAI_NEW(w.last, io->arena, m->kernel_kind_count, err));
   NAI_TRY(NAI_NEW(w.uneven, io->arena, names->count, err));
   for (uint32_t i = 0; i < m->gpu_count; i++)
     w.sms[i] = nai_sm_of(m->tables[NAI_IN_GPUS], i, m->gpu_facts);

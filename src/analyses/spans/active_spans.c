@@ -119,7 +119,8 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
 }
 
 NAI_ANALYSIS(active_spans, .outputs = NAI_SCHEMAS(&nai_active_spans_schema, &nai_gpu_active_schema),
-             .parts = NAI_PART(GPUS) | NAI_PART(ACTIVE) | NAI_PART(LAUNCHES) | NAI_PART(CALLS) | NAI_PART(IDLE),
+             .parts = NAI_PART(GPUS) | NAI_PART(ACTIVE) | NAI_PART(LAUNCHES) | NAI_PART(CALLS) | NAI_PART(IDLE) |
+                      NAI_PART(KERNEL_GROUPS),
              .tables = NAI_IN(GPUS) | NAI_IN(KERNELS) | NAI_IN(MEMOPS) | NAI_IN(GRAPHS) | NAI_IN(APIS) |
                        NAI_IN(THREADS) | NAI_IN(OVERHEAD) | NAI_IN(OSRT) | NAI_IN(KERNEL_CONFIGS) | NAI_IN(LABELS),
              .run = run)

@@ -22,56 +22,62 @@ int nai_shapes_new(struct nai_shapes *shapes, const struct nai_model *m, struct 
   return NAI_OK;
 }
 
-/* What makes two kernels the same; graphs have a mark that no name reaches. */
-static int64_t signature(const struct nai_model *m, const struct nai_op *op, const struct nai_shapes *shapes) {
-  enum { GRAPHS_MARK = 62, NAME_SHIFT = 31 };
-  if (op->type == NAI_OP_GRAPH)
-    return (int64_t)1 << GRAPHS_MARK | (uint32_t)nai_at_i32(&m->graphs.graph_id, op->row);
-  int32_t config = nai_val_i32(&m->kernels.config, op->row);
-  int64_t shape = config < 0 || config >= m->tables[NAI_IN_KERNEL_CONFIGS]->rows
-                    ? 1
-                    : shapes->of_config[config] + 2; /* never 0, which stands for nothing yet */
-  return (int64_t)(nai_val_text(&m->kernels.name, op->row) & INT32_MAX) << NAME_SHIFT | shape;
-}
-
+/* Of kernels with the same name, grid and block, or of one graph. */
 struct tally {
   int64_t count, ns;
 };
 
-/* Where the tally of a kernel's last launch is: mostly the next one has the same shape. */
-struct recent {
-  int64_t signature;
-  uint32_t tally;
+struct tallies {
+  struct nai_keyset set; /* by what makes two the same */
+  struct tally *v;
+  uint32_t capacity;
+  uint32_t *of_kind; /* per kernel kind */
 };
+
+static int add_tally(uint32_t *at, struct tallies *t, int64_t key, struct nai_err *err) {
+  bool added;
+  *at = nai_keyset_add(&t->set, key, &added);
+  NAI_TRY(nai_memory_check(!t->set.oom, err));
+  return NAI_ROOM(t->v, t->capacity, *at, t->set.arena, err);
+}
+
+static int add_kinds(struct tallies *t, const struct nai_model *m, const struct nai_shapes *shapes,
+                     struct nai_err *err) {
+  enum { NAME_SHIFT = 31 };
+  NAI_TRY(NAI_NEW(t->of_kind, t->set.arena, m->kernel_kind_count, err));
+  for (uint32_t i = 0; i < m->kernel_kind_count; i++) {
+    const struct nai_kernel_kind *kind = &m->kernel_kinds[i];
+    bool known = kind->config >= 0 && kind->config < m->tables[NAI_IN_KERNEL_CONFIGS]->rows;
+    int64_t name = m->kernel_groups[kind->group].name & INT32_MAX;
+    NAI_TRY(add_tally(&t->of_kind[i], t, name << NAME_SHIFT | (known ? shapes->of_config[kind->config] + 1 : 0), err));
+  }
+  return NAI_OK;
+}
 
 int nai_repetition_of(struct nai_repetition *out, const struct nai_model *m, const struct nai_gpu *gpu,
                       const struct nai_shapes *shapes, const struct nai_intervals *inside, struct nai_err *err) {
+  const int64_t GRAPHS_MARK = (int64_t)1 << 62; /* which no name reaches */
   NAI_SCOPED(nai_arena) arena = NAI_ARENA(m->scratch_dir);
-  struct nai_keyset set = {.arena = &arena};
-  struct tally *tallies = NULL;
-  struct recent *recent;
-  uint32_t capacity = 0, names = m->tables[NAI_IN_KERNELS]->strings.count;
+  struct tallies tallies = {.set = {.arena = &arena}};
   size_t next = 0;
   *out = (struct nai_repetition){0};
-  NAI_TRY(NAI_NEW(recent, &arena, (size_t)names + 1, err)); /* the last one: of graphs */
+  NAI_TRY(add_kinds(&tallies, m, shapes, err));
   for (uint32_t i = 0; i < gpu->op_count; i++) {
     const struct nai_op *op = &gpu->ops[i];
-    int64_t start = op->start, ns = op->end - start;
-    if ((op->type != NAI_OP_KERNEL && op->type != NAI_OP_GRAPH) || !nai_step_inside(&next, inside, start))
+    int64_t ns = op->end - op->start;
+    uint32_t at;
+    if ((op->type != NAI_OP_KERNEL && op->type != NAI_OP_GRAPH) || !nai_step_inside(&next, inside, op->start))
       continue;
-    bool added = false;
-    int64_t key = signature(m, op, shapes);
-    struct recent *last = &recent[op->type == NAI_OP_KERNEL ? nai_val_text(&m->kernels.name, op->row) : names];
-    if (last->signature != key)
-      *last = (struct recent){key, nai_keyset_add(&set, key, &added)};
-    NAI_TRY(nai_memory_check(!set.oom, err));
-    NAI_TRY(NAI_ROOM(tallies, capacity, last->tally, &arena, err));
-    tallies[last->tally].count++;
-    tallies[last->tally].ns += ns;
+    if (op->type == NAI_OP_KERNEL)
+      at = tallies.of_kind[m->kernel_kind[op->row]];
+    else
+      NAI_TRY(add_tally(&at, &tallies, GRAPHS_MARK | (uint32_t)nai_at_i32(&m->graphs.graph_id, op->row), err));
+    tallies.v[at].count++;
+    tallies.v[at].ns += ns;
     out->count++;
     out->total_ns += ns;
   }
-  for (uint32_t i = 0; i < set.count; i++)
-    out->repeated_ns += tallies[i].count >= NAI_REPEATS ? tallies[i].ns : 0;
+  for (uint32_t i = 0; i < tallies.set.count; i++)
+    out->repeated_ns += tallies.v[i].count >= NAI_REPEATS ? tallies.v[i].ns : 0;
   return NAI_OK;
 }

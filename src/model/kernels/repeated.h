@@ -17,7 +17,7 @@ struct nai_repetition {
   int64_t repeated_ns; /* of those whose name, grid and block (graphs: the graph) occur NAI_REPEATS times or more */
 };
 enum { NAI_REPEATS = 5 };
-/* `inside` says for each operation of the GPU, by its start, whether it counts. */
+/* `inside` says for each operation of the GPU, by its start, whether it counts. Needs part KERNEL_GROUPS. */
 NAI_MUST_CHECK int nai_repetition_of(struct nai_repetition *out, const struct nai_model *model,
                                      const struct nai_gpu *gpu, const struct nai_shapes *shapes,
                                      const struct nai_intervals *inside, struct nai_err *err);
