@@ -193,7 +193,8 @@ static int gather_calls(struct nai_intervals *out, const struct division *d, con
   uint32_t count = 0, capacity = 0;
   const struct nai_column starts = m->apis.start_ns, ends = m->apis.end_ns;
   const struct nai_interval *left = d->left.v, *end = left + d->left.count;
-  const struct nai_interval *next = left; /* the first that ends behind the start of a call; calls are nearly in order */
+  const struct nai_interval *next =
+      left; /* the first that ends behind the start of a call; calls are nearly in order */
   for (uint32_t i = 0; i < m->apis.n; i++) {
     int64_t start = nai_val(&starts, i);
     if (class >= 0 && class_of[nai_val_text(&m->apis.name, i)] != class)

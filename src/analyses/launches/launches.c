@@ -15,10 +15,8 @@ struct scope {
   int64_t peak, peak_start; /* the 10 ms with most kernel starts */
 };
 
-static const unsigned measured[MEASURES] = {[DURATION] = NAI_P50 | NAI_P90 | NAI_P99,
-                                            [LATENCY] = NAI_P50 | NAI_P90,
-                                            [QUEUE_DELAY] = NAI_P50,
-                                            [CALL] = NAI_P50};
+static const unsigned measured[MEASURES] = {
+    [DURATION] = NAI_P50 | NAI_P90 | NAI_P99, [LATENCY] = NAI_P50 | NAI_P90, [QUEUE_DELAY] = NAI_P50, [CALL] = NAI_P50};
 
 /* Kernels of each scope, by start: key = start, value = row of kernel_events. */
 struct starts {
@@ -72,8 +70,7 @@ NAI_WIDE static int64_t count_under(const int64_t *values, uint32_t n, int64_t l
 /* Of the values behind `first`. */
 static void sum_up(struct scope *s, struct layer *l, const uint32_t first[MEASURES]) {
   for (int u = 0; u < LIMITS; u++)
-    s->under[u] =
-        count_under(l->of[DURATION] + first[DURATION], l->n[DURATION] - first[DURATION], tiny_limits_ns[u]);
+    s->under[u] = count_under(l->of[DURATION] + first[DURATION], l->n[DURATION] - first[DURATION], tiny_limits_ns[u]);
   for (int i = 0; i < MEASURES; i++)
     s->of[i] = nai_stats_in(l->room, l->of[i] + first[i], l->n[i] - first[i], measured[i]);
 }

@@ -71,8 +71,8 @@ static int find_busy(struct call *calls, uint32_t n, const struct nai_model *m, 
 
 struct context {
   const struct nai_model *m;
-  int64_t *windows;     /* per thread, ns */
-  int64_t *values;      /* scratch, one per call */
+  int64_t *windows; /* per thread, ns */
+  int64_t *values;  /* scratch, one per call */
   struct nai_stats_room *room;
   uint32_t *range_of;   /* scratch: NVTX name ids */
   int64_t *range_ns;    /* per NVTX name id, -1 between uses */
