@@ -95,6 +95,7 @@ struct nai_gpu {
 struct nai_kernel_group {
   uint32_t gpu, name; /* index of the GPU, string of kernel_events */
   int64_t calls, total_ns, graph_calls;
+  double squares;   /* of durations, added in the order of rows */
   uint32_t longest; /* kernel_events row of the longest execution, the earliest of equals */
 };
 

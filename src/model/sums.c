@@ -80,6 +80,7 @@ static int group_kernels(struct nai_model *m, struct nai_err *err) {
     kind->calls++;
     kind->total_ns += ns;
     kind->graph_calls += nai_at_i32(&m->kernels.graph_id, i) != NAI_NULL_I32;
+    m->kernel_groups[group].squares += (double)ns * (double)ns;
     m->kernel_group[i] = group;
     m->kernel_kind[i] = number;
   }

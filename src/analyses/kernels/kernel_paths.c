@@ -22,6 +22,7 @@ struct sums {
   struct nai_keyset keys; /* name and path of each group */
   struct group *groups;
   uint32_t count, capacity;
+  uint32_t *last; /* per kernel kind: 1 + the group met last */
 };
 
 static void sums_free(struct sums *s) { nai_strings_free(&s->paths); }
@@ -40,11 +41,10 @@ static uint32_t path_of(struct sums *s, const struct nai_nvtx_node *node) {
   return id;
 }
 
-static bool is_steady(struct sums *s, uint32_t kernel) {
-  const struct nai_model *m = s->m;
-  int32_t process = nai_val_i32(&m->kernels.process, kernel);
-  uint32_t gpu = nai_model_gpu_index(m, nai_val_i32(&m->kernels.device_id, kernel));
-  return process >= 0 && gpu < m->gpu_count && nai_steady_kernel(&s->steady, (uint32_t)process, gpu, kernel);
+static bool is_steady(struct sums *s, const struct nai_kernel_kind *kind, uint32_t kernel) {
+  uint32_t gpu = s->m->kernel_groups[kind->group].gpu;
+  return kind->process >= 0 && gpu < s->m->gpu_count &&
+         nai_steady_kernel(&s->steady, (uint32_t)kind->process, gpu, kernel);
 }
 
 /* --- groups ----------------------------------------------------------------------------------- */
@@ -65,12 +65,18 @@ static int collect(struct sums *s, struct nai_err *err) {
   for (uint32_t k = 0; k < m->kernels.n; k++) {
     uint32_t api = m->kernel_api[k], path = NAI_NO_STRING;
     const struct nai_nvtx_node *node = m->map_nvtx && api != NAI_NO_ROW ? nai_model_call_node(m, api) : NULL;
+    const struct nai_kernel_kind *kind = &m->kernel_kinds[m->kernel_kind[k]];
+    uint32_t *last = &s->last[m->kernel_kind[k]];
     struct group *group;
     if (node && (path = path_of(s, node)) == NAI_NO_STRING)
       return nai_err_nomem(err);
-    NAI_TRY(group_of(&group, s, nai_val_text(&m->kernels.name, k), path, err));
+    if (!*last || s->groups[*last - 1].path != path) {
+      NAI_TRY(group_of(&group, s, m->kernel_groups[kind->group].name, path, err));
+      *last = (uint32_t)(group - s->groups) + 1;
+    }
+    group = &s->groups[*last - 1];
     int64_t ns = nai_kernel_ns(m, k);
-    bool steady = is_steady(s, k);
+    bool steady = is_steady(s, kind, k);
     group->calls++;
     group->ns += ns;
     group->steady_calls += steady;
@@ -126,6 +132,7 @@ static void put_group(struct nai_table *table, const struct sums *s, const struc
 static int run(const struct nai_node_io *io, struct nai_err *err) {
   NAI_SCOPED(sums) s = {.m = io->model, .arena = io->arena, .keys = {.arena = io->arena}};
   NAI_TRY(NAI_NEW(s.path_of_node, io->arena, s.m->node_count, err));
+  NAI_TRY(NAI_NEW(s.last, io->arena, s.m->kernel_kind_count, err));
   NAI_TRY(nai_steady_find(&s.steady, s.m, io->arena, err));
   NAI_TRY(collect(&s, err));
   NAI_TRY(fold(&s, err));
@@ -136,5 +143,6 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
 }
 
 NAI_ANALYSIS(kernel_paths, .outputs = NAI_SCHEMAS(&nai_kernel_paths_schema),
-             .parts = NAI_PART(NAMES) | NAI_PART(LAUNCHES) | NAI_PART(GPUS) | NAI_PART(NVTX_TREE) | NAI_PART(STEPS),
+             .parts = NAI_PART(NAMES) | NAI_PART(LAUNCHES) | NAI_PART(GPUS) | NAI_PART(NVTX_TREE) | NAI_PART(STEPS) |
+                      NAI_PART(KERNEL_GROUPS),
              .tables = NAI_IN(KERNELS) | NAI_IN(GPUS) | NAI_IN(PROCESSES) | NAI_IN(NVTX) | NAI_IN(APIS), .run = run)

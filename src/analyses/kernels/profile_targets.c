@@ -21,9 +21,9 @@ struct moment {
 /* A kernel on a GPU. */
 struct target {
   uint32_t group, call;           /* index in kernel_groups; kernel_events row, NAI_NO_ROW for none yet */
-  uint32_t function, next;        /* string of `functions`; the next target with that, + 1 */
+  uint32_t function;              /* string of `functions` */
+  struct target *next;            /* the next one with that */
   struct moment at;               /* of the call */
-  double squares;                 /* of durations */
   double usual, off;              /* ns; by how much the call is off that */
   int64_t skip, active_ns, until; /* until: end of its executions so far */
 };
@@ -32,9 +32,9 @@ struct work {
   const struct nai_model *m;
   struct nai_arena *arena;
   struct nai_strings functions;
-  uint32_t *function_of; /* per string of kernel_events */
-  uint32_t *first;       /* per function: its first target + 1 */
-  uint32_t *of_group;    /* per kernel group: its target + 1 */
+  uint32_t *function_of;    /* per string of kernel_events */
+  struct target **first;    /* per function: its first target */
+  struct target **of_group; /* per kernel group: its target */
   struct target *targets;
   uint32_t count;
 };
@@ -70,16 +70,16 @@ static int find_targets(struct work *w, struct nai_err *err) {
     if (nai_percent((double)group->total_ns, (double)device_ns[group->gpu]) < MIN_PCT)
       continue;
     uint32_t function = w->function_of[group->name];
-    w->targets[w->count] = (struct target){
+    struct target *t = w->of_group[i] = &w->targets[w->count++];
+    *t = (struct target){
         .group = i, .call = NAI_NO_ROW, .function = function, .next = w->first[function], .until = INT64_MIN};
-    w->of_group[i] = w->first[function] = ++w->count;
+    w->first[function] = t;
   }
   return NAI_OK;
 }
 
 static struct target *target_of(const struct work *w, uint32_t kernel) {
-  uint32_t number = w->of_group[w->m->kernel_group[kernel]];
-  return number ? &w->targets[number - 1] : NULL;
+  return w->of_group[w->m->kernel_group[kernel]];
 }
 
 /* --- their calls ----------------------------------------------------------------------------------- */
@@ -97,19 +97,12 @@ static bool is_before(const struct moment *a, const struct moment *b) {
 
 /* Where the time goes: of calls of two lengths the one that takes more of it. */
 static double usual_ns(const struct work *w, const struct target *t) {
-  int64_t total = w->m->kernel_groups[t->group].total_ns;
-  return total ? t->squares / (double)total : 0;
+  const struct nai_kernel_group *group = &w->m->kernel_groups[t->group];
+  return group->total_ns ? group->squares / (double)group->total_ns : 0;
 }
 
 static void find_calls(struct work *w) {
   const struct nai_model *m = w->m;
-  for (uint32_t i = 0; i < m->kernels.n; i++) {
-    struct target *t = target_of(w, i);
-    if (!t)
-      continue;
-    double ns = (double)nai_kernel_ns(m, i);
-    t->squares += ns * ns;
-  }
   for (uint32_t t = 0; t < w->count; t++) {
     w->targets[t].usual = usual_ns(w, &w->targets[t]);
     w->targets[t].off = INFINITY;
@@ -133,12 +126,10 @@ static void find_calls(struct work *w) {
 static void count_skipped(struct work *w) {
   const struct nai_model *m = w->m;
   for (uint32_t i = 0; i < m->kernels.n; i++) {
-    uint32_t next = w->first[w->function_of[nai_val_text(&m->kernels.name, i)]];
-    struct moment at = next ? moment_of(m, i) : (struct moment){0};
-    for (struct target *t; next; next = t->next) {
-      t = &w->targets[next - 1];
+    struct target *t = w->first[w->function_of[m->kernel_groups[m->kernel_group[i]].name]];
+    struct moment at = t ? moment_of(m, i) : (struct moment){0};
+    for (; t; t = t->next)
       t->skip += at.process == t->at.process && is_before(&at, &t->at);
-    }
   }
 }
 
