@@ -51,18 +51,34 @@ static void see(struct workload *w, enum nai_workload_sign sign, const char *nam
 /* What left no row of its own process: the run's, and that of the only process at work. */
 static uint64_t everyone(const struct workload *w) { return RUN | w->only; }
 
-/* Slots per name of a table of events. With one process at work a name is the run's and that process's. */
-static int slots_of_names(uint64_t **out, struct workload *w, const struct nai_strings *names, uint32_t rows,
-                          const struct nai_column *name, const struct nai_column *owner, const int32_t *processes,
-                          struct nai_err *err) {
-  NAI_TRY(NAI_NEW(*out, w->io->arena, names->count, err));
-  for (uint32_t i = 0; !w->only && i < rows; i++) {
-    uint32_t text = nai_at_text(name, i);
-    if (text >= names->count || ((*out)[text] & w->at_work) == w->at_work) /* most rows tell nothing new */
-      continue;
-    int32_t of = nai_at_i32(owner, i);
-    (*out)[text] |= slot_of(w, processes && of >= 0 ? processes[of] : of);
+/* Slots per name of ranges. With one process at work a name is the run's and that process's. */
+static int slots_of_ranges(uint64_t **out, const struct workload *w, struct nai_err *err) {
+  enum { BLOCK = 1024 };
+  const struct nai_model *m = w->m;
+  const uint32_t names = m->tables[NAI_IN_NVTX]->strings.count;
+  int64_t texts[BLOCK];
+  uint64_t *slots;
+  NAI_TRY(NAI_NEW(*out, w->io->arena, names, err));
+  slots = *out;
+  for (uint32_t first = 0, n; !w->only && first < m->nvtx.n; first += n) {
+    n = m->nvtx.n - first < BLOCK ? m->nvtx.n - first : BLOCK;
+    nai_unpack(texts, &m->nvtx.name, first, n);
+    for (uint32_t i = 0; i < n; i++) {
+      uint64_t text = (uint64_t)texts[i];
+      if (text >= names || (slots[text] & w->at_work) == w->at_work) /* most rows tell nothing new */
+        continue;
+      int32_t thread = nai_at_i32(&m->nvtx.thread, first + i);
+      slots[text] |= thread < 0 ? 0 : slot_of(w, m->thread_process[thread]);
+    }
   }
+  return NAI_OK;
+}
+
+static int slots_of_kernels(uint64_t **out, const struct workload *w, struct nai_err *err) {
+  const struct nai_model *m = w->m;
+  NAI_TRY(NAI_NEW(*out, w->io->arena, m->tables[NAI_IN_KERNELS]->strings.count, err));
+  for (uint32_t i = 0; !w->only && i < m->kernel_kind_count; i++)
+    (*out)[m->kernel_groups[m->kernel_kinds[i].group].name] |= slot_of(w, m->kernel_kinds[i].process);
   return NAI_OK;
 }
 
@@ -79,14 +95,14 @@ static void mark(struct workload *w, enum nai_workload_sign sign, const char *na
 }
 
 /* Every text of a table that has names in one column only. */
-static int see_events(struct workload *w, enum nai_workload_sign sign, enum nai_input_table table, uint32_t rows,
-                      const struct nai_column *name, const struct nai_column *owner, const int32_t *processes,
+static int see_events(struct workload *w, enum nai_workload_sign sign, enum nai_input_table table,
+                      int (*slots_of)(uint64_t **out, const struct workload *w, struct nai_err *err),
                       struct nai_err *err) {
   const struct nai_table *t = w->m->tables[table];
   uint64_t *slots;
   if (!t)
     return NAI_OK;
-  NAI_TRY(slots_of_names(&slots, w, &t->strings, rows, name, owner, processes, err));
+  NAI_TRY(slots_of(&slots, w, err));
   for (uint32_t i = 0; i < t->strings.count && i < MAX_NAMES; i++) {
     const char *text = nai_strings_get(&t->strings, i);
     see(w, sign, text, slots[i] | everyone(w), false);
@@ -228,9 +244,8 @@ static void see_marks(struct workload *w) {
 
 static void find_work(struct workload *w) {
   const struct nai_model *m = w->m;
-  uint64_t all = ((UINT64_C(1) << (w->count - 1)) - 1) << 1;
-  for (uint32_t i = 0; i < m->kernels.n && w->at_work != all; i++)
-    w->at_work |= slot_of(w, nai_val_i32(&m->kernels.process, i));
+  for (uint32_t i = 0; i < m->kernel_kind_count; i++)
+    w->at_work |= slot_of(w, m->kernel_kinds[i].process);
   for (uint32_t t = 0; t < m->thread_count; t++)
     if (m->api_by_thread.first[t + 1] > m->api_by_thread.first[t] ||
         m->nvtx_by_thread.first[t + 1] > m->nvtx_by_thread.first[t])
@@ -239,12 +254,9 @@ static void find_work(struct workload *w) {
 }
 
 static int collect(struct workload *w, struct nai_err *err) {
-  const struct nai_model *m = w->m;
   find_work(w);
-  NAI_TRY(
-      see_events(w, NAI_SIGN_KERNELS, NAI_IN_KERNELS, m->kernels.n, &m->kernels.name, &m->kernels.process, NULL, err));
-  NAI_TRY(
-      see_events(w, NAI_SIGN_RANGES, NAI_IN_NVTX, m->nvtx.n, &m->nvtx.name, &m->nvtx.thread, m->thread_process, err));
+  NAI_TRY(see_events(w, NAI_SIGN_KERNELS, NAI_IN_KERNELS, slots_of_kernels, err));
+  NAI_TRY(see_events(w, NAI_SIGN_RANGES, NAI_IN_NVTX, slots_of_ranges, err));
   see_calls(w);
   NAI_TRY(see_domains(w, err));
   NAI_TRY(see_processes(w, err));
