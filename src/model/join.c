@@ -14,10 +14,12 @@ struct process_index {
 
 static bool joinable(int64_t correlation) { return correlation != NAI_NULL_I64 && correlation != 0; }
 
-/* The index that a call belongs to, NULL for none. */
-static inline struct process_index *index_of(struct process_index *index, const struct nai_model *m, uint32_t api) {
+/* The index that a call belongs to, NULL for none, and its id. */
+static inline struct process_index *index_of(int64_t *id, struct process_index *index, const struct nai_model *m,
+                                             uint32_t api) {
   int32_t process = m->thread_process[nai_val_i32(&m->apis.thread, api)];
-  return process < 0 || !joinable(nai_at(&m->apis.correlation_id, api)) ? NULL : &index[process];
+  *id = nai_at(&m->apis.correlation_id, api);
+  return process < 0 || !joinable(*id) ? NULL : &index[process];
 }
 
 /* Decides the form of each process's index and allocates it. */
@@ -26,8 +28,8 @@ static int index_allocate(struct process_index *index, const struct nai_model *m
   for (uint32_t p = 0; p < m->process_count; p++)
     index[p] = (struct process_index){.lowest = INT64_MAX, .highest = INT64_MIN};
   for (uint32_t i = 0; i < m->apis.n; i++) {
-    struct process_index *x = index_of(index, m, i);
-    int64_t id = nai_at(&m->apis.correlation_id, i);
+    int64_t id;
+    struct process_index *x = index_of(&id, index, m, i);
     if (!x)
       continue;
     x->lowest = id < x->lowest ? id : x->lowest;
@@ -60,12 +62,13 @@ static void keep_earliest(struct process_index *x, const struct nai_column *star
 static int index_fill(struct process_index *index, const struct nai_model *m, struct nai_err *err) {
   const struct API_EVENTS_columns *a = &m->apis;
   for (uint32_t i = 0; i < a->n; i++) {
-    struct process_index *x = index_of(index, m, i);
+    int64_t id;
+    struct process_index *x = index_of(&id, index, m, i);
     if (x && x->keys) {
-      x->keys[x->key_count++] = (struct nai_key){nai_key_from_i64(nai_at(&a->correlation_id, i)), i};
+      x->keys[x->key_count++] = (struct nai_key){nai_key_from_i64(id), i};
     } else if (x) {
       /* Ids are unique within a process; should one repeat, the earliest call has it. */
-      uint32_t *row = &x->rows[nai_at(&a->correlation_id, i) - x->lowest];
+      uint32_t *row = &x->rows[id - x->lowest];
       if (!*row || nai_val(&a->start_ns, i) < nai_val(&a->start_ns, *row - 1))
         *row = i + 1;
     }

@@ -23,14 +23,14 @@ static int group_kernel(struct work *w, uint32_t kernel, struct nai_arena *arena
   w->group[kernel] = NAI_NO_GROUP;
   if (api == NAI_NO_ROW || nai_val_i32(&m->apis.thread, api) < 0)
     return NAI_OK;
-  const struct group group = {(uint32_t)nai_val_i32(&m->apis.thread, api),
-                              (uint32_t)nai_val_i32(&m->kernels.device_id, kernel), nai_val_text(&m->apis.name, api),
-                              nai_val_text(&m->kernels.name, kernel)};
+  uint32_t thread = (uint32_t)nai_val_i32(&m->apis.thread, api), function = nai_val_text(&m->apis.name, api);
   uint32_t *last = &w->last[m->kernel_group[kernel]];
-  if (*last && w->groups[*last - 1].thread == group.thread && w->groups[*last - 1].api == group.api) {
+  if (*last && w->groups[*last - 1].thread == thread && w->groups[*last - 1].api == function) {
     w->group[kernel] = *last - 1;
     return NAI_OK;
   }
+  const struct group group = {thread, (uint32_t)nai_val_i32(&m->kernels.device_id, kernel), function,
+                              nai_val_text(&m->kernels.name, kernel)};
   uint32_t place = nai_keyset_add(&w->places, nai_key_pair(group.thread, group.device), &added),
            name = nai_keyset_add(&w->names, nai_key_pair(group.api, group.kernel), &added);
   w->group[kernel] = nai_keyset_add(&w->known, nai_key_pair(place, name), &added);

@@ -50,9 +50,9 @@ static int fill_streams(struct launches *l, struct nai_arena *arena, struct nai_
   return nai_coverage_in(&l->busy, &l->gpu->all, arena, err);
 }
 
-/* Adds the launch of operation `start` by the call. */
-static void add_launch(struct launches *l, struct sums *sums, struct stream *stream, uint32_t call, int64_t start) {
-  int64_t called = nai_val(&l->m->apis.start_ns, call), returned = nai_val(&l->m->apis.end_ns, call);
+/* Adds the launch of the operation that starts at `start`. */
+static void add_launch(struct launches *l, struct sums *sums, struct stream *stream, int64_t called, int64_t returned,
+                       int64_t start) {
   sums->count++;
   if (start < called) {
     sums->negative++;
@@ -76,7 +76,7 @@ static void take_operation(struct launches *l, uint32_t i, int64_t gpu_end) {
     struct sums *sums = &l->sums[stream->process];
     int64_t called = nai_val(&l->m->apis.start_ns, call), returned = nai_val(&l->m->apis.end_ns, call);
     l->seen[call] = l->number;
-    add_launch(l, sums, stream, call, start);
+    add_launch(l, sums, stream, called, returned, start);
     uint32_t n = l->count++;
     l->process[n] = stream->process;
     l->idle_process[n] = gpu_end <= called && called <= start ? stream->process : NAI_NO_GROUP;
