@@ -110,11 +110,11 @@ static bool is_of_wait(const struct splitter *s, const struct piece *late) {
 }
 
 static void add_late(struct splitter *s, const struct piece *late) {
-  struct piece drained = *late, after = *late;
   if (!is_of_wait(s, late)) {
     add(s, late);
     return;
   }
+  struct piece drained = *late, after = *late;
   drained.cause = NAI_IDLE_QUEUE_DRAINED;
   drained.source = NAI_CULPRIT_NOTHING; /* the wait, which drains[] tell */
   drained.call = 1 + s->charge->wait;

@@ -28,8 +28,7 @@ static inline struct nai_idle_charge nai_idle_charge_to(const struct nai_model *
 static inline bool nai_idle_is_distance(const struct nai_model *m, const struct nai_idle_gap *gap,
                                         int64_t latency_limit) {
   return gap->end - gap->start <= latency_limit && gap->launch != NAI_NO_ROW &&
-         nai_val(&m->apis.end_ns, gap->launch) <= gap->start && nai_val(&m->apis.start_ns, gap->launch) <= gap->start &&
-         !m->evidence->host;
+         nai_val(&m->apis.end_ns, gap->launch) <= gap->start && !m->evidence->host;
 }
 
 /* `at` is where the last gap was, to go on from. Adds to `shares`, and to `host` when the thread was in code
