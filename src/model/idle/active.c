@@ -44,25 +44,33 @@ static void arrange(struct nai_span *spans, size_t pauses, const struct nai_gpu 
                                      i < pauses ? spans[2 * i + 1].start : gpu->window_end, false};
 }
 
+/* All gaps but empty ones, the longest last. */
+static int sort_gaps(struct nai_key **by_length, size_t *gaps, const struct nai_gpu *gpu, struct nai_arena *arena,
+                     struct nai_err *err) {
+  NAI_TRY(NAI_NEW_UNSET(*by_length, arena, gpu->all.count + 1, err));
+  for (size_t i = 0; i <= gpu->all.count; i++) {
+    struct nai_interval gap = nai_idle_span(gpu, i);
+    if (gap.end > gap.start)
+      (*by_length)[(*gaps)++] = (struct nai_key){(uint64_t)(gap.end - gap.start), (uint32_t)i};
+  }
+  return nai_sort_keys(*by_length, *gaps, err);
+}
+
 int nai_spans_find(struct nai_span **spans, uint32_t *count, const struct nai_gpu *gpu, struct nai_arena *arena,
                    struct nai_err *err) {
   NAI_SCOPED(nai_arena) scratch = NAI_ARENA(arena->directory);
-  struct nai_key *by_length;
+  struct nai_key *by_length = NULL;
   size_t gaps = 0, pauses = 0;
   int64_t longest = 0, window = gpu->window_end - gpu->window_start;
   *count = 0;
   if (!gpu->op_count)
     return NAI_OK;
-  NAI_TRY(NAI_NEW(by_length, &scratch, gpu->all.count + 1, err));
   for (size_t i = 0; i <= gpu->all.count; i++) {
     struct nai_interval gap = nai_idle_span(gpu, i);
-    if (gap.end <= gap.start)
-      continue;
     longest = gap.end - gap.start > longest ? gap.end - gap.start : longest;
-    by_length[gaps++] = (struct nai_key){(uint64_t)(gap.end - gap.start), (uint32_t)i};
   }
   if (longest >= MIN_PAUSE_NS && longest >= window / PART_OF_WINDOW) { /* mostly not: nothing need be sorted */
-    NAI_TRY(nai_sort_keys(by_length, gaps, err));
+    NAI_TRY(sort_gaps(&by_length, &gaps, gpu, &scratch, err));
     pauses = count_pauses(by_length, gaps, window);
   }
   NAI_TRY(NAI_NEW(*spans, arena, 2 * pauses + 1, err));
