@@ -55,7 +55,7 @@ static wide sum_of(const int64_t *values, uint32_t n) {
 }
 
 /* Count, min and max; the sum, which wraps where 64 bits do not hold it. */
-NAI_WIDE static struct nai_stats look_at(const int64_t *values, uint32_t n, uint64_t *sum) {
+static NAI_WIDE struct nai_stats look_at(const int64_t *values, uint32_t n, uint64_t *sum) {
   int64_t min = INT64_MAX, max = INT64_MIN;
   uint64_t total = 0;
   for (uint32_t i = 0; i < n; i++) {
@@ -107,7 +107,7 @@ static bool are_many(const struct nai_stats *s) {
 
 /* Counts values in buckets; bucket[i] becomes that of values[i]: the exponent and the first digits of its distance from
  * below the least. Numbers become floating-point ones as the last digits of 2^52, many at once. */
-NAI_WIDE static void count_in_buckets(struct buckets *b, uint32_t *bucket, const int64_t *values,
+static NAI_WIDE void count_in_buckets(struct buckets *b, uint32_t *bucket, const int64_t *values,
                                       const struct nai_stats *s) {
   const uint32_t n = (uint32_t)s->count;
   const uint64_t below = (uint64_t)s->min - 1, high_bits = (uint64_t)(DOUBLE_BIAS + DOUBLE_DIGITS) << DOUBLE_DIGITS;

@@ -60,7 +60,7 @@ static void put_kernel(struct layer *l, uint32_t scope, uint32_t kernel, int64_t
   l->seen[api] = scope + 1;
 }
 
-NAI_WIDE static int64_t count_under(const int64_t *values, uint32_t n, int64_t limit) {
+static NAI_WIDE int64_t count_under(const int64_t *values, uint32_t n, int64_t limit) {
   int64_t count = 0;
   for (uint32_t i = 0; i < n; i++)
     count += values[i] < limit;
