@@ -63,7 +63,7 @@ void nai_csv_rows(struct nai_buf *out, const struct nai_table *table) {
   NAI_SCOPED(nai_buf) scratch = {0};
   uint32_t count;
   NAI_FREED struct nai_display_column *shown = nai_display_columns(&count, schema);
-  NAI_SCOPED(nai_text_forms) texts = NAI_TEXT_FORMS(table, write_text, &scratch);
+  NAI_SCOPED(nai_text_forms) texts = nai_text_forms_of(table, write_text, &scratch);
   out->oom |= !shown;
   for (int64_t row = 0; row < table->rows && !nai_buf_failed(out); row++) {
     for (uint32_t i = 0; i < count; i++) {

@@ -307,7 +307,7 @@ void nai_json_table(struct nai_json *json, const struct nai_table *table, int64_
   nai_json_begin_array(json, NAI_JSON_LINES);
   uint32_t count;
   NAI_FREED struct nai_display_column *shown = nai_display_columns(&count, schema);
-  NAI_SCOPED(nai_text_forms) texts = NAI_TEXT_FORMS(table, write_text, json);
+  NAI_SCOPED(nai_text_forms) texts = nai_text_forms_of(table, write_text, json);
   json->out->oom |= !shown;
   for (int64_t row = 0; row < table->rows && row < most && !nai_buf_failed(json->out); row++) {
     nai_json_begin_array(json, NAI_JSON_INLINE);

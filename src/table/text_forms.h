@@ -1,4 +1,5 @@
-/* Texts of a table as an output has them, each escaped once: names stand in many rows. */
+/* Texts of a table as an output has them, each escaped once: names stand in many rows. Of very many texts the first are
+ * kept. */
 #pragma once
 
 #include "table/table.h"
@@ -8,32 +9,41 @@ struct nai_text_forms {
   void (*write)(struct nai_buf *out, void *ctx, const char *); /* appends a text as the output has it */
   void *ctx;
   struct {
-    size_t at, len; /* in `written`; of length 0 what is not written yet */
-  } * of;           /* by number of the text */
+    uint32_t at, len; /* in `written`; of length 0 what is not written yet */
+  } * of;             /* by number of the text */
+  uint32_t count;     /* of these */
   struct nai_buf written;
 };
 
-#define NAI_TEXT_FORMS(table_, write_, ctx_)                                                    \
-  (struct nai_text_forms) {                                                                     \
-    .table = (table_), .write = (write_), .ctx = (ctx_),                                        \
-    .of = calloc((size_t)(table_)->strings.count + 1, sizeof *((struct nai_text_forms *)0)->of) \
-  }
+static inline struct nai_text_forms nai_text_forms_of(const struct nai_table *table,
+                                                      void (*write)(struct nai_buf *out, void *ctx, const char *),
+                                                      void *ctx) {
+  enum { MOST = 1 << 15 };
+  struct nai_text_forms forms = {.table = table, .write = write, .ctx = ctx};
+  const uint32_t texts = table->strings.count, count = texts < MOST ? texts : MOST;
+  forms.of = calloc((size_t)count + 1, sizeof *forms.of);
+  forms.count = forms.of ? count : 0;
+  return forms;
+}
 
 static inline void nai_text_forms_free(struct nai_text_forms *forms) {
   free(forms->of);
   nai_buf_free(&forms->written);
 }
 
-/* Appends the text of a cell, which has one. Of very many texts only the first are kept. */
+/* Appends the text of a cell, which has one. */
 static inline void nai_text_forms_put(struct nai_buf *out, struct nai_text_forms *forms, uint32_t id) {
   enum { MOST_BYTES = 1 << 20 };
   const char *text = nai_strings_get(&forms->table->strings, id);
-  if (forms->of && !forms->of[id].len && forms->written.len < MOST_BYTES) {
-    forms->of[id].at = forms->written.len;
+  if (id < forms->count && !forms->of[id].len && forms->written.len < MOST_BYTES) {
+    const size_t at = forms->written.len;
     forms->write(&forms->written, forms->ctx, text);
-    forms->of[id].len = forms->written.len - forms->of[id].at;
+    if (forms->written.len <= UINT32_MAX) {
+      forms->of[id].at = (uint32_t)at;
+      forms->of[id].len = (uint32_t)(forms->written.len - at);
+    }
   }
-  if (forms->of && forms->of[id].len && !forms->written.oom)
+  if (id < forms->count && forms->of[id].len && !forms->written.oom)
     nai_buf_put(out, forms->written.data + forms->of[id].at, forms->of[id].len);
   else
     forms->write(out, forms->ctx, text);
