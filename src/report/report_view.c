@@ -53,14 +53,15 @@ static void put_first(struct nai_view *view, const struct nai_report *report, co
     nai_report_put_row(nai_view_add_map(rows), report, table, i);
 }
 
-enum { MOST_OF_WHOLE = 128 };
+static int most_of(const struct nai_table *table, int top) { return is_whole(table) ? 128 : top; }
 
+/* "rows" of a table that a template shows: most tables it does not. */
 static bool fill_rows(struct nai_view *view, const char *key, size_t len, const void *ctx) {
   const struct nai_report *report = ctx;
   const bool is_it = len == 4 && memcmp(key, "rows", 4) == 0;
   const struct nai_table *table = is_it ? nai_report_table(report, view->key) : NULL;
   if (is_it)
-    put_first(view, report, table, is_whole(table) ? MOST_OF_WHOLE : report->top);
+    put_first(view, report, table, most_of(table, report->top));
   return is_it;
 }
 
@@ -68,7 +69,7 @@ static bool fill_rows(struct nai_view *view, const char *key, size_t len, const 
 static void put_table(struct nai_view *tables, const struct nai_report *report, const struct nai_table *table,
                       int top) {
   struct nai_view *view = nai_view_put_map(tables, table->schema->name);
-  int most = is_whole(table) ? MOST_OF_WHOLE : top;
+  int most = most_of(table, top);
   nai_view_put_text(view, "title", table->schema->title);
   nai_view_put_int(view, "total", table->rows);
   nai_view_put_bool(view, "any", table->rows > 0);

@@ -252,11 +252,9 @@ int nai_group_stats(struct nai_stats *stats, uint32_t groups, const struct nai_v
   bring_together(by_group, behind, groups, group, value, rows);
   for (uint32_t g = 0; g < groups; g++)
     most = behind[g + 1] - behind[g] > most ? behind[g + 1] - behind[g] : most;
-  NAI_TRY(give_room(&room, values->all ? rows : most, &arena, err));
+  NAI_TRY(give_room(&room, most, &arena, err));
   for (uint32_t g = 0; g < groups; g++)
     stats[g] = nai_stats_in(&room, by_group + behind[g], behind[g + 1] - behind[g], parts);
-  if (values->all)
-    *values->all = nai_stats_in(&room, by_group + behind[0], behind[groups] - behind[0], parts);
   return NAI_OK;
 }
 

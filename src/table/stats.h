@@ -40,8 +40,7 @@ struct nai_values {
   const char *directory;  /* for what is held per row and group (base/spill_array.h) */
   const uint32_t *groups; /* NULL: `block` tells them */
   const int64_t *values;
-  struct nai_stats *all; /* NULL, or those of all groups together: with theirs, they take no second reading of rows */
-  unsigned parts;        /* enum nai_stats_part; 0: all */
+  unsigned parts; /* enum nai_stats_part; 0: all */
 };
 enum { NAI_VALUES_BLOCK = 1024 }; /* most rows asked for at once */
 #define NAI_NO_GROUP UINT32_MAX   /* rows of this group are left out */

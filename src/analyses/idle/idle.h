@@ -11,5 +11,3 @@ struct nai_idle_host {
 /* Fills table idle_causes. host: per GPU. */
 NAI_MUST_CHECK int nai_put_idle_causes(const struct nai_node_io *io, struct nai_table *table,
                                        const struct nai_idle_host *host, struct nai_err *err);
-/* The words for what took time, NULL for nothing; the arena's. */
-const char *nai_idle_culprit_text(const struct nai_node_io *io, const struct nai_idle_culprit *what);

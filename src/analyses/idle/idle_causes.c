@@ -3,7 +3,8 @@
 #include "model/idle/active.h"
 #include "tables/idle_causes.h"
 
-const char *nai_idle_culprit_text(const struct nai_node_io *io, const struct nai_idle_culprit *what) {
+/* The words for what took time, NULL for nothing; the arena's. */
+static const char *culprit_text(const struct nai_node_io *io, const struct nai_idle_culprit *what) {
   NAI_SCOPED(nai_buf) text = {0};
   if (what->source == NAI_CULPRIT_NOTHING)
     return NULL;
@@ -112,7 +113,7 @@ static int add_active(struct IDLE_CAUSES_row *row, const struct nai_node_io *io,
   row->active_longest_start_ns = active->longest[c].start;
   row->active_longest_end_ns = active->longest[c].end;
   NAI_TRY(find_culprit(&what, io->model, gpu, c, active, &host->active, true, err));
-  row->active_what = nai_idle_culprit_text(io, &what);
+  row->active_what = culprit_text(io, &what);
   row->active_what_ns = row->active_what ? what.ns : NAI_NULL_I64;
   return NAI_OK;
 }
@@ -131,7 +132,7 @@ static int put_cause(const struct nai_node_io *io, struct nai_table *table, uint
               .total_ns = idle->ns[c], .pct_of_idle = nai_percent((double)idle->ns[c], (double)all),
               .longest_ns = idle->longest_ns[c],
               .pct_of_window = nai_percent((double)idle->ns[c], (double)(of->window_end - of->window_start)),
-              .what = nai_idle_culprit_text(io, &what), .longest_start_ns = idle->longest[c].start,
+              .what = culprit_text(io, &what), .longest_start_ns = idle->longest[c].start,
               .longest_end_ns = idle->longest[c].end);
   row.what_ns = row.what ? what.ns : NAI_NULL_I64;
   NAI_TRY(add_active(&row, io, gpu, c, active, host, err));
