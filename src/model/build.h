@@ -19,9 +19,9 @@ struct nai_part_def {
 };
 extern const struct nai_part_def nai_part_names, nai_part_launches, nai_part_ranges, nai_part_calls,
     nai_part_call_stats, nai_part_gpus, nai_part_process_gpus, nai_part_window, nai_part_blocked, nai_part_nvtx_tree,
-    nai_part_kernel_groups, nai_part_process_sums, nai_part_phases, nai_part_evidence, nai_part_idle, nai_part_lanes,
-    nai_part_cpu, nai_part_steps, nai_part_active, nai_part_comm, nai_part_memory, nai_part_sampled,
-    nai_part_dependencies;
+    nai_part_range_spans, nai_part_kernel_groups, nai_part_process_sums, nai_part_phases, nai_part_evidence,
+    nai_part_idle, nai_part_lanes, nai_part_cpu, nai_part_steps, nai_part_active, nai_part_comm, nai_part_memory,
+    nai_part_sampled, nai_part_dependencies;
 
 /* calls/free_waits.c: free_waits, of calls that come back as soon as the GPU is done with what was launched before
  * them. One that frees for long behind that does not count. Needs kernel_api, memop_api and graph_api. */

@@ -137,6 +137,7 @@ enum nai_model_part {
   NAI_PART_WINDOW,        /* window_start, window_end */
   NAI_PART_BLOCKED,       /* blocked */
   NAI_PART_NVTX_TREE,     /* nodes, first_node, nvtx_depth, crossing, checkpoints, api_node; kernel sums if map_nvtx */
+  NAI_PART_RANGE_SPANS,   /* range_spans (nvtx/range_spans.h) */
   NAI_PART_KERNEL_GROUPS, /* kernel_group, kernel_groups, kernel_kind, kernel_kinds */
   NAI_PART_PROCESS_SUMS,  /* process_sums */
   NAI_PART_PHASES,        /* phase_sums, call_phase, range_phase */
@@ -215,6 +216,7 @@ struct nai_model {
   struct nai_checkpoints *checkpoints; /* per thread (nvtx/nvtx_open.h) */
   uint32_t *api_node; /* node of the innermost NVTX range on the call's thread that contains its start; NAI_NO_ROW:
                        * none */
+  struct nai_range_spans *range_spans; /* when ranges ran on GPUs */
 
   struct nai_gpu *gpus; /* by device_id, those of table gpus */
   uint32_t gpu_count;

@@ -13,6 +13,7 @@ static const struct nai_part_def *const parts[NAI_PART_COUNT] = {
     [NAI_PART_WINDOW] = &nai_part_window,
     [NAI_PART_BLOCKED] = &nai_part_blocked,
     [NAI_PART_NVTX_TREE] = &nai_part_nvtx_tree,
+    [NAI_PART_RANGE_SPANS] = &nai_part_range_spans,
     [NAI_PART_KERNEL_GROUPS] = &nai_part_kernel_groups,
     [NAI_PART_PROCESS_SUMS] = &nai_part_process_sums,
     [NAI_PART_PHASES] = &nai_part_phases,

@@ -119,27 +119,13 @@ static void nai_encoder_free(struct nai_encoder *e) {
   nai_arena_free(&e->arena);
 }
 
-/* What an aggregated timeline is told beside its events. To project ranges takes as long as all else. */
-struct beside {
-  struct nai_encoder *e;
-  struct nai_gpu_ranges **ranges;
-};
-
-static int find_beside(void *ctx, int task, struct nai_err *err) {
-  const struct beside *beside = ctx;
-  if (task == 0)
-    return nai_encoder_find_ranges(beside->ranges, beside->e, err);
-  NAI_TRY(nai_encoder_sum(beside->e, err));
-  return nai_encoder_queue(beside->e, err);
-}
-
+/* What an aggregated timeline is told beside its events. */
 static int put_beside(struct nai_encoder *e, const struct nai_table *units, struct nai_err *err) {
-  NAI_OWNED(nai_gpu_ranges) *ranges = NULL;
-  struct beside beside = {e, &ranges};
   NAI_TRY(nai_encoder_total(e, err));
   nai_encoder_list_names(e);
-  NAI_TRY(nai_parallel(e->m->worker_count, 2, find_beside, &beside, err));
-  return nai_encoder_pass(e, units, ranges, err);
+  NAI_TRY(nai_encoder_sum(e, err));
+  NAI_TRY(nai_encoder_queue(e, err));
+  return nai_encoder_pass(e, units, err);
 }
 
 static int encode(struct nai_encoder *e, const struct nai_model *m, int halvings, const struct nai_viewer_input *what,

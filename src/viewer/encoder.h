@@ -162,15 +162,8 @@ NAI_MUST_CHECK int nai_encoder_sum(struct nai_encoder *encoder, struct nai_err *
 /* launch_queue.c: the launch queues of an aggregated timeline. */
 NAI_MUST_CHECK int nai_encoder_queue(struct nai_encoder *encoder, struct nai_err *err);
 void nai_encoder_free_queues(struct nai_encoder *encoder);
-/* passes.c: passes of what repeats, of an aggregated timeline; `units`: table repeating_units, NULL: none. The ranges,
- * NULL for none, are found beside other work: that changes nothing of the encoder. */
-struct nai_gpu_ranges;
-NAI_MUST_CHECK int nai_encoder_find_ranges(struct nai_gpu_ranges **out, const struct nai_encoder *encoder,
-                                           struct nai_err *err);
-void nai_gpu_ranges_free(struct nai_gpu_ranges *ranges);
-NAI_OWNER(nai_gpu_ranges)
-NAI_MUST_CHECK int nai_encoder_pass(struct nai_encoder *encoder, const struct nai_table *units,
-                                    struct nai_gpu_ranges *ranges, struct nai_err *err);
+/* passes.c: passes of what repeats, of an aggregated timeline; `units`: table repeating_units, NULL: none. */
+NAI_MUST_CHECK int nai_encoder_pass(struct nai_encoder *encoder, const struct nai_table *units, struct nai_err *err);
 
 /* columns.c: appends a lane's items to the columns. */
 void nai_encoder_put_lane(struct nai_encoder *encoder, const struct nai_lane_items *items);

@@ -5,7 +5,7 @@
 #include "base/keyset.h"
 #include "base/sort.h"
 #include "base/text.h"
-#include "model/nvtx/projection.h"
+#include "model/nvtx/range_spans.h"
 #include "tables/repeating_units.h"
 
 enum { ALL_PASSES = 20000, MIN_PASSES = 3, MAX_NAMES = 40 }; /* of the page; of a name; names of a GPU */
@@ -100,164 +100,168 @@ static int add_unit(struct nai_encoder *e, const struct REPEATING_UNITS_row *uni
 
 /* --- ranges ----------------------------------------------------------------------------------- */
 
-/* Outermost ranges of one name, digits as '#', with work on a GPU. */
-struct group {
+/* Outermost push/pop ranges of one name, digits as '#', with work on a GPU. */
+struct folded {
   uint32_t name, gpu, count;
+  uint32_t groups; /* of spans: with several, ranges of one may lie in those of another */
   int64_t ns;
   int64_t thread, until; /* where the latest one ends on its thread */
   uint32_t rank;         /* among those that are put, from 1; 0: it is not */
 };
 
-struct nai_gpu_ranges {
+struct ranges {
   const struct nai_model *m;
   struct nai_arena arena;
   struct nai_strings names;
-  uint32_t *folded; /* per name of a range: 1 + its text in `names`, 0: not yet */
-  struct nai_keyset known;
-  struct group *groups;
-  struct one {
-    int64_t start, end;
-    uint32_t group, range;
-  } * v;
-  uint32_t group_capacity, count, capacity;
+  struct folded *v;
+  uint32_t count, capacity;
+  uint32_t *of_group; /* per group of spans: 1 + its number in `v`, 0: none */
 };
 
-void nai_gpu_ranges_free(struct nai_gpu_ranges *w) {
-  if (!w)
-    return;
-  nai_keyset_free(&w->known);
-  nai_strings_free(&w->names);
-  nai_arena_free(&w->arena);
-  free(w);
+static void ranges_free(struct ranges *r) {
+  nai_strings_free(&r->names);
+  nai_arena_free(&r->arena);
 }
 
-static int fold_name(uint32_t *out, struct nai_gpu_ranges *w, uint32_t range, struct nai_err *err) {
-  uint32_t *slot = &w->folded[nai_val_text(&w->m->nvtx.name, range)];
-  if (!*slot) {
-    NAI_SCOPED(nai_buf) text = {0};
-    nai_text_fold_digits(&text, nai_model_range_name(w->m, range));
-    NAI_TRY(nai_buf_check(&text, err));
-    *slot = nai_strings_add(&w->names, nai_buf_str(&text), text.len) + 1; /* 0 when out of memory */
-  }
-  *out = *slot - 1;
-  return *slot ? NAI_OK : nai_err_nomem(err);
-}
-
-static int find_group(struct group **out, struct nai_gpu_ranges *w, const struct nai_projection *p,
-                      struct nai_err *err) {
-  uint32_t name;
+static int fold_group(struct ranges *r, struct nai_keyset *known, uint32_t number, struct nai_err *err) {
+  const struct nai_span_group *group = &r->m->range_spans->groups[number];
+  NAI_SCOPED(nai_buf) text = {0};
   bool added;
-  NAI_TRY(fold_name(&name, w, p->range, err));
-  uint32_t at = nai_keyset_add(&w->known, nai_key_pair(name, p->gpu), &added);
-  NAI_TRY(nai_memory_check(!w->known.oom, err));
-  NAI_TRY(NAI_ROOM(w->groups, w->group_capacity, at, &w->arena, err));
-  *out = &w->groups[at];
+  if (group->gpu == NAI_NO_ROW || group->start_end)
+    return NAI_OK;
+  nai_text_fold_digits(&text, nai_strings_get(&r->m->tables[NAI_IN_NVTX]->strings, group->name));
+  NAI_TRY(nai_buf_check(&text, err));
+  uint32_t name = nai_strings_add(&r->names, nai_buf_str(&text), text.len);
+  NAI_TRY(nai_memory_check(name != NAI_NO_STRING, err));
+  uint32_t at = nai_keyset_add(known, nai_key_pair(name, group->gpu), &added);
+  NAI_TRY(nai_memory_check(!known->oom, err));
+  NAI_TRY(NAI_ROOM(r->v, r->capacity, at, &r->arena, err));
   if (added)
-    **out = (struct group){.name = name, .gpu = p->gpu, .thread = -1};
+    r->v[r->count++] = (struct folded){.name = name, .gpu = group->gpu};
+  r->v[at].groups++;
+  r->of_group[number] = at + 1;
   return NAI_OK;
 }
 
-static int add_range(void *ctx, const struct nai_projection *p, struct nai_err *err) {
-  struct nai_gpu_ranges *w = ctx;
-  const struct NVTX_EVENTS_columns *nvtx = &w->m->nvtx;
-  struct group *group = NULL;
-  if (p->gpu == NAI_NO_ROW || nai_at_i32(&nvtx->kind, p->range) != NAI_NVTX_PUSH_POP)
-    return NAI_OK;
-  NAI_TRY(find_group(&group, w, p, err));
-  int64_t thread = nai_at(&nvtx->thread, p->range);
-  if (group->thread == thread && nai_val(&nvtx->start_ns, p->range) < group->until)
-    return NAI_OK;
-  group->thread = thread;
-  group->until = nai_val(&nvtx->end_ns, p->range);
-  group->count++;
-  group->ns += p->end - p->start;
-  NAI_TRY(NAI_ROOM(w->v, w->capacity, w->count, &w->arena, err));
-  w->v[w->count++] = (struct one){p->start, p->end, (uint32_t)(group - w->groups), p->range};
+static int fold_groups(struct ranges *r, struct nai_err *err) {
+  const struct nai_range_spans *spans = r->m->range_spans;
+  NAI_SCOPED(nai_keyset) known = {0};
+  NAI_TRY(NAI_NEW(r->of_group, &r->arena, spans->group_count, err));
+  for (uint32_t i = 0; i < spans->group_count; i++)
+    NAI_TRY(fold_group(r, &known, i, err));
   return NAI_OK;
 }
 
-NAI_ORDER_BY(longest_first, struct group *const, NAI_SIGN((*a)->gpu, (*b)->gpu), NAI_SIGN((*b)->ns, (*a)->ns),
+/* What a span counts to, NULL for none. To be asked of all, in order. */
+static struct folded *folded_of(struct ranges *r, const struct nai_range_span *span) {
+  const struct NVTX_EVENTS_columns *nvtx = &r->m->nvtx;
+  uint32_t at = r->of_group[span->group];
+  struct folded *f = at ? &r->v[at - 1] : NULL;
+  if (!f || f->groups == 1)
+    return f;
+  int64_t thread = nai_at(&nvtx->thread, span->range);
+  if (f->thread == thread && nai_val(&nvtx->start_ns, span->range) < f->until)
+    return NULL;
+  f->thread = thread;
+  f->until = nai_val(&nvtx->end_ns, span->range);
+  return f;
+}
+
+static void count_ranges(struct ranges *r) {
+  const struct nai_range_spans *spans = r->m->range_spans;
+  for (uint32_t i = 0; i < r->count; i++)
+    r->v[i].thread = -1;
+  for (uint32_t i = 0; i < spans->count; i++) {
+    struct folded *f = folded_of(r, &spans->v[i]);
+    if (f) {
+      f->count++;
+      f->ns += spans->v[i].end - spans->v[i].start;
+    }
+  }
+}
+
+NAI_ORDER_BY(longest_first, struct folded *const, NAI_SIGN((*a)->gpu, (*b)->gpu), NAI_SIGN((*b)->ns, (*a)->ns),
              NAI_SIGN((*a)->name, (*b)->name))
 
 /* Ranks the names of each GPU with most time, as long as there is room for all their ranges. */
-static int choose(struct nai_gpu_ranges *w, struct nai_encoder *e, struct nai_err *err) {
-  struct group **order;
+static int choose(struct ranges *r, struct nai_encoder *e, struct nai_err *err) {
+  struct folded **order;
   uint32_t names = 0, room = 0, rank = 0;
-  NAI_TRY(NAI_NEW(order, &w->arena, w->known.count, err));
-  for (uint32_t i = 0; i < w->known.count; i++)
-    order[i] = &w->groups[i];
-  qsort(order, w->known.count, sizeof *order, longest_first);
-  for (uint32_t i = 0; i < w->known.count; i++) {
-    struct group *group = order[i];
-    if (i == 0 || group->gpu != order[i - 1]->gpu) {
+  NAI_TRY(NAI_NEW(order, &r->arena, r->count, err));
+  for (uint32_t i = 0; i < r->count; i++)
+    order[i] = &r->v[i];
+  qsort(order, r->count, sizeof *order, longest_first);
+  for (uint32_t i = 0; i < r->count; i++) {
+    struct folded *f = order[i];
+    if (i == 0 || f->gpu != order[i - 1]->gpu) {
       names = MAX_NAMES;
-      room = (uint32_t)nai_items_share(&e->items, ALL_PASSES) / w->m->gpu_count;
+      room = (uint32_t)nai_items_share(&e->items, ALL_PASSES) / r->m->gpu_count;
     }
-    if (group->count < MIN_PASSES || group->count > room || !names)
+    if (f->count < MIN_PASSES || f->count > room || !names)
       continue;
     names--;
-    room -= group->count;
-    group->rank = ++rank;
-    NAI_TRY(add_passes(
-        e,
-        (struct nai_passes){.gpu = nai_model_device(w->m, group->gpu),
-                            .unit = -1,
-                            .name = nai_arena_printf(&e->arena, "%s", nai_strings_get(&w->names, group->name)),
-                            .count = group->count},
-        err));
+    room -= f->count;
+    f->rank = ++rank;
+    NAI_TRY(
+        add_passes(e,
+                   (struct nai_passes){.gpu = nai_model_device(r->m, f->gpu),
+                                       .unit = -1,
+                                       .name = nai_arena_printf(&e->arena, "%s", nai_strings_get(&r->names, f->name)),
+                                       .count = f->count},
+                   err));
   }
   return NAI_OK;
 }
 
 static uint64_t by_start(const void *ctx, uint32_t i) {
-  const struct nai_gpu_ranges *w = ctx;
-  return nai_key_from_i64(w->v[i].start);
+  const struct ranges *r = ctx;
+  return nai_key_from_i64(r->m->range_spans->v[i].start);
 }
 
 /* By rank, then start. */
-static int put_ranges(struct nai_encoder *e, struct nai_gpu_ranges *w, struct nai_err *err) {
+static int put_ranges(struct nai_encoder *e, struct ranges *r, struct nai_err *err) {
+  const struct nai_range_spans *spans = r->m->range_spans;
   struct nai_key *keys;
-  uint32_t n = 0, group = UINT32_MAX;
+  uint32_t n = 0, rank = 0, total = 0;
   int64_t last = 0;
-  NAI_TRY(NAI_NEW(keys, &w->arena, w->count, err));
-  for (uint32_t i = 0; i < w->count; i++)
-    if (w->groups[w->v[i].group].rank)
-      keys[n++] = (struct nai_key){w->groups[w->v[i].group].rank, i};
-  NAI_TRY(nai_sort_keys_by(keys, n, by_start, w, err));
+  for (uint32_t i = 0; i < r->count; i++) {
+    total += r->v[i].rank ? r->v[i].count : 0;
+    r->v[i].thread = -1;
+  }
+  NAI_TRY(NAI_NEW(keys, &r->arena, total, err));
+  for (uint32_t i = 0; i < spans->count && n < total; i++) {
+    const struct folded *f = folded_of(r, &spans->v[i]);
+    if (f && f->rank)
+      keys[n++] = (struct nai_key){f->rank, i};
+  }
+  NAI_TRY(nai_sort_keys_by(keys, n, by_start, r, err));
   for (uint32_t i = 0; i < n; i++) {
-    const struct one *one = &w->v[keys[i].value];
-    last = one->group == group ? last : e->origin;
-    group = one->group;
-    nai_buf_put_varint(&e->pass_times, (uint64_t)(one->start - last));
-    nai_buf_put_varint(&e->pass_times, (uint64_t)(one->end - one->start));
-    nai_buf_put_varint(&e->pass_times, nai_encoder_name(e, NAI_LANE_NVTX, one->range));
-    last = one->start;
+    const struct nai_range_span *span = &spans->v[keys[i].value];
+    last = keys[i].key == rank ? last : e->origin;
+    rank = (uint32_t)keys[i].key;
+    nai_buf_put_varint(&e->pass_times, (uint64_t)(span->start - last));
+    nai_buf_put_varint(&e->pass_times, (uint64_t)(span->end - span->start));
+    nai_buf_put_varint(&e->pass_times, nai_encoder_name(e, NAI_LANE_NVTX, span->range));
+    last = span->start;
   }
   return NAI_OK;
 }
 
-int nai_encoder_find_ranges(struct nai_gpu_ranges **out, const struct nai_encoder *e, struct nai_err *err) {
-  NAI_OWNED(nai_gpu_ranges) *w = calloc(1, sizeof *w);
-  *out = NULL;
-  if (!e->m->map_nvtx || !e->m->nvtx.n || !e->m->gpu_count)
+static int add_ranges(struct nai_encoder *e, struct nai_err *err) {
+  NAI_SCOPED(ranges) r = {.m = e->m, .arena = NAI_ARENA(e->m->scratch_dir)};
+  if (!e->m->range_spans->count)
     return NAI_OK;
-  NAI_TRY(nai_memory_check(w, err));
-  w->m = e->m;
-  w->arena = (struct nai_arena)NAI_ARENA(e->m->scratch_dir);
-  NAI_TRY(NAI_NEW(w->folded, &w->arena, e->m->tables[NAI_IN_NVTX]->strings.count, err));
-  NAI_TRY(nai_project_ranges(e->m, NULL, add_range, w, err));
-  return NAI_GIVE(out, w);
+  NAI_TRY(fold_groups(&r, err));
+  count_ranges(&r);
+  NAI_TRY(choose(&r, e, err));
+  return put_ranges(e, &r, err);
 }
 
-int nai_encoder_pass(struct nai_encoder *e, const struct nai_table *units, struct nai_gpu_ranges *ranges,
-                     struct nai_err *err) {
+int nai_encoder_pass(struct nai_encoder *e, const struct nai_table *units, struct nai_err *err) {
   for (int64_t i = 0; units && i < units->rows; i++) {
     const struct REPEATING_UNITS_row unit = REPEATING_UNITS_at(units, i);
     NAI_TRY(add_unit(e, &unit, err));
   }
-  if (ranges) {
-    NAI_TRY(choose(ranges, e, err));
-    NAI_TRY(put_ranges(e, ranges, err));
-  }
+  NAI_TRY(add_ranges(e, err));
   return nai_buf_check(&e->pass_times, err);
 }
