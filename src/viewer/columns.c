@@ -116,18 +116,29 @@ static uint64_t api_aux(const struct nai_encoder *e, uint32_t api) {
   return aux | (c == NAI_API_ORDERING || c == NAI_API_POLL ? ORDERS : 0);
 }
 
+static inline uint32_t number_named(struct nai_encoder *e, enum nai_lane_kind kind, uint32_t id) {
+  const struct nai_model *m = e->m;
+  switch (kind) {
+  case NAI_LANE_KERNEL:
+    return NUMBER_OF(e, &e->names.of_kernel[id], nai_strings_get(&m->tables[NAI_IN_KERNELS]->strings, id),
+                     m->kernel_category[id], true);
+  case NAI_LANE_API:
+    return NUMBER_OF(e, &e->names.of_api[id], nai_strings_get(&m->tables[NAI_IN_APIS]->strings, id), -1, false);
+  default:
+    return NUMBER_OF(e, &e->names.of_range[id], nai_strings_get(&m->tables[NAI_IN_NVTX]->strings, id), -1, false);
+  }
+}
+
 static inline struct facts facts_of(struct nai_encoder *e, enum nai_lane_kind kind, uint32_t row) {
   const struct nai_model *m = e->m;
   struct facts f = {.api = NAI_NO_ROW};
   switch (kind) {
-  case NAI_LANE_KERNEL: {
-    uint32_t name = nai_val_text(&m->kernels.name, row);
-    f.name = NUMBER_OF(e, &e->names.of_kernel[name], nai_model_kernel_name(m, row), m->kernel_category[name], true);
+  case NAI_LANE_KERNEL:
+    f.name = number_named(e, kind, nai_val_text(&m->kernels.name, row));
     f.correlation = nai_at(&m->kernels.correlation_id, row);
     f.aux = (uint64_t)nai_val_i32(&m->kernels.config, row) + 1;
     f.api = m->kernel_api[row];
     break;
-  }
   case NAI_LANE_COPY:
   case NAI_LANE_SET:
     f.name = memop_name(e, row);
@@ -145,13 +156,12 @@ static inline struct facts facts_of(struct nai_encoder *e, enum nai_lane_kind ki
   }
   case NAI_LANE_NVTX:
   case NAI_LANE_NVTX_ASYNC:
-    f.name =
-        NUMBER_OF(e, &e->names.of_range[nai_val_text(&m->nvtx.name, row)], nai_model_range_name(m, row), -1, false);
+    f.name = number_named(e, NAI_LANE_NVTX, nai_val_text(&m->nvtx.name, row));
     f.correlation = nai_model_export_row(m, row);
     f.aux = kind == NAI_LANE_NVTX ? m->nvtx_depth[row] : 0;
     break;
   case NAI_LANE_API:
-    f.name = NUMBER_OF(e, &e->names.of_api[nai_val_text(&m->apis.name, row)], nai_model_api_name(m, row), -1, false);
+    f.name = number_named(e, kind, nai_val_text(&m->apis.name, row));
     f.correlation = nai_at(&m->apis.correlation_id, row);
     f.aux = api_aux(e, row);
     break;
@@ -161,6 +171,10 @@ static inline struct facts facts_of(struct nai_encoder *e, enum nai_lane_kind ki
 
 uint32_t nai_encoder_name(struct nai_encoder *e, enum nai_lane_kind kind, uint32_t row) {
   return facts_of(e, kind, row).name;
+}
+
+uint32_t nai_encoder_named(struct nai_encoder *e, enum nai_lane_kind kind, uint32_t id) {
+  return number_named(e, kind, id);
 }
 
 static void put_mix(struct nai_encoder *e, const struct nai_lane_items *items, const struct nai_item *item) {

@@ -94,8 +94,8 @@ struct nai_name_totals {
   const struct nai_column *name; /* of its event table; NULL: names are numbered by the page */
   uint32_t names;                /* ids of that column, or numbers, are below */
   struct nai_name_total {
-    int64_t ns;
-    uint32_t count, row; /* row: of one of the events */
+    int64_t ns; /* 0 of ranges */
+    int64_t count;
   } * v;
 };
 
@@ -147,8 +147,9 @@ struct nai_encoder {
 /* Whether the page has a column: the last two say only what aggregates are. */
 static inline bool nai_encoder_has(const struct nai_encoder *e, int column) { return column < COUNT || !e->single; }
 
-/* The page's number of an event's name. */
+/* The page's number of an event's name, and of name `id` of kernels, API calls or ranges. */
 uint32_t nai_encoder_name(struct nai_encoder *encoder, enum nai_lane_kind kind, uint32_t row);
+uint32_t nai_encoder_named(struct nai_encoder *encoder, enum nai_lane_kind kind, uint32_t id);
 /* page_names.c: of an aggregated timeline, whose search has to find also what is aggregated. */
 NAI_MUST_CHECK int nai_encoder_total(struct nai_encoder *encoder, struct nai_err *err); /* makes the totals */
 const struct nai_name_totals *nai_encoder_totals_of(const struct nai_encoder *encoder, enum nai_lane_kind kind,

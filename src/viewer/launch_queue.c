@@ -12,9 +12,8 @@ struct launched {
 };
 
 struct launches {
-  struct launched *v;  /* by begin, of those that begin together the last called behind the others */
-  struct nai_key *key; /* their numbers, while they are sorted */
-  int64_t *waiting;    /* ascending times from which an operation is in the queue */
+  struct launched *v; /* by begin, of those that begin together the last called behind the others */
+  int64_t *waiting;   /* ascending times from which an operation is in the queue */
   uint32_t count, waiting_count;
 };
 
@@ -84,61 +83,38 @@ static void walk_lead(struct course *c, const struct launches *l) {
 
 /* --- the launches of a GPU -------------------------------------------------------------------- */
 
-static bool is_launched_on(const struct nai_lane *lane, int32_t gpu) {
-  return lane->gpu == gpu && (lane->kind == NAI_LANE_KERNEL || lane->kind == NAI_LANE_COPY ||
-                              lane->kind == NAI_LANE_SET || lane->kind == NAI_LANE_GRAPH);
-}
-
-static uint32_t most_launches(const struct nai_model *m, int32_t gpu) {
-  uint32_t n = 0;
-  for (uint32_t i = 0; i < m->lanes.count; i++)
-    n += is_launched_on(&m->lanes.v[i], gpu) ? m->lanes.v[i].count : 0;
-  return n;
-}
-
-static void add_lane(struct launches *l, struct launched *to, const struct nai_model *m, const struct nai_lane *lane) {
-  const struct nai_column *start, *end, *call_start, *call_end;
-  nai_lane_times(&start, &end, m, lane->kind);
-  nai_lane_times(&call_start, &call_end, m, NAI_LANE_API);
-  for (uint32_t i = 0; i < lane->count; i++) {
-    uint32_t row = lane->rows[i], call = nai_lane_call(m, lane->kind, row);
-    if (call == NAI_NO_ROW)
-      continue;
-    to[l->count] = (struct launched){nai_at(call_end, call), nai_at(start, row), nai_at(end, row)};
-    l->key[l->count] = (struct nai_key){nai_key_from_i64(to[l->count].called), l->count};
-    l->count++;
+static void add_launch(struct launches *l, struct launched op) {
+  if (l->count && l->v[l->count - 1].begun == op.begun && l->v[l->count - 1].called > op.called) {
+    const struct launched later = l->v[l->count - 1];
+    l->v[l->count - 1] = op;
+    op = later;
   }
+  l->v[l->count++] = op;
 }
 
-/* By call, which the queue needs, and then by begin. */
-static int sort_launches(struct launches *l, const struct launched *ops, struct nai_err *err) {
-  NAI_TRY(nai_sort_keys(l->key, l->count, err));
-  for (uint32_t i = 0; i < l->count; i++) {
-    const struct launched *op = &ops[l->key[i].value];
-    if (op->called < op->begun)
-      l->waiting[l->waiting_count++] = op->called;
-    l->key[i].key = nai_key_from_i64(op->begun);
-  }
-  NAI_TRY(nai_sort_keys(l->key, l->count, err));
+static int sort_waiting(struct launches *l, struct nai_arena *arena, struct nai_err *err) {
+  struct nai_key *keys;
+  NAI_TRY(NAI_NEW_UNSET(keys, arena, l->count, err));
+  NAI_TRY(NAI_NEW_UNSET(l->waiting, arena, l->count, err));
   for (uint32_t i = 0; i < l->count; i++)
-    l->v[i] = ops[l->key[i].value];
+    if (l->v[i].called < l->v[i].begun)
+      keys[l->waiting_count++] = (struct nai_key){nai_key_from_i64(l->v[i].called), i};
+  NAI_TRY(nai_sort_keys(keys, l->waiting_count, err));
+  for (uint32_t i = 0; i < l->waiting_count; i++)
+    l->waiting[i] = l->v[keys[i].value].called;
   return NAI_OK;
 }
 
-static int find_launches(struct launches *l, const struct nai_model *m, int32_t gpu, struct nai_arena *arena,
-                         struct nai_err *err) {
-  uint32_t most = m->apis.n ? most_launches(m, gpu) : 0;
-  struct launched *ops;
-  if (!most)
-    return NAI_OK;
-  NAI_TRY(NAI_NEW(ops, arena, most, err));
-  NAI_TRY(NAI_NEW(l->key, arena, most, err));
-  for (uint32_t i = 0; i < m->lanes.count; i++)
-    if (is_launched_on(&m->lanes.v[i], gpu))
-      add_lane(l, ops, m, &m->lanes.v[i]);
-  NAI_TRY(NAI_NEW(l->v, arena, l->count, err));
-  NAI_TRY(NAI_NEW(l->waiting, arena, l->count, err));
-  return sort_launches(l, ops, err);
+static int find_launches(struct launches *l, const struct nai_model *m, const struct nai_gpu *gpu,
+                         struct nai_arena *arena, struct nai_err *err) {
+  NAI_TRY(NAI_NEW_UNSET(l->v, arena, gpu->op_count, err));
+  for (uint32_t i = 0; i < gpu->op_count; i++) {
+    const struct nai_op *op = &gpu->ops[i];
+    uint32_t call = nai_model_op_api(m, op);
+    if (call != NAI_NO_ROW)
+      add_launch(l, (struct launched){nai_val(&m->apis.end_ns, call), op->start, op->end});
+  }
+  return sort_waiting(l, arena, err);
 }
 
 /* --- bins of all GPUs ------------------------------------------------------------------------- */
@@ -181,7 +157,7 @@ static int queue_task(void *ctx, int task, struct nai_err *err) {
   struct launches l = {0};
   int64_t share = nai_items_share(&e->items, ALL_BINS) / e->m->gpu_count;
   queue->gpu = e->m->gpus[task].device_id;
-  NAI_TRY(find_launches(&l, e->m, queue->gpu, &arena, err));
+  NAI_TRY(find_launches(&l, e->m, &e->m->gpus[task], &arena, err));
   return l.count ? put_launches(queue, &l, share < 1 ? 1 : share < MAX_BINS ? share : MAX_BINS, &arena, err) : NAI_OK;
 }
 

@@ -52,7 +52,7 @@ static int put_series(struct nai_sums *sums, const struct dense *d, int64_t inde
 /* --- one kind of events ----------------------------------------------------------------------- */
 
 struct ranked {
-  uint32_t id, row; /* row: an event of that name */
+  uint32_t id;
   int64_t ns;
 };
 
@@ -63,7 +63,7 @@ static uint32_t rank(struct ranked *ranked, const struct nai_name_totals *totals
   uint32_t n = 0;
   for (uint32_t i = 0; i < totals->names; i++)
     if (totals->v[i].count)
-      ranked[n++] = (struct ranked){i, totals->v[i].row, totals->v[i].ns};
+      ranked[n++] = (struct ranked){i, totals->v[i].ns};
   qsort(ranked, n, sizeof *ranked, longest_first);
   return n;
 }
@@ -79,7 +79,7 @@ static void add_rows(struct dense *d, struct nai_encoder *e, const struct nai_na
   }
 }
 
-/* Series of the names that take longest, and one of all others. Names are rows that have them, until the end. */
+/* Series of the names that take longest, and one of all others. */
 static int sum_names(struct nai_sums *sums, struct dense *d, struct nai_encoder *e,
                      const struct nai_name_totals *totals, enum nai_series_kind kind, struct nai_err *err) {
   NAI_SCOPED(nai_arena) arena = NAI_ARENA(NULL);
@@ -92,7 +92,7 @@ static int sum_names(struct nai_sums *sums, struct dense *d, struct nai_encoder 
     slot[ranked[i].id] = i < own ? i : own;
   add_rows(d, e, totals, slot);
   for (uint32_t i = 0; i <= own; i++) {
-    int64_t name = i < own ? (int64_t)ranked[i].row : NAI_SERIES_OTHERS;
+    int64_t name = i < own ? (int64_t)ranked[i].id : NAI_SERIES_OTHERS;
     NAI_TRY(put_series(sums, d, i, (struct nai_series){kind, totals->gpu, name, 0}, err));
   }
   return NAI_OK;
@@ -160,16 +160,15 @@ static int sum_task(void *ctx, int task, struct nai_err *err) {
   return NAI_OK;
 }
 
-/* Appends a part, whose series get the names of their rows. */
+/* Appends a part, whose series get the page's numbers of their names: those of copies have them. */
 static int append(struct nai_encoder *e, const struct nai_sums *part, struct nai_err *err) {
-  static const enum nai_lane_kind lanes[] = {
-      [NAI_SERIES_KERNEL] = NAI_LANE_KERNEL, [NAI_SERIES_COPY] = NAI_LANE_COPY, [NAI_SERIES_CALL] = NAI_LANE_API};
   struct nai_sums *sums = &e->sums;
   for (uint32_t i = 0; i < part->count; i++) {
     struct nai_series series = part->list[i];
     NAI_TRY(NAI_ROOM(sums->list, sums->capacity, sums->count, &e->arena, err));
-    if (series.name != NAI_SERIES_OTHERS)
-      series.name = (int64_t)nai_encoder_name(e, lanes[series.kind], (uint32_t)series.name);
+    if (series.name != NAI_SERIES_OTHERS && series.kind != NAI_SERIES_COPY)
+      series.name = (int64_t)nai_encoder_named(e, series.kind == NAI_SERIES_KERNEL ? NAI_LANE_KERNEL : NAI_LANE_API,
+                                               (uint32_t)series.name);
     sums->list[sums->count++] = series;
   }
   if (part->stream.len)
