@@ -216,4 +216,4 @@ NAI_ANALYSIS(capture_health, .outputs = NAI_SCHEMAS(&nai_capture_health_schema, 
                       NAI_PART(KERNEL_GROUPS),
              .tables = NAI_IN(CAPTURE) | NAI_IN(CAPABILITIES) | NAI_IN(READERS) | NAI_IN(PROGRAM_OUTPUTS) |
                        NAI_IN(PROGRAM_MARKS) | NAI_IN(OSRT) | NAI_IN(THREADS),
-             .config = NAI_CONFIG(KERNEL_CLASSES), .run = run)
+             .config = NAI_CONFIG(KERNEL_CLASSES), .cost = 2, .run = run)

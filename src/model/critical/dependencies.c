@@ -10,7 +10,7 @@
 static int find_calls(struct dep_builder *b, struct nai_err *err) {
   const struct nai_model *m = b->m;
   const struct nai_groups *calls = &m->api_by_thread;
-  NAI_TRY(NAI_NEW(b->d->call_api, &b->m->arena, m->apis.n, err));
+  NAI_TRY(NAI_NEW_UNSET(b->d->call_api, &b->m->arena, m->apis.n, err));
   NAI_TRY(NAI_NEW_UNSET(b->call_of_api, b->arena, m->apis.n, err));
   NAI_TRY(NAI_NEW(b->first_call, b->arena, (size_t)calls->groups + 1, err));
   memset(b->call_of_api, 0xff, m->apis.n * sizeof *b->call_of_api); /* NAI_NO_ROW */
@@ -40,11 +40,11 @@ static int number_nodes(struct dep_builder *b, struct nai_err *err) {
   if ((uint64_t)d->call_count + d->op_count > UINT32_MAX / 8)
     return nai_err_set(err, NAI_ELIMIT, "too many events for a graph of dependencies");
   d->node_count = 2 * (d->call_count + d->op_count);
-  NAI_TRY(NAI_NEW(d->time, &b->m->arena, d->node_count, err));
+  NAI_TRY(NAI_NEW_UNSET(d->time, &b->m->arena, d->node_count, err));
   b->capacity = DEPENDENCIES * (d->call_count + d->op_count);
-  NAI_TRY(NAI_NEW(d->v, &b->m->arena, b->capacity, err));
-  NAI_TRY(NAI_NEW(d->first, &b->m->arena, (size_t)d->node_count + 1, err));
-  NAI_TRY(NAI_NEW(d->op_call, &b->m->arena, d->op_count, err));
+  NAI_TRY(NAI_NEW_UNSET(d->v, &b->m->arena, b->capacity, err));
+  NAI_TRY(NAI_NEW_UNSET(d->first, &b->m->arena, (size_t)d->node_count + 1, err));
+  NAI_TRY(NAI_NEW_UNSET(d->op_call, &b->m->arena, d->op_count, err));
   NAI_TRY(NAI_NEW(b->copies, b->arena, d->call_count, err));
   for (uint32_t c = 0; c < d->call_count; c++) {
     d->time[2 * c] = nai_val(&m->apis.start_ns, d->call_api[c]);
@@ -91,8 +91,8 @@ static int measure_floors(struct dep_builder *b, struct nai_err *err) {
   int64_t *launch, *between;
   NAI_TRY(NAI_NEW(b->d->launch_floor, &b->m->arena, b->m->gpu_count, err));
   NAI_TRY(NAI_NEW(b->d->stream_floor, &b->m->arena, b->m->gpu_count, err));
-  NAI_TRY(NAI_NEW(launch, b->arena, d->op_count, err));
-  NAI_TRY(NAI_NEW(between, b->arena, d->op_count, err));
+  NAI_TRY(NAI_NEW_UNSET(launch, b->arena, d->op_count, err));
+  NAI_TRY(NAI_NEW_UNSET(between, b->arena, d->op_count, err));
   for (uint32_t g = 0; g < b->m->gpu_count; g++) {
     size_t launches = 0, pairs = 0;
     for (uint32_t s = b->first_stream[g]; s < b->first_stream[g + 1]; s++) {

@@ -488,7 +488,7 @@ int nai_whatif_begin(struct nai_whatif *w, const struct nai_model *m, const stru
   uint32_t count;
   *w = (struct nai_whatif){.model = m, .arena = arena, .state = NAI_PATH_REFUSED, .reason = "no GPU work is recorded"};
   NAI_TRY(nai_path_scopes(&all, &count, m, asked, arena, err));
-  NAI_TRY(NAI_NEW(w->times, arena, m->dependencies->node_count, err));
+  NAI_TRY(NAI_NEW_UNSET(w->times, arena, m->dependencies->node_count, err));
   NAI_TRY(NAI_NEW(w->scopes, arena, count, err));
   NAI_TRY(nai_whatif_find_fusable(&w->fusable, m, arena, err));
   if (!count)

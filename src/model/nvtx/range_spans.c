@@ -104,8 +104,11 @@ static int make_spans(struct nai_model *m, struct nai_err *err) {
   NAI_TRY(NAI_NEW(w.out, &m->arena, 1, err));
   NAI_TRY(NAI_NEW(w.out->node_ns, &m->arena, m->node_count, err));
   NAI_TRY(NAI_NEW(w.all_of, arena, 2 * (size_t)m->tables[NAI_IN_NVTX]->strings.count, err));
-  if (m->map_nvtx)
+  if (m->map_nvtx && nai_model_gpu_work(m)) { /* room for a span of each range: what is not written costs nothing */
+    w.out->capacity = m->nvtx.n;
+    NAI_TRY(NAI_NEW_UNSET(w.out->v, &m->arena, m->nvtx.n, err));
     NAI_TRY(nai_project_ranges(m, NULL, add, &w, err));
+  }
   for (uint32_t i = 0; i < w.out->group_count; i++) {
     struct nai_span_group *group = &w.out->groups[i];
     if (group->gpu == NAI_NO_ROW)
