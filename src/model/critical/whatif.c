@@ -98,13 +98,13 @@ static int edit_ops(struct edit *e, const struct nai_change *change, double fact
   const struct nai_model *m = e->m;
   struct about about;
   NAI_TRY(find_about(&about, change, e, err));
-  NAI_TRY(nai_edit_factors(&e->op_factor, m->dependencies->op_count, e, err));
+  NAI_TRY(nai_edit_op_factors(e, err));
   for (uint32_t g = 0; g < m->gpu_count; g++)
     for (uint32_t i = e->w->ops[g].first; i < e->w->ops[g].end; i++) {
       uint32_t op = m->dependencies->first_op[g] + i;
       if (!is_about_op(&about, op, &m->gpus[g].ops[i]))
         continue;
-      e->op_factor[op] *= (float)factor;
+      e->of.op_factor[op] *= (float)factor;
       e->edited++;
     }
   return NAI_OK;
@@ -118,7 +118,7 @@ static int edit_waits(struct edit *e, const struct nai_change *change, struct na
   for (uint32_t t = 0; t < e->w->thread_count; t++)
     for (uint32_t call = e->w->calls[t].first; call < e->w->calls[t].end; call++)
       if (nai_dep_has(d, 2 * call + 1, 1 << NAI_DEP_WAIT | 1 << NAI_DEP_STAGING) && is_about_call(&about, call)) {
-        e->no_wait[call] = 1;
+        e->of.no_wait[call] = 1;
         e->edited++;
       }
   return NAI_OK;
@@ -128,11 +128,11 @@ static int edit_waits(struct edit *e, const struct nai_change *change, struct na
 static int edit_calls(struct edit *e, const struct nai_change *change, double factor, struct nai_err *err) {
   struct about about;
   NAI_TRY(find_about(&about, change, e, err));
-  NAI_TRY(nai_edit_factors(&e->call_factor, e->m->dependencies->call_count, e, err));
+  NAI_TRY(nai_edit_call_factors(e, err));
   for (uint32_t t = 0; t < e->w->thread_count; t++)
     for (uint32_t call = e->w->calls[t].first; call < e->w->calls[t].end; call++)
       if (is_about_call(&about, call)) {
-        e->call_factor[call] *= (float)factor;
+        e->of.call_factor[call] *= (float)factor;
         e->edited++;
       }
   if (change->kind == NAI_CHANGE_HOST)
@@ -153,8 +153,7 @@ static int edit_handoffs(struct edit *e, const struct nai_change *change, enum n
   const struct nai_dependencies *d = e->m->dependencies;
   if (which == NAI_CASE_LOW)
     return NAI_OK;
-  if (!e->runs_ahead)
-    NAI_TRY(NAI_NEW(e->runs_ahead, e->arena, d->call_count, err));
+  NAI_TRY(nai_edit_handoffs(e, err));
   for (uint32_t t = 0; t < e->w->thread_count; t++) {
     struct nai_stretch calls = e->w->calls[t];
     if (calls.first == calls.end ||
@@ -162,7 +161,7 @@ static int edit_handoffs(struct edit *e, const struct nai_change *change, enum n
       continue;
     for (uint32_t call = calls.first; call < calls.end; call++)
       if (nai_dep_has(d, 2 * call, 1 << NAI_DEP_HANDOFF)) {
-        e->runs_ahead[call] = 1;
+        e->of.runs_ahead[call] = 1;
         e->edited++;
       }
   }
@@ -200,8 +199,8 @@ static int edit_profiler(struct edit *e, struct nai_err *err) {
               before = 0;
       if (call && thread == nai_val_i32(&e->m->apis.thread, d->call_api[call - 1]))
         before = nai_intervals_overlap_ns(&flushes[process], d->time[2 * call - 1], d->time[2 * call]);
-      e->call_cut[call] += in_call;
-      e->host_cut[call] += before;
+      e->of.call_cut[call] += in_call;
+      e->of.host_cut[call] += before;
       e->edited += in_call || before;
     }
   return NAI_OK;
@@ -248,17 +247,17 @@ static int make_scenario(struct nai_scenario *s, int64_t *edited, const struct n
   *s = (struct nai_scenario){0};
   for (uint32_t i = 0; i < count; i++)
     NAI_TRY(apply(&e, changes[i], which, err));
-  s->op_factor = e.op_factor;
-  s->call_factor = e.call_factor;
-  s->no_wait = e.no_wait;
-  s->off_stream = e.off_stream;
+  s->op_factor = e.of.op_factor;
+  s->call_factor = e.of.call_factor;
+  s->no_wait = e.of.no_wait;
+  s->off_stream = e.of.off_stream;
   for (int k = 0; k < NAI_ALSO_BEHIND; k++)
-    s->also_behind[k] = e.also_behind[k];
-  s->runs_ahead = e.runs_ahead;
-  s->call_cut = e.call_cut;
-  s->host_cut = e.host_cut;
+    s->also_behind[k] = e.of.also_behind[k];
+  s->runs_ahead = e.of.runs_ahead;
+  s->call_cut = e.of.call_cut;
+  s->host_cut = e.of.host_cut;
   /* What made the thread wait may have been needed: the call still costs a little, and the code behind it more. */
-  s->slow_return = e.no_wait && which == NAI_CASE_LOW;
+  s->slow_return = e.of.no_wait && which == NAI_CASE_LOW;
   if (edited)
     *edited = e.edited;
   return NAI_OK;
@@ -289,6 +288,7 @@ int nai_change_count(int64_t *out, const struct nai_whatif *w, const struct nai_
   NAI_SCOPED(nai_arena) arena = NAI_ARENA(w->model->scratch_dir);
   struct nai_scenario s;
   NAI_TRY(make_scenario(&s, out, w, &arena, &change, 1, NAI_CASE_LIKELY, err));
+  nai_edit_undo(w, &s);
   return change->where ? nai_patterns_check(change->where, err) : NAI_OK;
 }
 
@@ -308,7 +308,9 @@ int nai_whatif_likely(double *out, const struct nai_whatif *w, const struct nai_
   NAI_SCOPED(nai_arena) arena = NAI_ARENA(w->model->scratch_dir);
   struct nai_scenario s;
   uint32_t which;
-  return simulate(out, &which, &s, w, &arena, changes, count, NAI_CASE_LIKELY, err);
+  NAI_TRY(simulate(out, &which, &s, w, &arena, changes, count, NAI_CASE_LIKELY, err));
+  nai_edit_undo(w, &s);
+  return NAI_OK;
 }
 
 static int find_limit(struct nai_whatif_result *out, const struct nai_whatif *w, const struct nai_scenario *s,
@@ -415,6 +417,7 @@ int nai_whatif_try(struct nai_whatif_result *out, const struct nai_whatif *w, co
     NAI_TRY(simulate(&out->ns[c], &which, &s, w, &arena, changes, count, c, err));
     if (c == NAI_CASE_LIKELY)
       NAI_TRY(find_limit(out, w, &s, which, err));
+    nai_edit_undo(w, &s);
   }
   widen(out, w->now_ns);
   if (w->state == NAI_PATH_BOUND_ONLY) /* cautiously, nothing is saved */

@@ -47,8 +47,9 @@ struct nai_whatif {
   struct nai_stretch *ops,
       *calls; /* of them: operations per GPU, as it numbers them; calls per thread that makes any */
   uint32_t thread_count;
-  uint32_t repetitions; /* of the slowest scope that times are the mean of */
-  bool *fusable;        /* per kernel name */
+  struct edit_room *room; /* arrays of scenarios, which are as new between them (whatif_edit.h) */
+  uint32_t repetitions;   /* of the slowest scope that times are the mean of */
+  bool *fusable;          /* per kernel name */
 };
 
 /* Needs the parts DEPENDENCIES, STEPS, NVTX_TREE and EVIDENCE, and what critical_path reads. The arena outlives it.

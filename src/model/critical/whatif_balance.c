@@ -140,10 +140,10 @@ static void speed_up(struct edit *e, const struct leg *leg, const double factors
   const struct nai_dependencies *d = e->m->dependencies;
   for (uint32_t op = leg->first; op < leg->op; op++)
     if (!nai_dep_op(e->m, op)->communication)
-      e->op_factor[op] *= (float)factors[work_of(nai_dep_op(e->m, op))];
+      e->of.op_factor[op] *= (float)factors[work_of(nai_dep_op(e->m, op))];
   for (uint32_t call = leg->call; call < leg->end; call++) {
-    e->call_factor[call] *= (float)factors[CALLS];
-    e->host_cut[call] += (int64_t)((1 - factors[CODE]) * (double)own_ns(d, 2 * call));
+    e->of.call_factor[call] *= (float)factors[CALLS];
+    e->of.host_cut[call] += (int64_t)((1 - factors[CODE]) * (double)own_ns(d, 2 * call));
   }
   e->edited++;
 }
@@ -163,8 +163,8 @@ int nai_edit_balance(struct edit *e, enum nai_case which, struct nai_err *err) {
   struct balancing b = {.e = e, .which = which};
   if (!d->quality.collectives)
     return NAI_OK;
-  NAI_TRY(nai_edit_factors(&e->op_factor, d->op_count, e, err));
-  NAI_TRY(nai_edit_factors(&e->call_factor, d->call_count, e, err));
+  NAI_TRY(nai_edit_op_factors(e, err));
+  NAI_TRY(nai_edit_call_factors(e, err));
   NAI_TRY(nai_edit_cuts(e, err));
   NAI_TRY(NAI_NEW(b.legs, e->arena, (size_t)d->quality.collectives, err));
   NAI_TRY(NAI_NEW(b.room, e->arena, (size_t)d->quality.collectives, err));

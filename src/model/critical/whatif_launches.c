@@ -32,11 +32,11 @@ struct fusing {
 static void remove_kernel(struct fusing *f, uint32_t op) {
   struct edit *e = f->e;
   uint32_t call = e->m->dependencies->op_call[op];
-  e->op_factor[op] = 0;
+  e->of.op_factor[op] = 0;
   if (call == NAI_NO_ROW || f->which == NAI_CASE_LOW)
     return;
-  e->call_factor[call] = 0;
-  e->host_cut[call] += code_before(e->m, call) / (f->which == NAI_CASE_HIGH ? 1 : 2);
+  e->of.call_factor[call] = 0;
+  e->of.host_cut[call] += code_before(e->m, call) / (f->which == NAI_CASE_HIGH ? 1 : 2);
 }
 
 /* Of what the others take the traffic goes that they have in common with their neighbors: of a binary operation two
@@ -49,7 +49,7 @@ static void fuse(struct fusing *f, struct chain *c) {
       remove_kernel(f, op);
   if (c->count > 1 && c->longest_ns > 0) {
     double left = (double)c->sum_ns - saved[f->which] * (double)(c->sum_ns - c->longest_ns);
-    f->e->op_factor[c->longest] *= (float)(left / (double)c->longest_ns);
+    f->e->of.op_factor[c->longest] *= (float)(left / (double)c->longest_ns);
     f->e->edited += c->count;
   }
   c->count = 0;
@@ -112,10 +112,10 @@ int nai_edit_fuse(struct edit *e, const struct nai_change *change, enum nai_case
   NAI_TRY(NAI_NEW(fusable, e->arena, names->count, err));
   for (uint32_t i = 0; i < names->count; i++)
     fusable[i] = e->w->fusable[i] && nai_change_matches(change, nai_strings_get(names, i));
-  NAI_TRY(nai_edit_factors(&e->op_factor, d->op_count, e, err));
-  NAI_TRY(nai_edit_factors(&e->call_factor, d->call_count, e, err));
+  NAI_TRY(nai_edit_op_factors(e, err));
+  NAI_TRY(nai_edit_call_factors(e, err));
   NAI_TRY(nai_edit_cuts(e, err));
-  NAI_TRY(NAI_NEW(f.next, e->arena, d->op_count, err));
+  NAI_TRY(NAI_NEW_UNSET(f.next, e->arena, d->op_count, err));
   for (uint32_t g = 0; g < e->m->gpu_count; g++)
     NAI_TRY(fuse_gpu(&f, g, fusable, err));
   return NAI_OK;
@@ -149,8 +149,8 @@ static void collapse(struct edit *e, uint32_t first, uint32_t end, enum nai_case
   e->edited += count;
   for (uint32_t call = first + 1; call < end; call++) {
     int64_t rest = launches(e->m, call) ? NODE_NS : 0, ns = d->time[2 * call + 1] - d->time[2 * call];
-    e->call_cut[call] += ns > rest ? ns - rest : 0;
-    e->host_cut[call] += which == NAI_CASE_LOW ? 0 : code_before(e->m, call);
+    e->of.call_cut[call] += ns > rest ? ns - rest : 0;
+    e->of.host_cut[call] += which == NAI_CASE_LOW ? 0 : code_before(e->m, call);
   }
 }
 

@@ -4,10 +4,6 @@
 /* What each change makes operations wait for. */
 enum { COPIES, COMPUTE, RESULTS };
 
-static int leave_streams(struct edit *e, struct nai_err *err) {
-  return e->off_stream ? NAI_OK : NAI_NEW(e->off_stream, e->arena, e->m->dependencies->op_count, err);
-}
-
 /* The last operations of a stream, +1; 0 for none. */
 struct last {
   uint32_t copy, other;
@@ -51,11 +47,11 @@ static void move(struct edit *e, struct last *last, uint32_t op, bool upload) {
   if (lost_one(d, nai_node_of_op(d, op)))
     *last = (struct last){0};
   if (upload && last->other > last->copy) {
-    e->off_stream[op] = 1;
-    e->also_behind[COPIES][op] = last->copy;
+    e->of.off_stream[op] = 1;
+    e->of.also_behind[COPIES][op] = last->copy;
     e->edited++;
   } else if (!upload && last->copy > last->other) {
-    e->also_behind[COPIES][op] = last->other;
+    e->of.also_behind[COPIES][op] = last->other;
   }
   *(upload ? &last->copy : &last->other) = op + 1;
 }
@@ -64,8 +60,8 @@ int nai_edit_own_stream(struct edit *e, enum nai_case which, struct nai_err *err
   const struct nai_model *m = e->m;
   if (which == NAI_CASE_LOW) /* the GPU may still read what the copy overwrites */
     return NAI_OK;
-  NAI_TRY(leave_streams(e, err));
-  NAI_TRY(NAI_NEW(e->also_behind[COPIES], e->arena, m->dependencies->op_count, err));
+  NAI_TRY(nai_edit_streams(e, err));
+  NAI_TRY(nai_edit_behind(e, COPIES, err));
   for (uint32_t g = 0; g < m->gpu_count; g++) {
     struct last *last;
     NAI_TRY(NAI_NEW(last, e->arena, m->gpus[g].stream_count, err));
@@ -112,7 +108,7 @@ static void slow_down(struct comm_move *c, struct last_comm *last, uint32_t op) 
   int64_t beside = ns < last->left_ns ? ns : last->left_ns;
   last->left_ns -= beside;
   if (beside > 0 && c->which != NAI_CASE_HIGH)
-    c->e->op_factor[op] *= (float)(1 + (BESIDE_COMMUNICATION - 1) * (double)beside / (double)ns);
+    c->e->of.op_factor[op] *= (float)(1 + (BESIDE_COMMUNICATION - 1) * (double)beside / (double)ns);
 }
 
 /* What follows a collective waits for what computed before it. Its result is awaited behind the next collective, in the
@@ -120,12 +116,12 @@ static void slow_down(struct comm_move *c, struct last_comm *last, uint32_t op) 
 static void pass(struct comm_move *c, struct last_comm *last, uint32_t op) {
   struct edit *e = c->e;
   if (last->comm > last->compute) {
-    e->off_stream[op] = 1;
-    e->also_behind[COMPUTE][op] = last->compute;
-    e->also_behind[RESULTS][op] = c->begins[op] ? last->comm : c->which == NAI_CASE_HIGH ? 0 : last->before;
+    e->of.off_stream[op] = 1;
+    e->of.also_behind[COMPUTE][op] = last->compute;
+    e->of.also_behind[RESULTS][op] = c->begins[op] ? last->comm : c->which == NAI_CASE_HIGH ? 0 : last->before;
     e->edited++;
   } else if (c->begins[op]) {
-    e->also_behind[RESULTS][op] = last->comm;
+    e->of.also_behind[RESULTS][op] = last->comm;
   }
   slow_down(c, last, op);
   last->compute = op + 1;
@@ -141,7 +137,7 @@ static void move_comm(struct comm_move *c, struct last_comm *last, uint32_t op, 
     pass(c, last, op);
     return;
   }
-  c->e->also_behind[COMPUTE][op] = last->comm;
+  c->e->of.also_behind[COMPUTE][op] = last->comm;
   last->before = last->comm;
   last->comm = op + 1;
   last->left_ns = d->time[node + 1] - d->time[node];
@@ -149,15 +145,14 @@ static void move_comm(struct comm_move *c, struct last_comm *last, uint32_t op, 
 
 int nai_edit_own_stream_comm(struct edit *e, enum nai_case which, struct nai_err *err) {
   const struct nai_model *m = e->m;
-  uint32_t count = m->dependencies->op_count;
   struct comm_move c = {.e = e, .which = which};
   if (which == NAI_CASE_LOW) /* the next kernel may need the result */
     return NAI_OK;
-  NAI_TRY(leave_streams(e, err));
+  NAI_TRY(nai_edit_streams(e, err));
   NAI_TRY(find_beginnings(&c, err));
-  NAI_TRY(nai_edit_factors(&e->op_factor, count, e, err));
-  NAI_TRY(NAI_NEW(e->also_behind[COMPUTE], e->arena, count, err));
-  NAI_TRY(NAI_NEW(e->also_behind[RESULTS], e->arena, count, err));
+  NAI_TRY(nai_edit_op_factors(e, err));
+  NAI_TRY(nai_edit_behind(e, COMPUTE, err));
+  NAI_TRY(nai_edit_behind(e, RESULTS, err));
   for (uint32_t g = 0; g < m->gpu_count; g++) {
     struct last_comm *last;
     NAI_TRY(NAI_NEW(last, e->arena, m->gpus[g].stream_count, err));

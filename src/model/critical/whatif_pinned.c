@@ -53,9 +53,9 @@ static void pin(struct edit *e, uint32_t op, const struct nai_op *o, double rate
   if (rate <= 0)
     return;
   if (rate > own && own > 0 && which != NAI_CASE_LOW)
-    e->op_factor[op] *= (float)(own / rate);
+    e->of.op_factor[op] *= (float)(own / rate);
   if (call != NAI_NO_ROW && !nai_model_api_blocks(m, m->dependencies->call_api[call]))
-    e->no_wait[call] = 1;
+    e->of.no_wait[call] = 1;
   e->edited++;
 }
 
@@ -63,7 +63,7 @@ int nai_edit_pinned(struct edit *e, enum nai_case which, struct nai_err *err) {
   const struct nai_model *m = e->m;
   double rates[DIRECTIONS] = {0};
   NAI_TRY(find_rates(rates, e, err));
-  NAI_TRY(nai_edit_factors(&e->op_factor, m->dependencies->op_count, e, err));
+  NAI_TRY(nai_edit_op_factors(e, err));
   NAI_TRY(nai_edit_waits(e, err));
   for (uint32_t g = 0; g < m->gpu_count; g++)
     for (uint32_t i = e->w->ops[g].first; i < e->w->ops[g].end; i++)

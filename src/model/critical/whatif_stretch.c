@@ -145,5 +145,6 @@ int nai_whatif_choose(struct nai_whatif *w, uint32_t slowest, bool asked, uint32
   }
   NAI_TRY(find_nodes(w, s, err));
   NAI_TRY(find_ops(w, &s, err));
-  return find_calls(w, &s, err);
+  NAI_TRY(find_calls(w, &s, err));
+  return nai_edit_begin(w, err);
 }
