@@ -882,6 +882,21 @@ class Commands(unittest.TestCase):
             self.assertLess(row["edited_count"], whole["changes"][0]["edited_count"], change)
         self.assertTrue(report(artifacts(large)).rows("what_if_plan"))
 
+    def test_each_alone_and_all_in_one_answer(self):
+        """What one change makes of the graph is gone when the next one is tried."""
+        changes = [("--remove-wait", "."), ("--fuse", "."), ("--graphs",), ("--call", ".=0.5"), ("--kernel", ".=0.5"), ("--copy", ".=0.5"), ("--host", "0.5"),
+                   ("--pinned",), ("--own-stream",)]
+        path = trace("loop-waits")
+        one = {}
+        for words in changes:
+            done = run("whatif", "--quiet", path, *words, "--format", "json")
+            if done.returncode == 0: # else the trace has nothing that it is about
+                one[words] = json.loads(done.stdout)
+        self.assertGreaterEqual(len(one), 6)
+        said = json.loads(run("whatif", "--quiet", path, *itertools.chain(*one), "--format", "json").stdout)
+        alone = {change["change"]: change["alone_saving_ns"] for change in said["changes"]}
+        self.assertEqual(alone, {answer["changes"][0]["change"]: answer["together"]["saving_ns"] for answer in one.values()})
+
     def test_without_changes(self):
         """The plan is that of the report: the changes that its findings name, from a trace as from a run."""
         for name in ("loop-waits", "alloc-churn", "profiler-flush"):
