@@ -65,14 +65,14 @@ static int settle_file(struct nai_state *s, const char *name, struct nai_err *er
 }
 
 /* Puts nodes and the names of table files into the manifest in the order of the stages. */
-static int settle_tables(struct nai_state *s, int last_stage, struct nai_err *err) {
+static int settle_tables(struct nai_state *s, struct nai_err *err) {
   struct nai_manifest *m = nai_run_manifest_to_fill(s->run);
-  const struct nai_node_walk all = {.stages = s->stages, .end = last_stage + 1};
+  const struct nai_node_walk all = {.stages = s->stages, .end = s->last_stage + 1};
   const struct nai_node *node;
   uint32_t put = 0;
   for (struct nai_node_walk w = all; (node = nai_next_node(&w));)
     nai_manifest_put_next(m, node->name, &put);
-  for (int i = 0; i <= last_stage; i++)
+  for (int i = 0; i <= s->last_stage; i++)
     if (s->stage_files & 1u << i)
       NAI_TRY(settle_file(s, s->stages[i].name, err));
   for (struct nai_node_walk w = all; (node = nai_next_node(&w));)
@@ -175,7 +175,7 @@ static int open_runs(struct nai_state *s, struct nai_err *err) {
   return describe_run(nai_run_manifest_to_fill(s->run), s, err);
 }
 
-static int last_stage(const struct nai_state *s) {
+static int find_last_stage(const struct nai_state *s) {
   for (int i = 0; s->options->stop_after && i < NAI_STAGE_COUNT; i++)
     if (strcmp(s->options->stop_after, s->stages[i].name) == 0)
       return i;
@@ -225,8 +225,8 @@ static int run_stage(struct nai_state *s, int stage, struct nai_err *err) {
 }
 
 static int run_stages(struct nai_state *s, nai_progress_fn *progress, struct nai_err *err) {
-  int last = last_stage(s);
-  for (int stage = 0; stage <= last; stage++) {
+  s->last_stage = find_last_stage(s);
+  for (int stage = 0; stage <= s->last_stage; stage++) {
     double start = nai_clock_s();
     if (progress)
       progress(stage);
@@ -235,7 +235,7 @@ static int run_stages(struct nai_state *s, nai_progress_fn *progress, struct nai
   }
   if (s->trace)
     NAI_TRY(nai_trace_unchanged(s->trace, err));
-  NAI_TRY(settle_tables(s, last, err));
+  NAI_TRY(settle_tables(s, err));
   if (s->options->keep_stages && s->trace)
     NAI_TRY(write_stamp(s, err));
   NAI_TRY(write_manifests(s, err));

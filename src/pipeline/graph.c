@@ -226,15 +226,16 @@ static int bring_all(struct job_set *set, struct nai_err *err) {
   NAI_TRY(nai_memory_check(order, err));
   for (int p = 0; p < NAI_PART_COUNT; p++)
     done[p] = NAI_FLOW_END;
+  const uint32_t parts = set->parts ? set->parts | set->ahead : 0;
   if (set->parts || set->tables) {
     NAI_TRY(open_model(set->s, err));
-    NAI_TRY(check_memory(set->s, set->parts, err));
-    NAI_TRY(nai_model_plan(nai_run_held_model(run), &flow, set->parts, done, err));
+    NAI_TRY(check_memory(set->s, parts, err));
+    NAI_TRY(nai_model_plan(nai_run_held_model(run), &flow, parts, done, err));
   }
   nai_job_set_plan(&flow, set, bring, order, done);
   NAI_TRY(nai_flow_run(&flow, set->s->options->threads, err));
-  if (set->parts)
-    nai_model_built(nai_run_held_model(run), set->parts);
+  if (parts)
+    nai_model_built(nai_run_held_model(run), parts);
   return NAI_OK;
 }
 
@@ -270,8 +271,18 @@ static void job_set_free(struct job_set *set) {
   free(set->jobs);
 }
 
+/* Parts that later stages need. With an earlier run their nodes may turn out not to run. */
+static uint32_t parts_ahead(const struct nai_state *s, int stage) {
+  const struct nai_node *node;
+  uint32_t parts = 0;
+  struct nai_node_walk later = {.stages = s->stages, .end = s->last_stage + 1, .stage = stage + 1};
+  while (!s->earlier && (node = nai_next_node(&later)))
+    parts |= node->parts;
+  return parts;
+}
+
 int nai_state_stage(struct nai_state *s, int stage, struct nai_err *err) {
-  NAI_SCOPED(job_set) set = {.s = s};
+  NAI_SCOPED(job_set) set = {.s = s, .ahead = parts_ahead(s, stage)};
   int count = 0;
   while (s->stages[stage].nodes[count])
     count++;

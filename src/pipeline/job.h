@@ -48,6 +48,7 @@ struct job_set {
   struct job *jobs;
   int count;
   uint32_t parts;  /* of the model, that those on their way need */
+  uint32_t ahead;  /* and that are built beside those */
   uint64_t tables; /* and the event tables */
 };
 

@@ -31,6 +31,7 @@ struct nai_state_skills {
 struct nai_state {
   const struct nai_options *options;
   const struct nai_stage *stages;
+  int last_stage;                                           /* that is to run */
   struct nai_stage own_stages[NAI_STAGE_COUNT];             /* with skills or known findings: `stages` and those */
   const struct nai_node *needed[NAI_REPORT_MAX_TABLES + 1]; /* for the tables of the options; ends with NULL */
   struct nai_state_skills skills;
