@@ -120,12 +120,38 @@ static void nai_encoder_free(struct nai_encoder *e) {
 }
 
 /* What an aggregated timeline is told beside its events. */
+struct beside {
+  struct nai_encoder *e;
+  const struct nai_table *units;
+};
+
+/* Queues have no names, which passes number. */
+static int find_beside(void *ctx, int task, struct nai_err *err) {
+  const struct beside *b = ctx;
+  return task ? nai_encoder_queue(b->e, err) : nai_encoder_pass(b->e, b->units, err);
+}
+
 static int put_beside(struct nai_encoder *e, const struct nai_table *units, struct nai_err *err) {
   NAI_TRY(nai_encoder_total(e, err));
   nai_encoder_list_names(e);
   NAI_TRY(nai_encoder_sum(e, err));
-  NAI_TRY(nai_encoder_queue(e, err));
-  return nai_encoder_pass(e, units, err);
+  return nai_parallel(e->m->worker_count, 2, find_beside, &(struct beside){e, units}, err);
+}
+
+/* What is made of the model alone. */
+struct beginning {
+  struct nai_encoder *e;
+  int halvings;
+  const struct nai_viewer_input *what;
+};
+
+static int begin_task(void *ctx, int task, struct nai_err *err) {
+  const struct beginning *b = ctx;
+  struct nai_encoder *e = b->e;
+  if (!task)
+    return nai_items_build(&e->items, e->m, b->halvings, b->what->places, b->what->place_count, &e->arena, err);
+  find_launches(e);
+  return nai_encoder_find_waits(e, err);
 }
 
 static int encode(struct nai_encoder *e, const struct nai_model *m, int halvings, const struct nai_viewer_input *what,
@@ -133,9 +159,7 @@ static int encode(struct nai_encoder *e, const struct nai_model *m, int halvings
   bool aggregated = halvings != NAI_ITEMS_ALL;
   *e = (struct nai_encoder){.m = m, .arena = NAI_ARENA(m->scratch_dir)};
   NAI_TRY(allocate(e, err));
-  find_launches(e);
-  NAI_TRY(nai_encoder_find_waits(e, err));
-  NAI_TRY(nai_items_build(&e->items, m, halvings, what->places, what->place_count, &e->arena, err));
+  NAI_TRY(nai_parallel(m->worker_count, 2, begin_task, &(struct beginning){e, halvings, what}, err));
   NAI_TRY(find_span(e, err));
   if (aggregated)
     NAI_TRY(put_beside(e, what->units, err));
