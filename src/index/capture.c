@@ -189,7 +189,7 @@ static int add_metrics(struct adding *a, struct nai_err *err) {
             .unit = m.unit, .better = m.better, .value = or_null(m.value), .n = m.n, .q25 = or_null(m.q25),
             .q75 = or_null(m.q75), .basis = m.basis, .kind = m.kind, .gate = m.gate, .noise_pct = or_null(m.noise_pct),
             .noise = or_null(m.noise), .budget_pct = or_null(m.budget_pct), .budget = or_null(budget),
-            .definition = m.definition);
+            .definition = m.definition, .absent = m.absent);
   }
   return NAI_OK;
 }

@@ -1202,6 +1202,80 @@ class Beyond(unittest.TestCase):
             db.commit()
         return copy
 
+    def gate(self, store, *options, expect):
+        """Of the gate: what is printed, what it says with -q, and the directory."""
+        out, said = fresh_dir() / "t", []
+        for words in ((), ("-q",), ("--json",)):
+            done = run("trend", "--store", store, "--out", out, "--gate", *options, *words)
+            self.assertEqual(done.returncode, expect, done.stdout + done.stderr)
+            said.append((done.stdout, done.stderr))
+        (printed, nothing), (quiet, noted), (_, of_json) = said
+        self.assertEqual((nothing, quiet), ("", ""))
+        self.assertEqual(noted, of_json)
+        return printed, noted, out
+
+    def stepless(self, seed):
+        """The program of trace("loop"), ended early: nothing of it repeats."""
+        copy = fresh_dir() / "stepless.sqlite"
+        shutil.copy(trace("loop", "--seed", seed), copy)
+        with contextlib.closing(sqlite3.connect(copy)) as db:
+            db.execute("delete from CUPTI_ACTIVITY_KIND_KERNEL where start > (select min(start) + (max(end) - min(start)) / 12 from CUPTI_ACTIVITY_KIND_KERNEL)")
+            db.commit()
+        return copy
+
+    def test_a_gate_that_judged_nothing_says_so(self):
+        """The first nights of a store pass, for there is nothing to compare them with."""
+        store, ids = self.store_of([trace("loop", "--seed", seed) for seed in range(1, 4)])
+        printed, noted, out = self.gate(store, expect=0)
+        line = "metrics with fewer than 7 good runs before the newest. Nothing is gated until then."
+        for text in (printed, noted, *((out / name).read_text(encoding="utf-8") for name in ("trend.md", "trend.html"))):
+            self.assertRegex(text, rf"Not judged: \d+ {re.escape(line)}")
+            self.assertNotIn("No gated metric has failed", text)
+        for seed in range(4, 9):
+            run("store", "add", artifacts(trace("loop", "--seed", seed)), "--store", store, "--time", f"2026-01-{seed:02}T00:00:00Z")
+        self.assertEqual(self.gate(store, expect=0)[1], "")
+
+    def test_a_newest_run_without_steps_is_undecided(self):
+        """The metrics of older runs are not its own: check of the same runs is undecided, too."""
+        store, ids = self.store_of([*(trace("loop", "--seed", seed) for seed in range(1, 10)), self.stepless(10)])
+        printed, noted, out = self.gate(store, expect=7)
+        for text in (printed, noted, (out / "trend.md").read_text(encoding="utf-8").replace("\\", ""), (out / "trend.html").read_text(encoding="utf-8")):
+            self.assertRegex(text, rf"Not judged: gpu.compute.per_step, .* and \d+ more of [^\n]*: earlier runs have them, the newest, {ids[-1]}, does not\.")
+            self.assertNotIn("No gated metric has failed", text)
+            self.assertNotIn("Nothing got worse", text)
+        trend, _ = self.trend(store)
+        self.assertEqual((trend["failed"], trend["undecided"]), (False, True))
+        self.assertEqual({m["state"] for m in trend["series"][0]["metrics"]}, {"gone"})
+        published.check(self, "trend", trend)
+        out = fresh_dir() / "t"
+        done = run("trend", "--store", store, "--out", out, "--all", "--gate")
+        self.assertEqual((done.returncode, "1 of 1 series ask for attention" in done.stdout), (7, True), done.stdout)
+        done = run("check", artifacts(self.stepless(10)), "--store", store, "--baseline", "median:7", "--out", fresh_dir() / "c")
+        self.assertEqual(done.returncode, 7, done.stderr)
+        # Once the change is meant, what is gone is none of the history that begins there.
+        self.assertEqual(run("store", "annotate", ids[-1], "--kind", "expected-change", "--text", "no steps", "--store", store).returncode, 0)
+        printed, _, _ = self.gate(store, expect=7)
+        self.assertRegex(printed, "(?m)^Nothing of .* gates; captures without steps have no metric that does.$")
+        self.assertNotIn("Not judged: gpu", printed)
+
+    def test_a_gated_metric_that_the_newest_run_lacks(self):
+        """What it means, its definition says, as in check: that nothing is known, nothing, or 0."""
+        for absent, expect, is_named in (("error", 7, True), ("ignore", 0, True), ("zero", 0, False)):
+            metrics = fresh_dir() / "m.yaml"
+            metrics.write_text("metrics:\n  - {id: my.time, title: mine, better: lower, kind: noisy, gate: gate, "
+                               f"absent: {absent}, total: {{table: kernels, value: sum(total_time_ns)}}}}\n", encoding="ascii")
+            store = fresh_dir() / "s"
+            for seed in range(1, 10):
+                out = fresh_dir() / "r"
+                words = ("--metrics", metrics) if seed < 9 else ()
+                self.assertEqual(run("analyze", trace("loop", "--seed", seed), "--out", out, "-q", *words).returncode, 0)
+                self.assertEqual(run("store", "add", out, "--store", store, "--time", f"2026-01-{seed:02}T00:00:00Z").returncode, 0)
+            printed, noted, _ = self.gate(store, expect=expect)
+            self.assertEqual("Not judged: my.time of " in printed, is_named, printed)
+            self.assertEqual(": earlier runs have it, the newest, 20260109" in noted, expect == 7, noted)
+            done = run("trend", "--store", store, "--out", fresh_dir() / "t", "--all", "--gate")
+            self.assertEqual((done.returncode, done.stdout.splitlines()[-2].split()[0]), (expect, "1" if expect else "0"), done.stdout)
+
     def test_the_first_night_beyond_is_named(self):
         """Two nights are slower, of which only the newest has a history that is long enough: the first is named, beside the night before it."""
         store, ids = self.store_of([trace("loop", "--seed", seed) for seed in range(1, 7)] + [trace("loop-waits", "--seed", seed) for seed in (7, 8)])

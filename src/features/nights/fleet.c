@@ -21,19 +21,34 @@ bool nai_fleet_has_failed(const struct nai_fleet *fleet) {
   return failed;
 }
 
+/* Runs of its name go on in another environment. */
+static bool has_moved(const struct nai_fleet *fleet, const struct nai_table *row) {
+  struct FLEET_row own = FLEET_at(row, 0);
+  for (uint32_t i = 0; i < fleet->count && fleet->rows[i].row && own.newest_utc_ns != NAI_NULL_I64; i++) {
+    struct FLEET_row other = FLEET_at(fleet->rows[i].row, 0);
+    if (nai_trend_same_name(own.series, other.series) && other.newest_utc_ns > own.newest_utc_ns)
+      return true;
+  }
+  return false;
+}
+
 bool nai_fleet_is_undecided(const struct nai_fleet *fleet) {
-  bool undecided = false;
-  for (uint32_t i = 0; i < fleet->count; i++)
-    undecided |= fleet->rows[i].is_undecided;
-  return undecided;
+  bool undecided = false, gates = false;
+  for (uint32_t i = 0; i < fleet->count && fleet->rows[i].row; i++) {
+    const struct nai_fleet_row *row = &fleet->rows[i];
+    bool moved = has_moved(fleet, row->row);
+    undecided |= row->is_undecided && !moved;
+    gates |= row->gates && !moved;
+  }
+  return undecided || !gates;
 }
 
 /* --- one series ------------------------------------------------------------------------------- */
 
-static int urgency_of(enum nai_trend_state state) {
+static int urgency_of(const struct nai_trend_metric *m) {
   static const int ranks[NAI_TREND_STATES] = {[NAI_TREND_FAIL] = 0,      [NAI_TREND_CREEP] = 1, [NAI_TREND_WARN] = 3,
                                               [NAI_TREND_TOO_SHORT] = 5, [NAI_TREND_GONE] = 6,  [NAI_TREND_STEADY] = 5};
-  return ranks[state];
+  return nai_trend_is_lost(m) ? 2 : ranks[m->state];
 }
 
 /* The metric that is worst off; of several the step time, else the first. */
@@ -41,7 +56,7 @@ static const struct nai_trend_metric *worst_metric(const struct nai_trend_series
   const struct nai_trend_metric *worst = NULL;
   for (uint32_t i = 0; i < s->metric_count; i++) {
     const struct nai_trend_metric *m = &s->metrics[i];
-    int order = worst ? urgency_of(m->state) - urgency_of(worst->state) : -1;
+    int order = worst ? urgency_of(m) - urgency_of(worst) : -1;
     if (order < 0 || (order == 0 && strcmp(m->metric, "step.time.median") == 0))
       worst = m;
   }
@@ -109,9 +124,10 @@ static int put_row(struct nai_fleet_row *out, const struct nai_trend *t, const s
                                  .newest_status = run.status, .newest_verdict = *run.verdict ? run.verdict : NULL);
   out->rank = is_bad_night(&run) ? 2 : 5;
   out->has_failed = nai_trend_has_failed(t);
-  out->is_undecided = nai_trend_is_undecided(t);
+  out->is_undecided = nai_trend_is_unknown(s);
+  out->gates = nai_trend_gates(s);
   if (m) {
-    out->rank = urgency_of(m->state) < out->rank ? urgency_of(m->state) : out->rank;
+    out->rank = urgency_of(m) < out->rank ? urgency_of(m) : out->rank;
     row.state = nai_trend_state_name(m->state);
     row.metric = m->metric, row.unit = m->unit, row.basis = m->basis;
     row.newest = m->newest, row.usual = m->usual;

@@ -12,7 +12,8 @@ struct nai_fleet_row {
   double *values;        /* of the metric, the newest last */
   uint32_t value_count;
   bool has_failed;          /* a gated metric is in state fail or creep */
-  bool is_undecided;        /* the newest run measured nothing */
+  bool is_undecided;        /* the newest run measured nothing, or lacks a gated metric */
+  bool gates;               /* a metric of it does */
   struct nai_strings notes; /* for people: runs that cannot be read */
 };
 

@@ -43,8 +43,7 @@ static int find_metric(struct nai_trend_metric **out, struct nai_trend_series *s
     }
   NAI_TRY(NAI_ROOM(s->metrics, *capacity, s->metric_count, c->arena, err));
   struct nai_trend_metric *m = *out = &s->metrics[s->metric_count++];
-  *m = (struct nai_trend_metric){
-      .metric = row->metric, .unit = row->unit, .better = row->better, .basis = row->basis, .gate = row->gate};
+  *m = (struct nai_trend_metric){.metric = row->metric, .unit = row->unit, .better = row->better, .basis = row->basis};
   NAI_TRY(NAI_NEW(m->values, c->arena, s->run_count, err));
   if (nai_metric_is_remainder(m->metric, m->basis))
     NAI_TRY(NAI_NEW(m->steps, c->arena, s->run_count, err));
@@ -54,6 +53,7 @@ static int find_metric(struct nai_trend_metric **out, struct nai_trend_series *s
 /* What the newest run says of the metric itself. */
 static void take_rule(struct nai_trend_metric *m, const struct INDEX_METRICS_row *row) {
   m->gate = row->gate;
+  m->absent = row->absent;
   m->rule.exact = strcmp(row->kind, "exact") == 0;
   m->rule.noise_pct = row->noise_pct;
   m->rule.noise = row->noise;
@@ -281,16 +281,14 @@ static int find_in_definition(struct nai_trend_metric *m, const struct collectin
 }
 
 /* What the newest run that measured something has no value of cannot be judged. */
-static void find_gone(struct nai_trend_series *s) {
-  uint32_t newest = 0;
-  for (uint32_t i = 0; i < s->metric_count; i++)
-    newest =
-        s->metrics[i].runs[s->metrics[i].count - 1] > newest ? s->metrics[i].runs[s->metrics[i].count - 1] : newest;
+static void find_gone(struct nai_trend_series *s, const struct collecting *c) {
   for (uint32_t i = 0; i < s->metric_count; i++) {
     struct nai_trend_metric *m = &s->metrics[i];
-    if (m->runs[m->count - 1] == newest)
+    uint32_t last = m->runs[m->count - 1];
+    if (last == s->newest_measured)
       continue;
     m->state = NAI_TREND_GONE;
+    m->is_missing = strcmp(m->absent, "zero") != 0 && !is_expected_between(c, last, s->newest_measured);
     m->newest = m->usual = m->limit = NAN;
     m->since = 0;
     m->is_made_up = false;
@@ -305,7 +303,7 @@ static int find_changes(struct nai_trend_series *s, const struct collecting *c, 
     NAI_TRY(find_in_definition(m, c, err));
     judge(m, c);
   }
-  find_gone(s);
+  find_gone(s, c);
   return NAI_OK;
 }
 
@@ -314,8 +312,10 @@ static int take_runs(struct nai_trend_series *s, const struct collecting *c, str
   for (uint32_t i = s->first_run; i < s->first_run + s->run_count; i++) {
     struct RUNS_row run = RUNS_at(c->index->runs, i);
     const struct nai_store_run *known = nai_store_find(c->store, run.run_id);
-    if (strcmp(run.status, "ok") == 0 && !(known && known->ignored) && run.utc_ns != NAI_NULL_I64)
-      NAI_TRY(take_run(s, &capacity, c, i, err));
+    if (strcmp(run.status, "ok") != 0 || (known && known->ignored) || run.utc_ns == NAI_NULL_I64)
+      continue;
+    s->newest_measured = i;
+    NAI_TRY(take_run(s, &capacity, c, i, err));
   }
   return NAI_OK;
 }
@@ -335,8 +335,7 @@ static uint32_t newest_run(const struct nai_index *index, uint32_t first, uint32
   return nai_get_i64(index->runs, at, RUNS_utc_ns) == NAI_NULL_I64 ? end - 1 : at;
 }
 
-/* "llama" of "llama/3f2a" */
-static bool is_same_name(const char *a, const char *b) {
+bool nai_trend_same_name(const char *a, const char *b) {
   size_t n = strcspn(a, "/");
   return n == strcspn(b, "/") && strncmp(a, b, n) == 0;
 }
@@ -348,7 +347,7 @@ static void find_moved(struct nai_trend *t) {
     int64_t newest = nai_get_i64(runs, t->series[i].newest_run, RUNS_utc_ns);
     for (uint32_t j = 0; j < t->series_count; j++) {
       int64_t other = nai_get_i64(runs, t->series[j].newest_run, RUNS_utc_ns);
-      if (!is_same_name(t->series[i].series, t->series[j].series) || newest == NAI_NULL_I64 || other <= newest)
+      if (!nai_trend_same_name(t->series[i].series, t->series[j].series) || newest == NAI_NULL_I64 || other <= newest)
         continue;
       t->series[i].moved_to = t->series[j].series;
       newest = other;
@@ -438,11 +437,13 @@ uint32_t nai_trend_bad_run(const struct nai_trend_metric *m, const struct nai_ch
   return m->runs[change->at];
 }
 
+static bool is_gated(const struct nai_trend_metric *m) { return strcmp(m->gate, "gate") == 0; }
+
 bool nai_trend_has_failed(const struct nai_trend *trend) {
   for (uint32_t s = 0; s < trend->series_count; s++)
     for (uint32_t i = 0; i < trend->series[s].metric_count; i++) {
       const struct nai_trend_metric *m = &trend->series[s].metrics[i];
-      if (strcmp(m->gate, "gate") == 0 && (m->state == NAI_TREND_FAIL || m->state == NAI_TREND_CREEP))
+      if (is_gated(m) && (m->state == NAI_TREND_FAIL || m->state == NAI_TREND_CREEP))
         return true;
     }
   return false;
@@ -450,17 +451,38 @@ bool nai_trend_has_failed(const struct nai_trend *trend) {
 
 bool nai_trend_gates(const struct nai_trend_series *series) {
   for (uint32_t i = 0; i < series->metric_count; i++)
-    if (strcmp(series->metrics[i].gate, "gate") == 0)
+    if (is_gated(&series->metrics[i]) && series->metrics[i].state != NAI_TREND_GONE)
       return true;
   return false;
 }
 
+bool nai_trend_is_lost(const struct nai_trend_metric *m) {
+  return m->is_missing && is_gated(m) && strcmp(m->absent, "error") == 0;
+}
+
+bool nai_trend_is_unknown(const struct nai_trend_series *series) {
+  bool unknown = series->newest_failed;
+  for (uint32_t i = 0; i < series->metric_count; i++)
+    unknown |= nai_trend_is_lost(&series->metrics[i]);
+  return unknown;
+}
+
 bool nai_trend_is_undecided(const struct nai_trend *trend) {
-  bool failed = false, gates = false;
+  bool unknown = false, gates = false;
   for (uint32_t s = 0; s < trend->series_count; s++) {
     const struct nai_trend_series *series = &trend->series[s];
-    failed |= series->newest_failed && !series->moved_to;
+    unknown |= nai_trend_is_unknown(series) && !series->moved_to;
     gates |= nai_trend_gates(series) && !series->moved_to;
   }
-  return failed || !gates;
+  return unknown || !gates;
+}
+
+bool nai_trend_is_judged(const struct nai_trend *trend) {
+  for (uint32_t s = 0; s < trend->series_count; s++)
+    for (uint32_t i = 0; i < trend->series[s].metric_count && !trend->series[s].moved_to; i++) {
+      const struct nai_trend_metric *m = &trend->series[s].metrics[i];
+      if (is_gated(m) && m->state != NAI_TREND_TOO_SHORT && m->state != NAI_TREND_GONE)
+        return true;
+    }
+  return false;
 }

@@ -20,8 +20,8 @@ const char *nai_trend_state_name(enum nai_trend_state state);
 /* Runs of the series that are good enough to be drawn, in their order: one value per run, the median of its captures.
  */
 struct nai_trend_metric {
-  const char *metric, *unit, *better, *basis, *gate; /* of the index */
-  int64_t definition;                                /* of the newest value */
+  const char *metric, *unit, *better, *basis, *gate, *absent; /* of the index */
+  int64_t definition;                                         /* of the newest value */
   double *values;
   uint32_t *runs; /* rows of index.runs, ascending in time */
   uint32_t count;
@@ -33,6 +33,7 @@ struct nai_trend_metric {
   struct nai_trend_rule rule;
   double budget_pct, budget; /* of the newest run; NaN: none */
   enum nai_trend_state state;
+  bool is_missing;   /* it is gone: absence does not mean 0, and no change that was expected lies between */
   uint32_t since;    /* the first of the newest values that lie beyond their histories, or without one beyond the newest
                         value's; 0: none does */
   bool is_made_up;   /* the newest does, and the step is no longer for it: the state is as if it did not */
@@ -46,6 +47,7 @@ struct nai_trend_series {
   const char *series, *environment;                                 /* of the index */
   uint32_t run_count, failed_count, undecided_count, ignored_count; /* undecided: by their gate */
   uint32_t first_run, newest_run;                                   /* rows of index.runs; the newest by time */
+  uint32_t newest_measured;                                         /* and the newest that is drawn, if any is */
   bool newest_failed;                                               /* it measured nothing */
   const char *moved_to; /* newest environment of the same name, where that has newer runs; NULL: this is it */
   struct nai_trend_metric *metrics; /* by name */
@@ -73,6 +75,9 @@ NAI_MUST_CHECK int nai_trend_find(struct nai_trend *out, const struct nai_index 
                                   const struct nai_trend_options *options, struct nai_err *err);
 void nai_trend_free(struct nai_trend *trend);
 
+/* Whether two series are of one name, "llama" of "llama/3f2a", in whatever environments. */
+bool nai_trend_same_name(const char *a, const char *b);
+
 /* Whether a change is for the worse. More of what a step leaves over is not, while the step takes no longer. */
 bool nai_trend_is_worse(const struct nai_trend_metric *metric, const struct nai_change *change);
 /* Where what is wrong with the newest run began: `since`, or the newest change for the worse where nothing has begun
@@ -87,14 +92,20 @@ uint32_t nai_trend_good_run(const struct nai_trend_metric *metric, const struct 
 uint32_t nai_trend_bad_run(const struct nai_trend_metric *metric, const struct nai_change *change);
 /* Whether a gated metric is in state fail or creep. */
 bool nai_trend_has_failed(const struct nai_trend *trend);
-/* Whether one of its metrics gates; captures without steps have none that does. */
+/* Whether one of its newest run's metrics gates; captures without steps have none that does. */
 bool nai_trend_gates(const struct nai_trend_series *series);
-/* Whether the newest run of a series measured nothing, so that nothing is known of it, or there is no series that
- * gates. */
+/* Whether a gated metric is missing that may not be. */
+bool nai_trend_is_lost(const struct nai_trend_metric *metric);
+/* Whether the newest run measured nothing, or lacks a metric that is lost. */
+bool nai_trend_is_unknown(const struct nai_trend_series *series);
+/* Whether a series is, or there is none that gates. */
 bool nai_trend_is_undecided(const struct nai_trend *trend);
-/* Puts how many metrics have too few runs to be judged, and whether these are all; and series in which nothing gates.
- */
-void nai_trend_put_short(struct nai_view *view, const struct nai_trend *trend);
+/* Whether a gated metric is held against anything at all: in a young store none is. */
+bool nai_trend_is_judged(const struct nai_trend *trend);
+/* Puts what is not judged and why, for template many/trend_unjudged.txt: newest runs that measured nothing, series that
+ * go on in another environment, series in which nothing gates, metrics that are missing, and how many have too short a
+ * history. */
+void nai_trend_put_unjudged(struct nai_view *view, const struct nai_trend *trend);
 
 /* What else changed when a metric did: other metrics of the series whose changes lie within one run of this one; each
  * once. Tells how many were put into `out`, which has room for `room`. */

@@ -33,7 +33,7 @@ static const struct nai_cli_option options[] = {
     NAI_CLI_SWITCH(
         on, gate, "gate",
         "exit 1 when the two newest runs of a gated metric lie beyond their history, or its level beyond the anchor; 7 "
-        "when the newest run failed or nothing gates"),
+        "when the newest run failed or lacks a gated metric that earlier ones have, or nothing gates"),
     NAI_CLI_SWITCH(on, json, "json", "print one line of JSON that sums it up"),
     NAI_CLI_SWITCH(on, quiet, "quiet", "print nothing but errors", .letter = 'q'),
     {0},
@@ -75,6 +75,7 @@ static int print_json(const struct nai_trend *trend, const struct trend_args *a,
   nai_json_put_text(&json, "schema_version", "1.0");
   nai_json_put_text(&json, "out", a->out);
   nai_json_put_bool(&json, "failed", nai_trend_has_failed(trend));
+  nai_json_put_bool(&json, "undecided", nai_trend_is_undecided(trend));
   nai_json_put_array(&json, "series", NAI_JSON_INLINE);
   for (uint32_t s = 0; s < trend->series_count; s++) {
     const struct nai_trend_series *series = &trend->series[s];
@@ -122,10 +123,22 @@ static int print_summary(const struct nai_trend *trend, const struct trend_args 
       nai_view_put_buf(metric, "made_up", NAI_TEXT_TRUSTED, &made_up);
     }
   }
-  nai_trend_put_short(view, trend);
+  nai_trend_put_unjudged(view, trend);
   nai_view_put_text(view, "out", a->out);
   NAI_TRY(nai_index_render(&text, "trend.txt", view, NAI_ESCAPE_TERMINAL, err));
   return nai_cmd_print_lines(&text, err);
+}
+
+/* A gate that decided nothing says so where nothing else does, a line for each reason. */
+static int note_unjudged(const struct nai_trend *trend, struct nai_err *err) {
+  NAI_OWNED(nai_view) *view = nai_view_new();
+  NAI_SCOPED(nai_buf) text = {0};
+  nai_trend_put_unjudged(view, trend);
+  NAI_TRY(nai_index_render(&text, "trend_unjudged.txt", view, NAI_ESCAPE_TERMINAL, err));
+  char *rest = NULL;
+  for (char *line = text.len ? strtok_r(text.data, "\n", &rest) : NULL; line; line = strtok_r(NULL, "\n", &rest))
+    nai_cmd_note(line);
+  return NAI_OK;
 }
 
 /* Where the store lies from the page, so that both can be given away together. */
@@ -161,9 +174,12 @@ static int report(const struct nai_store *store, const struct nai_store_baseline
     NAI_TRY(print_json(&trend, a, err));
   else if (!a->quiet)
     NAI_TRY(print_summary(&trend, a, err));
+  bool undecided = nai_trend_is_undecided(&trend);
+  if (a->gate && (a->json || a->quiet) && (undecided || !nai_trend_is_judged(&trend)))
+    NAI_TRY(note_unjudged(&trend, err));
   if (index.unread.code)
     return nai_err_set(err, index.unread.code, "%s", index.unread.msg);
-  return gate(a, nai_trend_has_failed(&trend), nai_trend_is_undecided(&trend));
+  return gate(a, nai_trend_has_failed(&trend), undecided);
 }
 
 /* All series at a glance. */

@@ -279,6 +279,8 @@ static struct nai_time_column find_times(const struct nai_trend_series *series) 
   return times;
 }
 
+/* --- what is not judged ----------------------------------------------------------------------- */
+
 /* Series whose newest run measured nothing, and those that have none since their name goes on in another environment.
  */
 static void put_unmeasured(struct nai_view *view, const struct nai_trend *t) {
@@ -299,25 +301,58 @@ static void put_unmeasured(struct nai_view *view, const struct nai_trend *t) {
   nai_view_put_bool(view, "any_unmeasured", any);
 }
 
-void nai_trend_put_short(struct nai_view *view, const struct nai_trend *t) {
-  int64_t count = 0, all = 0;
-  bool gates = false;
-  struct nai_view *list = nai_view_put_list(view, "ungated");
+/* The metrics that the newest run lacks; tells whether there is one. */
+static bool put_missing(struct nai_view *list, const struct nai_trend *t, const struct nai_trend_series *s) {
+  enum { NAMED = 3 };
+  struct nai_view *map = NULL, *metrics = NULL;
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < s->metric_count; i++) {
+    if (!s->metrics[i].is_missing)
+      continue;
+    if (!count) {
+      map = nai_view_add_map(list);
+      metrics = nai_view_put_list(map, "metrics");
+      nai_view_put_text(map, "series", s->series);
+      nai_view_put_text(map, "id", nai_get_str(t->index->runs, s->newest_measured, RUNS_run_id));
+    }
+    if (count++ >= NAMED)
+      continue;
+    struct nai_view *metric = nai_view_add_map(metrics);
+    nai_view_put_bool(metric, "first", count == 1);
+    nai_view_put_text(metric, "metric", s->metrics[i].metric);
+  }
+  if (count > NAMED)
+    nai_view_put_int(map, "more", count - NAMED);
+  if (count)
+    nai_view_put_trusted(map, "them", count == 1 ? "it" : "them");
+  return count > 0;
+}
+
+void nai_trend_put_unjudged(struct nai_view *view, const struct nai_trend *t) {
+  struct nai_view *ungated = nai_view_put_list(view, "ungated"), *missing = nai_view_put_list(view, "missing");
+  int64_t count = 0, judged = 0;
   for (uint32_t i = 0; i < t->series_count; i++) {
     const struct nai_trend_series *s = &t->series[i];
-    for (uint32_t m = 0; m < s->metric_count; m++, all++)
+    if (s->moved_to)
+      continue;
+    for (uint32_t m = 0; m < s->metric_count; m++) {
       count += s->metrics[m].state == NAI_TREND_TOO_SHORT;
-    gates |= nai_trend_gates(s);
-    if (!s->moved_to && !s->newest_failed && !nai_trend_gates(s))
-      nai_view_put_text(nai_view_add_map(list), "series", s->series);
+      judged += s->metrics[m].state != NAI_TREND_TOO_SHORT && s->metrics[m].state != NAI_TREND_GONE;
+    }
+    if (!put_missing(missing, t, s) && !s->newest_failed && !nai_trend_gates(s))
+      nai_view_put_text(nai_view_add_map(ungated), "series", s->series);
   }
-  nai_view_put_bool(view, "gates", gates);
-  nai_view_put_int(view, "short_count", count);
+  put_unmeasured(view, t);
+  nai_view_put_bool(view, "is_gated", nai_trend_is_judged(t));
+  nai_view_put_bool(view, "any_judged", judged > 0);
   nai_view_put_bool(view, "any_short", count > 0);
-  nai_view_put_bool(view, "all_short", count == all);
+  nai_view_put_bool(view, "any_unjudged", count > 0 || nai_view_truth(missing));
+  nai_view_put_int(view, "short_count", count);
   nai_view_put_trusted(view, "short_s", count == 1 ? "" : "s");
   nai_view_put_int(view, "short_runs", NAI_HISTORY_MIN);
 }
+
+/* --- all of it -------------------------------------------------------------------------------- */
 
 int nai_trend_print(struct nai_buf *out, const struct nai_trend *t, const char *links, struct nai_err *err) {
   NAI_OWNED(nai_view) *view = nai_view_new();
@@ -325,8 +360,7 @@ int nai_trend_print(struct nai_buf *out, const struct nai_trend *t, const char *
                   *made_up = nai_view_put_list(view, "made_up");
   for (uint32_t i = 0; i < t->series_count; i++)
     NAI_TRY(put_series(list, worse, made_up, &(struct page){t, &t->series[i], links, find_times(&t->series[i])}, err));
-  nai_trend_put_short(view, t);
-  put_unmeasured(view, t);
+  nai_trend_put_unjudged(view, t);
   nai_view_put_bool(view, "any_worse", nai_view_truth(worse));
   nai_view_put_bool(view, "any_made_up", nai_view_truth(made_up));
   nai_view_put_text(view, "anchor", t->anchor);

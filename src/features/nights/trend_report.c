@@ -124,6 +124,7 @@ static void print_json(struct nai_buf *out, const struct nai_trend *t) {
   nai_json_put_text(&json, "version", NAI_VERSION);
   nai_json_put_text(&json, "anchor", t->anchor);
   nai_json_put_bool(&json, "failed", nai_trend_has_failed(t));
+  nai_json_put_bool(&json, "undecided", nai_trend_is_undecided(t));
   nai_json_put_array(&json, "series", NAI_JSON_LINES);
   for (uint32_t i = 0; i < t->series_count; i++)
     put_series(&json, t, &t->series[i]);
