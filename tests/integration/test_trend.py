@@ -1074,6 +1074,20 @@ class Store(unittest.TestCase):
         label = f"{changes[0]['bad_run']} (night: {json.loads(night['labels_json'])['night']})"
         self.assertIn(f" {label} ", (out / "trend.md").read_text(encoding="utf-8").replace("\\", ""))
 
+    def test_the_terminal_says_since_when(self):
+        """What is wrong since which night, and in which one a level changed; as trend.json, with the labels."""
+        accepted, night = self.copy(), next(r for r in self.rows(self.store) if r["labels_json"] == '{"night": "20"}')["run_id"]
+        self.assertEqual(run("store", "annotate", night, "--kind", "expected-change", "--text", "new data", "--store", accepted).returncode, 0)
+        for store, state, word in ((self.store, "fail", "since"), (accepted, "steady", "in")):
+            out = fresh_dir() / "t"
+            printed = run("trend", "--store", store, "--out", out, "--metric", "step.time.median").stdout
+            trend = json.loads((out / "trend.json").read_text(encoding="utf-8"))
+            metric = next(m for s in trend["series"] for m in s["metrics"] if len(m["values"]) > 9)
+            self.assertEqual((metric["state"], metric["since"] or metric["changes"][-1]["bad_run"]), (state, night))
+            self.assertRegex(printed, rf"(?m)^  step.time.median: {state}.* {word} {night} \(night: 20\)")
+        printed = run("trend", "--store", self.store, "--all", "--out", fresh_dir() / "t").stdout
+        self.assertRegex(printed, rf" since {night} \(night: 20\)")
+
     def test_metrics_of_choice(self):
         trend, _ = self.trend(self.store, "--metric", "gpu.*", "--series", "demo")
         names = {m["metric"] for s in trend["series"] for m in s["metrics"]}

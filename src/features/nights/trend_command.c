@@ -5,6 +5,7 @@
 #include "features/nights/fleet.h"
 #include "features/nights/store_command.h"
 #include "table/json.h"
+#include "tables/runs.h"
 
 enum { MAX_METRICS = 64 };
 
@@ -94,6 +95,23 @@ static int print_json(const struct nai_trend *trend, const struct trend_args *a,
   return nai_cmd_print(&text, err);
 }
 
+static void put_run(struct nai_view *map, const char *key, const struct nai_trend *trend, uint32_t row) {
+  struct nai_view *run = nai_view_put_map(map, key);
+  nai_view_put_text(run, "id", nai_get_str(trend->index->runs, row, RUNS_run_id));
+  nai_trend_put_labels(run, nai_get_str(trend->index->runs, row, RUNS_labels_json));
+}
+
+/* Since which run what is wrong now is so, and the run of the newest change, if that is another one. */
+static void put_runs(struct nai_view *map, const struct nai_trend *trend, const struct nai_trend_metric *m) {
+  struct nai_change begin = {0};
+  bool begun = m->state >= NAI_TREND_WARN && nai_trend_begin(&begin, m);
+  const struct nai_change *newest = m->found.count ? &m->found.changes[m->found.count - 1] : NULL;
+  if (begun)
+    put_run(map, "since", trend, nai_trend_bad_run(m, &begin));
+  if (newest && !(begun && newest->at == begin.at))
+    put_run(map, "changed", trend, nai_trend_bad_run(m, newest));
+}
+
 /* A line per series, and one per metric that is not steady or has changed. */
 static int print_summary(const struct nai_trend *trend, const struct trend_args *a, struct nai_err *err) {
   NAI_OWNED(nai_view) *view = nai_view_new();
@@ -118,6 +136,7 @@ static int print_summary(const struct nai_trend *trend, const struct trend_args 
       nai_view_put_trusted(metric, "state", nai_trend_state_name(m->state));
       nai_view_put_int(metric, "changes", m->found.count);
       nai_view_put_bool(metric, "one_change", m->found.count == 1);
+      put_runs(metric, trend, m);
       if (m->is_made_up)
         nai_trend_put_made_up(&made_up, series, m);
       nai_view_put_buf(metric, "made_up", NAI_TEXT_TRUSTED, &made_up);
