@@ -114,6 +114,17 @@ class Suite(unittest.TestCase):
         self.assertGreater(parts["whole"], 0)
         self.assertRegex(text, r"the mean differs by \+[\d.]+ [mµ]s: idle \+[\d.]+ [mµ]s(, mainly [^.]+ \([^)]+\))?, but compute -[\d.]+ [mµ]s\.")
 
+    def test_where_the_difference_is_of_steps_that_are_as_long(self):
+        """Kernels are a fifth shorter, idle time takes their place, or the other way: said without a word on the whole. Of equal programs nothing is."""
+        shorter = "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET \"end\" = CAST(start + (\"end\" - start) * 0.8 AS INT)"
+        idler = [edited(trace("loop", "--seed", seed), shorter) for seed in NEW]
+        of = r"Per GPU and step the mean differs by less than 1 % \([+-][\d.]+ [mµ]s\), its parts by more: {} \+[\d.]+ [mµ]s(, mainly [^.]+ \([^)]+\))?, but {} -[\d.]+ [mµ]s\."
+        for base, new, longer, less in ((runs("loop", BASE), idler, "idle", "compute"), (idler, runs("loop", BASE), "compute", "idle")):
+            report, text, _ = compared(base, new)
+            self.assertNotIn(verdicts(report)["step.time.median"], ("regressed", "suspect"))
+            self.assertRegex(text, of.format(longer, less))
+        self.assertNotIn("the mean differs", compared(runs("loop", BASE), runs("loop", NEW))[1])
+
     def test_directories(self):
         """One program is slower, one equal, one new and one gone; the mean is that of what check says of each alone."""
         base = self.side(slower=("loop", BASE), equal=("loop", (21, 22, 23, 24, 25)), gone=("loop", (1,)))

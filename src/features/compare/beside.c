@@ -237,20 +237,45 @@ static void put_part(const struct nai_document *d, struct nai_view *to, const st
   nai_document_amount(to, "difference", "ns", nai_get_f64(t, row, COMPARED_TIME_delta_ns), true);
 }
 
+/* Whether a part of the step differs by more than its metric may and, where captures tell, than they do by anyway. */
+static bool is_beyond_noise(const struct nai_comparison *c, const struct COMPARED_TIME_row *part) {
+  char id[80];
+  snprintf(id, sizeof id, "gpu.%s.per_step", part->part);
+  const struct nai_metric_result *r = nai_comparison_metric(c, id);
+  if (!c->by_step || !r || !r->judgement.compared)
+    return false;
+  const struct nai_judgement *j = &r->judgement;
+  double sign = part->delta_ns < 0 ? -1 : 1, nearest = sign < 0 ? -j->shift.high : j->shift.low;
+  return sign * j->shift.shift > j->budget && (!j->shift.has_ci || nearest > j->floor);
+}
+
+/* Two parts of a step that is as long as before: one longer, one shorter, both by more than noise. */
+static bool is_swap(const struct nai_comparison *c, const struct nai_table *t, int64_t longer, int64_t shorter) {
+  if (longer < 0 || shorter < 0)
+    return false;
+  struct COMPARED_TIME_row a = COMPARED_TIME_at(t, longer), b = COMPARED_TIME_at(t, shorter);
+  return is_beyond_noise(c, &a) && is_beyond_noise(c, &b);
+}
+
 void nai_document_where(const struct nai_document *d) {
   const struct nai_table *t = d->c->tables[NAI_COMPARED_TIME];
   struct COMPARED_TIME_row whole = COMPARED_TIME_at(t, 0);
   const double worth = 0.01; /* of the whole: captures of one program differ by as much */
-  int64_t row = largest_child(t, "whole", whole.delta_ns);
-  if (row < 0 || !(fabs(whole.delta_ns) >= worth * whole.base_time_ns)) /* NULL: not of the same work */
+  bool as_long = fabs(whole.delta_ns) < worth * whole.base_time_ns;
+  double towards = as_long ? 1 : whole.delta_ns;
+  int64_t row = largest_child(t, "whole", towards), against = largest_child(t, "whole", -towards);
+  if (row < 0 || isnan(whole.delta_ns)) /* NULL: not of the same work */
+    return;
+  if (as_long && !is_swap(d->c, t, row, against))
     return;
   struct COMPARED_TIME_row part = COMPARED_TIME_at(t, row);
   struct nai_view *where = nai_view_put_map(d->root, "where");
+  nai_view_put_bool(where, "as_long", as_long);
   nai_document_amount(where, "difference", "ns", part.delta_ns, true);
   nai_document_amount(where, "whole", "ns", whole.delta_ns, true);
   nai_view_put_trusted(where, "per", nai_comparison_per(d->c));
   nai_view_put_trusted(where, "title", part.title);
-  int64_t cause = largest_child(t, part.part, part.delta_ns), against = largest_child(t, "whole", -whole.delta_ns);
+  int64_t cause = largest_child(t, part.part, part.delta_ns);
   if (cause >= 0 && strcmp(nai_get_str(t, cause, COMPARED_TIME_part), "compute.other") != 0) /* kernels of no class */
     put_part(d, nai_view_put_map(where, "cause"), t, cause);
   if (against >= 0 && fabs(nai_get_f64(t, against, COMPARED_TIME_delta_ns)) >= worth * whole.base_time_ns)
