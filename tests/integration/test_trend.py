@@ -1272,6 +1272,20 @@ class Beyond(unittest.TestCase):
         self.assertRegex(printed, "(?m)^Nothing of .* gates; captures without steps have no metric that does.$")
         self.assertNotIn("Not judged: gpu", printed)
 
+    def test_odd_nights_give_way_to_older_ones(self):
+        """A few without steps would make all undecided for a week; where they are most, the program has changed."""
+        loop = [trace("loop", "--seed", seed) for seed in range(1, 10)]
+        store, ids = self.store_of([*loop[:6], self.stepless(20), *loop[6:], self.stepless(21)])
+        for selector, expect, history, left_out in (("median:7", 0, [2, 3, 4, 5, 7, 8, 9], [10, 6]), ("median:1", 7, [10], []), ("median:2", 7, [9, 10], [])):
+            out = fresh_dir() / "c"
+            done = run("check", artifacts(trace("loop", "--seed", 30)), "--store", store, "--baseline", selector, "--out", out)
+            self.assertEqual(done.returncode, expect, done.stdout + done.stderr)
+            captures = json.loads((out / "compare.json").read_text(encoding="utf-8"))["base"]["captures"]
+            self.assertEqual(sorted(c["id"] for c in captures), sorted(ids[i] for i in history))
+            self.assertEqual([line for line in done.stderr.splitlines() if "goes without" in line],
+                             [f'nsys-ai: {selector} goes without the run "{ids[i]}", which cannot be compared by the step: it has no steps, what is checked has steps by nvtx'
+                              for i in left_out])
+
     def test_a_gated_metric_that_the_newest_run_lacks(self):
         """What it means, its definition says, as in check: that nothing is known, nothing, or 0."""
         for absent, expect, is_named in (("error", 7, True), ("ignore", 0, True), ("zero", 0, False)):

@@ -146,7 +146,7 @@ NAI_MUST_CHECK int nai_store_baselines(struct nai_strings *names, const struct n
 /* The captures that a selector stands for. */
 struct nai_store_selection {
   struct nai_strings directories; /* artifacts directories */
-  struct nai_strings left_out;    /* for people, a line each: good runs that cannot be read */
+  struct nai_strings left_out;    /* for people, a line each: good runs that cannot be read, or compared by the step */
 };
 /* What is to be compared with them, for last-good and median:N. */
 struct nai_store_judged {
@@ -158,8 +158,9 @@ struct nai_store_judged {
 /* NAME (a baseline), run:ID, last-good or median:N; the latter two are of the runs that were read, the others are read
  * where they were not. Good runs are those that did not fail, that passed their
  * gate or had none, and that no annotation ignores; none from before the last change that was expected, none of unknown
- * time where one of known time is found, and none that cannot be read, where another can. NAI_EUSAGE when the selector
- * stands for nothing, NAI_EINPUT when only for what cannot be read. */
+ * time where one of known time is found, and none that cannot be read, where another can. Where steps were found
+ * otherwise in less than half of the newest N than in what is judged, older runs take the place of these. NAI_EUSAGE
+ * when the selector stands for nothing, NAI_EINPUT when only for what cannot be read. */
 NAI_MUST_CHECK int nai_store_select(struct nai_store_selection *out, struct nai_store *store, const char *selector,
                                     const struct nai_store_judged *judged, struct nai_err *err);
 /* The captures of one run of the store at `path`. */

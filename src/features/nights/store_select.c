@@ -1,6 +1,8 @@
 /* What a baseline selector stands for. */
+#include "base/sort.h"
 #include "config/yaml.h"
 #include "features/nights/store_internal.h"
+#include "tables/step_summary.h"
 
 void nai_store_selection_free(struct nai_store_selection *s) {
   nai_strings_free(&s->directories);
@@ -57,24 +59,26 @@ static int find_series(const char **out, const struct nai_store *store, const ch
   return NAI_OK;
 }
 
-/* A run of the store that is itself to be judged says nothing. */
-static int find_judged(bool *found, const struct nai_store *store, const struct nai_store_run *run,
-                       const struct nai_store_judged *judged, struct nai_err *err) {
-  *found = false;
-  for (int c = 0; c < run->captures && judged->count && !*found; c++) {
-    NAI_OWNED(nai_run) *capture = NULL;
-    char path[PATH_MAX];
-    if (nai_store_directory(path, store, run, c, NULL))
-      continue;
-    int rc = nai_run_open(&capture, path, err);
-    if (rc == NAI_EINPUT) /* there is none; whether one that cannot be read is meant, nobody knows */
-      continue;
-    if (rc)
-      return rc;
-    for (size_t i = 0; i < judged->count; i++)
-      *found |= nai_run_manifest(judged->runs[i])->identity == nai_run_manifest(capture)->identity;
+/* How steps were found in a capture, as compare asks for it: what differs in that cannot be compared by the step.
+ * "steps by nvtx" */
+static int describe_steps(struct nai_buf *out, struct nai_run *capture, struct nai_err *err) {
+  enum { LEAST_STEADY = 3, MAX_METHODS = 64 };
+  const char *methods[MAX_METHODS];
+  const struct nai_table *t;
+  size_t n = 0;
+  bool few = false;
+  NAI_TRY(nai_run_table_if_any(&t, capture, nai_step_summary_schema.name, &nai_step_summary_schema, err));
+  for (int64_t row = 0; t && row < t->rows && n < MAX_METHODS; row++) {
+    methods[n++] = nai_get_str(t, row, STEP_SUMMARY_method);
+    few |= nai_get_i64(t, row, STEP_SUMMARY_steady_steps) < LEAST_STEADY;
   }
-  return NAI_OK;
+  qsort(methods, n, sizeof *methods, nai_by_text); /* rows are in the order of process ids */
+  nai_buf_puts(out, n ? "steps by " : "no steps");
+  for (size_t i = 0; i < n; i++)
+    if (i == 0 || strcmp(methods[i], methods[i - 1]) != 0)
+      nai_buf_printf(out, "%s%s", i ? ", " : "", methods[i]);
+  nai_buf_puts(out, few ? ", few of them steady" : "");
+  return nai_buf_check(out, err);
 }
 
 /* The newest good runs of a series that can be read, the newest first: those of a known time, or those without. */
@@ -83,20 +87,66 @@ struct search {
   const struct nai_store *store;
   const struct nai_store_judged *judged;
   const char *series;
+  const char *steps; /* how they were found in all that is judged; NULL: not in one way */
+  struct nai_arena *arena;
   const struct nai_store_run **found;
-  uint32_t count, most;
+  const char **odd; /* beside `found`: how steps were found there, NULL: as in what is judged */
+  uint32_t count, alike, most;
   bool ended;                   /* the history begins with an expected change */
-  struct nai_strings *left_out; /* what is said of those that cannot be read */
+  struct nai_strings *left_out; /* what is said of those that are left out */
 };
 
+/* How steps were found in what is judged. */
+static int find_steps(struct search *s, struct nai_err *err) {
+  for (size_t i = 0; i < s->judged->count; i++) {
+    NAI_SCOPED(nai_buf) text = {0};
+    NAI_TRY(describe_steps(&text, s->judged->runs[i], err));
+    if (s->steps && strcmp(s->steps, nai_buf_str(&text)) != 0) {
+      s->steps = NULL;
+      return NAI_OK;
+    }
+    s->steps = nai_arena_printf(s->arena, "%s", nai_buf_str(&text));
+  }
+  return nai_arena_check(s->arena, err);
+}
+
+/* A run of the store that is itself to be judged says nothing; else `*odd` tells how steps were found, where that is
+ * another way. */
+static int look_at(bool *is_judged, const char **odd, const struct search *s, const struct nai_store_run *run,
+                   struct nai_err *err) {
+  *is_judged = false;
+  *odd = NULL;
+  for (int c = 0; c < run->captures && s->judged->count && !*is_judged; c++) {
+    NAI_OWNED(nai_run) *capture = NULL;
+    NAI_SCOPED(nai_buf) steps = {0};
+    char path[PATH_MAX];
+    if (nai_store_directory(path, s->store, run, c, NULL))
+      continue;
+    int rc = nai_run_open(&capture, path, err);
+    if (!rc)
+      rc = describe_steps(&steps, capture, err);
+    if (rc == NAI_EINPUT) /* there is none; whether one that cannot be read is meant, nobody knows */
+      continue;
+    if (rc)
+      return rc;
+    for (size_t i = 0; i < s->judged->count; i++)
+      *is_judged |= nai_run_manifest(s->judged->runs[i])->identity == nai_run_manifest(capture)->identity;
+    if (s->steps && strcmp(s->steps, nai_buf_str(&steps)) != 0)
+      *odd = nai_arena_printf(s->arena, "%s", nai_buf_str(&steps));
+  }
+  return nai_arena_check(s->arena, err);
+}
+
 /* One damaged run must not fail every night to come; nor be left out without a word. */
-static int take(struct search *s, const struct nai_store_run *run, struct nai_err *err) {
+static int take(struct search *s, const struct nai_store_run *run, const char *odd, struct nai_err *err) {
   struct nai_err why = {0};
   char line[sizeof why.msg + 2 * NAI_STORE_NAME_MAX + 200];
   int rc = nai_store_check_run(s->store, run, &why);
   if (rc && rc != NAI_EINPUT)
     return nai_err_set(err, rc, "%s", why.msg);
   if (!rc) {
+    s->alike += !odd;
+    s->odd[s->count] = odd;
     s->found[s->count++] = run;
     return NAI_OK;
   }
@@ -107,19 +157,53 @@ static int take(struct search *s, const struct nai_store_run *run, struct nai_er
   return nai_strings_put(NULL, s->left_out, line, err);
 }
 
+/* Of the newest so many less than half are odd. Where more are, the program has changed, or what is judged is odd. */
+static bool has_few_odd(const struct search *s) {
+  uint32_t odd = 0, count = s->count < s->most ? s->count : s->most;
+  for (uint32_t i = 0; i < count; i++)
+    odd += s->odd[i] != NULL;
+  return 2 * odd < count;
+}
+
+static bool has_enough(const struct search *s) {
+  return s->alike >= s->most || (s->count >= s->most && !has_few_odd(s));
+}
+
 static int find_newest(struct search *s, bool dated, struct nai_err *err) {
-  for (uint32_t i = s->store->count; i-- > 0 && s->count < s->most && !s->ended;) {
+  for (uint32_t i = s->store->count; i-- > 0 && !has_enough(s) && !s->ended;) {
     const struct nai_store_run *run = &s->store->runs[i];
-    bool is_judged = false;
+    const char *odd;
+    bool is_judged;
     if (strcmp(run->series, s->series) != 0 || (run->utc_ns != NAI_NULL_I64) != dated)
       continue;
     if (nai_store_is_good(run) && !run->thinned) {
-      NAI_TRY(find_judged(&is_judged, s->store, run, s->judged, err));
+      NAI_TRY(look_at(&is_judged, &odd, s, run, err));
       if (!is_judged)
-        NAI_TRY(take(s, run, err));
+        NAI_TRY(take(s, run, odd, err));
     }
     s->ended = run->expected;
   }
+  return NAI_OK;
+}
+
+/* A few nights that cannot be compared by the step would make all undecided: older ones take their place. */
+static int leave_odd_out(struct search *s, struct nai_err *err) {
+  uint32_t kept = 0;
+  bool few = has_few_odd(s);
+  for (uint32_t i = 0; i < s->count && kept < s->most; i++) {
+    char line[4 * NAI_STORE_NAME_MAX + 200];
+    if (!few || !s->odd[i]) {
+      s->found[kept++] = s->found[i];
+      continue;
+    }
+    snprintf(
+        line, sizeof line,
+        "%.60s goes without the run \"%.100s\", which cannot be compared by the step: it has %.80s, what is checked "
+        "has %.80s",
+        s->selector, s->found[i]->id, s->odd[i], s->steps);
+    NAI_TRY(nai_strings_put(NULL, s->left_out, line, err));
+  }
+  s->count = kept;
   return NAI_OK;
 }
 
@@ -129,14 +213,17 @@ static int add_newest(struct nai_store_selection *s, const struct nai_store *sto
   NAI_SCOPED(nai_arena) arena = NAI_ARENA(NULL);
   NAI_SCOPED(nai_buf) environment = {0};
   struct search search = {
-      .selector = selector, .store = store, .judged = judged, .most = most, .left_out = &s->left_out};
-  NAI_TRY(NAI_NEW(search.found, &arena, most, err));
+      .selector = selector, .store = store, .judged = judged, .arena = &arena, .most = most, .left_out = &s->left_out};
+  NAI_TRY(NAI_NEW(search.found, &arena, store->count, err));
+  NAI_TRY(NAI_NEW(search.odd, &arena, store->count, err));
+  NAI_TRY(find_steps(&search, err));
   if (judged->count)
     NAI_TRY(nai_store_environment(&environment, judged->runs[0], NULL, err));
   NAI_TRY(find_series(&search.series, store, selector, judged->series, nai_buf_str(&environment), err));
   NAI_TRY(find_newest(&search, true, err));
   if (!search.count && !search.ended) /* what has no time may be older than all that have one */
     NAI_TRY(find_newest(&search, false, err));
+  NAI_TRY(leave_odd_out(&search, err));
   if (!search.count && s->left_out.count)
     return nai_err_set(err, NAI_EINPUT, "%s", nai_strings_get(&s->left_out, 0));
   if (!search.count)
