@@ -36,9 +36,11 @@ bool nai_fleet_is_undecided(const struct nai_fleet *fleet) {
   bool undecided = false, gates = false;
   for (uint32_t i = 0; i < fleet->count && fleet->rows[i].row; i++) {
     const struct nai_fleet_row *row = &fleet->rows[i];
-    bool moved = has_moved(fleet, row->row);
-    undecided |= row->is_undecided && !moved;
-    gates |= row->gates && !moved;
+    bool asked = (row->is_undecided && !undecided) || (row->gates && !gates);
+    if (!asked || has_moved(fleet, row->row))
+      continue;
+    undecided |= row->is_undecided;
+    gates |= row->gates;
   }
   return undecided || !gates;
 }
