@@ -214,6 +214,19 @@ class Answers(unittest.TestCase):
     def test_a_layer_that_repeats_is_no_pass(self):
         self.assertIn("Nothing tells where one pass begins and ends: ", self.said("layers", "how long does the forward pass take"))
 
+    def test_a_part_of_a_step_is_not_summed_over_gpus(self):
+        """Two GPUs that run forward at the same time: what each of them takes, and one instance."""
+        place = artifacts("training")
+        rows = json.loads(run("sql", place, "select device_id, sum(duration_ns) from v_kernels where instr(lower(path), 'forward') group by 1 order by 1", "--format", "json").stdout)["rows"]
+        (median, count), = json.loads(run("sql", place, "select human(p50_span_ns, 'ns'), instances_with_work from nvtx_projection where range_name = 'forward' and whole = 1", "--format", "json").stdout)["rows"]
+        self.assertEqual([row[0] for row in rows], [0, 1])
+        said = self.said("training", "how long does forward take")
+        low, high = re.match(r"forward: (?:([\d.]+) ms to )?([\d.]+) ms of kernel time in the capture on each of 2 GPUs \(", said).group(1, 2)
+        self.assertEqual((float(low or high), float(high)), tuple(sorted(round(row[1] / 1e6, 1) for row in rows)))
+        self.assertIn(f"On the GPU, forward takes {median} from its first operation to the last, the median of {count} instances", said)
+        self.assertRegex(self.said("training", "how long does forward take on GPU 1"), rf"^forward: {rows[1][1] / 1e6:.1f} ms of kernel time in the capture on GPU 1 \(")
+        self.assertNotIn("takes", self.said("training", "how long does backward take"))  # no range of the GPU's work is called so
+
     def test_ranges_are_no_kernels(self):
         self.assertEqual({f["table"] for f in ask(artifacts("training"), "which NVTX range takes the most GPU time")["facts"]} & {"kernels"}, set())
 
