@@ -421,6 +421,33 @@ class Relations(unittest.TestCase):
         (first, _), (second, total), *_ = [(name, total) for name, total in totals.most_common() if name.startswith("nvjet")]
         self.check(export, f"slowest nvjet kernel excluding {first}", total, begins=f"{second}: ")
 
+    def test_whether_each_keeps_a_limit(self):
+        """Yes or no of all of them, with how many break the limit and the one that does most."""
+        export = Export("training")
+        longest = max(ns(export.kernels)) / 1e6
+        for words, limit in (("is every kernel shorter than {} ms", 2), ("do all kernels take less than {} ms", 3), ("does each kernel take at most {} ms", 2), ("do kernels never take longer than {} ms", 2)):
+            beyond = sum(length > limit * 1e6 for length in ns(export.kernels))
+            said = export.said(words.format(limit))
+            self.assertEqual(said[0], ["relation"], words)
+            self.assertRegex(said[1], rf"^{'No' if beyond else 'Yes'}: {beyond} of {len(export.kernels):,} kernels takes? longer, the longest {longest:.2f} ms at ", words)
+        self.assertRegex(export.said("do all kernels take more than 1 us")[1], rf"^Yes: 0 of {len(export.kernels):,} kernels take less, the shortest {min(ns(export.kernels)) / 1e3:.1f} µs at ")
+        forward = of(export.ranges, "forward")
+        (spans,), = json.loads(support.run("sql", export.run, "select count(*) from v_projection where range_name = 'forward' and whole = 1 and span_ns > 1000000", "--format", "json").stdout)["rows"]
+        self.assertGreater(spans, 0)
+        self.assertLess(max(ns(forward)), 1e6)
+        self.assertRegex(export.said("does every forward take less than 1 ms")[1], rf"^On the CPU yes, on the GPU no: 0 of {len(forward)} NVTX ranges of forward take longer, .*; on the GPU, from the first operation to the last, {spans} of {spans} take longer")
+        self.assertEqual(Export("layers").said("does every frame take less than 50 ms")[1], "No steps were found in this trace; nsys-ai analyze --step REGEX names the range that is one.")
+
+    def test_steps_are_as_long_as_in_reports(self):
+        """... and not as short as the host needs to launch them."""
+        export = Export("training")
+        lengths = [row[0] for row in json.loads(support.run("sql", export.run, "select duration_ns from steps", "--format", "json").stdout)["rows"]]
+        limit = sorted(lengths)[2] + 1
+        beyond = sum(length > limit for length in lengths)
+        self.assertRegex(export.said(f"does every frame take less than {limit} ns")[1], rf"^No: {beyond} of {len(lengths)} steps of 2 processes take longer, the longest {max(lengths) / 1e6:.1f} ms")
+        self.assertRegex(export.said(f"is any frame over {limit} ns")[1], rf"^Yes: {beyond} steps longer than that")
+        self.assertRegex(export.said("does any step take longer than 500 ms")[1], "^No: 0 steps longer than that")
+
     def test_what_is_no_relation(self):
         """A word that nothing takes up, or a question that its events cannot answer: no answer."""
         export = Export("host-bound")

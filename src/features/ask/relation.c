@@ -4,15 +4,16 @@
 #include "features/ask/relation_say.h"
 
 static nai_say_fn *const sayers[] = {
-    [NAI_RELATION_NUMBERS] = nai_say_numbers, [NAI_RELATION_GROUPS] = nai_say_groups,
-    [NAI_RELATION_RANKING] = nai_say_ranking, [NAI_RELATION_COMPARE] = nai_say_compared,
-    [NAI_RELATION_SHARE] = nai_say_share,     [NAI_RELATION_INSIDE] = nai_say_inside,
-    [NAI_RELATION_PER] = nai_say_per,         [NAI_RELATION_BETWEEN] = nai_say_between,
-    [NAI_RELATION_GAPS] = nai_say_gaps,       [NAI_RELATION_FIRST] = nai_say_first,
-    [NAI_RELATION_TREND] = nai_say_trend,     [NAI_RELATION_OUTLIERS] = nai_say_outliers,
-    [NAI_RELATION_LATENCY] = nai_say_latency, [NAI_RELATION_COVER] = nai_say_cover,
-    [NAI_RELATION_NTH] = nai_say_nth,         [NAI_RELATION_FOLLOWS] = nai_say_follows,
-    [NAI_RELATION_BESIDE] = nai_say_beside,   [NAI_RELATION_NAMES] = nai_say_names};
+    [NAI_RELATION_EVERY] = nai_say_every,       [NAI_RELATION_NUMBERS] = nai_say_numbers,
+    [NAI_RELATION_GROUPS] = nai_say_groups,     [NAI_RELATION_RANKING] = nai_say_ranking,
+    [NAI_RELATION_COMPARE] = nai_say_compared,  [NAI_RELATION_SHARE] = nai_say_share,
+    [NAI_RELATION_INSIDE] = nai_say_inside,     [NAI_RELATION_PER] = nai_say_per,
+    [NAI_RELATION_BETWEEN] = nai_say_between,   [NAI_RELATION_GAPS] = nai_say_gaps,
+    [NAI_RELATION_FIRST] = nai_say_first,       [NAI_RELATION_TREND] = nai_say_trend,
+    [NAI_RELATION_OUTLIERS] = nai_say_outliers, [NAI_RELATION_LATENCY] = nai_say_latency,
+    [NAI_RELATION_COVER] = nai_say_cover,       [NAI_RELATION_NTH] = nai_say_nth,
+    [NAI_RELATION_FOLLOWS] = nai_say_follows,   [NAI_RELATION_BESIDE] = nai_say_beside,
+    [NAI_RELATION_NAMES] = nai_say_names};
 
 /* Whether names differ in nothing but numbers, with `#` for these in *kind. */
 static bool is_of_kind(struct nai_buf *kind, const char *name, const char *other) {
@@ -103,7 +104,11 @@ static void leave_out_named(struct nai_answering *a) {
 /* Migrations are copies, too, where there are no others. */
 static int load(struct nai_thing_events *events, struct nai_thing *thing, const struct nai_answering *a,
                 struct nai_err *err) {
-  NAI_TRY(nai_things_load(events, thing, &a->r->filter, a->asking, err));
+  struct nai_thing_filter filter = a->r->filter;
+  if (a->r->kind == NAI_RELATION_EVERY) /* what does not keep it is counted, too */
+    filter.least_ns = filter.most_ns = -1;
+  thing->on_host = a->r->count > 1;
+  NAI_TRY(nai_things_load(events, thing, &filter, a->asking, err));
   if (events->count || thing->kind != NAI_THING_COPIES)
     return NAI_OK;
   struct nai_thing migrations = *thing;
@@ -111,7 +116,7 @@ static int load(struct nai_thing_events *events, struct nai_thing *thing, const 
   if (thing->direction)
     migrations.direction = nai_arena_printf(a->asking->arena, "Unified %s", thing->direction);
   NAI_TRY(nai_arena_check(a->asking->arena, err));
-  NAI_TRY(nai_things_load(events, &migrations, &a->r->filter, a->asking, err));
+  NAI_TRY(nai_things_load(events, &migrations, &filter, a->asking, err));
   *thing = events->count ? migrations : *thing;
   return NAI_OK;
 }
@@ -134,6 +139,17 @@ static int take_work(struct nai_answering *a, struct nai_err *err) {
   return NAI_OK;
 }
 
+/* Whether the trace has steps, however long. */
+static int has_steps(bool *out, const struct nai_answering *a, struct nai_err *err) {
+  struct nai_thing_filter filter = a->r->filter;
+  struct nai_thing_events all = a->events[0];
+  filter.least_ns = filter.most_ns = -1;
+  if (!all.count)
+    NAI_TRY(nai_things_load(&all, &a->r->things[0], &filter, a->asking, err));
+  *out = all.count;
+  return NAI_OK;
+}
+
 static int answer(bool *answered, struct nai_answering *a, struct nai_err *err) {
   for (size_t i = 0; i < a->r->count && i < 2; i++)
     NAI_TRY(load(&a->events[i], &a->r->things[i], a, err));
@@ -141,8 +157,11 @@ static int answer(bool *answered, struct nai_answering *a, struct nai_err *err) 
     NAI_TRY(leave_out(a, a->r->without, err));
   if (a->r->kind == NAI_RELATION_COMPARE)
     leave_out_named(a);
+  bool steps = a->r->kind == NAI_RELATION_EVERY; /* none that is so long is an answer */
+  if (!steps && a->r->count == 1 && a->r->things[0].kind == NAI_THING_STEPS)
+    NAI_TRY(has_steps(&steps, a, err));
   for (size_t i = 0; i < a->r->count && i < 2; i++) /* the trace has none */
-    if (!a->events[i].count && (a->r->things[i].kind == NAI_THING_STEPS ||
+    if (!a->events[i].count && ((a->r->things[i].kind == NAI_THING_STEPS && (a->r->count > 1 || !steps)) ||
                                 a->r->things[i].kind == NAI_THING_MIGRATIONS || (i && a->r->kind == NAI_RELATION_PER)))
       return NAI_OK;
   if (a->r->work)
@@ -178,8 +197,8 @@ static bool is_strong(const struct nai_relation *r) {
   const bool kinds = r->kind == NAI_RELATION_COMPARE && r->statistic == NAI_STATISTIC_TOTAL &&
                      r->things[0].kind <= NAI_THING_MEMSETS && r->things[1].kind <= NAI_THING_MEMSETS &&
                      (r->things[0].kind != r->things[1].kind || r->things[1].names);
-  if (r->kind == NAI_RELATION_NAMES || r->neighbors || kinds || ways || moved || of_all || work_in || nth || r->pair ||
-      r->several || r->things[0].joined)
+  if (r->kind == NAI_RELATION_NAMES || r->kind == NAI_RELATION_EVERY || r->neighbors || kinds || ways || moved ||
+      of_all || work_in || nth || r->pair || r->several || r->things[0].joined)
     return true;
   return named && ((r->count == 2 && r->kind != NAI_RELATION_INSIDE) || r->kind >= NAI_RELATION_BETWEEN ||
                    r->statistic == NAI_STATISTIC_SPREAD);

@@ -30,6 +30,7 @@ struct nai_thing {
   const char *called;                    /* in answers: "memcpy_kernel", "kernels" */
   bool part;                             /* it is called by a part of its names */
   bool joined;                           /* ... by two of them: "pre_forward blocks.7" */
+  bool on_host;                          /* of steps: their times there */
   bool work;                             /* what was launched on GPUs inside what is called so */
   size_t first, behind;                  /* its words */
 };
@@ -103,6 +104,7 @@ enum nai_statistic {
 enum nai_relation_kind {
   NAI_RELATION_NONE,
   NAI_RELATION_NUMBERS,  /* of one thing */
+  NAI_RELATION_EVERY,    /* ... whether each keeps a limit */
   NAI_RELATION_GROUPS,   /* ... for each GPU, process, stream or thread */
   NAI_RELATION_RANKING,  /* ... by its names */
   NAI_RELATION_NAMES,    /* ... which of its names is faster */
@@ -142,6 +144,7 @@ struct nai_relation {
   double times;           /* of an outlier */
   bool before;            /* what began last before it */
   bool yes_no, less;      /* less: which one has least */
+  bool never;             /* of each: that none does */
   bool any;               /* whether there is one of them, as in "are there", "do any" */
   enum nai_moment moment; /* of groups: which one begins or ends last, or first (`less`) */
   bool balanced;          /* of groups: how far they are apart */

@@ -217,6 +217,7 @@ static bool is_from_each(const struct nai_relation *of, const struct nai_reading
 
 /* What is asked of one thing over time. */
 static enum nai_relation_kind of_time(struct nai_relation *out, const struct nai_reading *r) {
+  const bool limited = out->filter.least_ns >= 0 || out->filter.most_ns >= 0; /* "over 5 ms" */
   if (r->says[SAYS_OUTLIER] || (out->times > 0 && nai_says_compared(r) && r->says[SAYS_MEDIAN]))
     return NAI_RELATION_OUTLIERS;
   out->span =
@@ -248,7 +249,7 @@ static enum nai_relation_kind of_time(struct nai_relation *out, const struct nai
     return NAI_RELATION_LATENCY;
   if (r->says[SAYS_FROM] && (r->says[SAYS_FIRST] || r->says[SAYS_NEXT]) && !out->compares)
     return read_between(out, r);
-  if (r->says[SAYS_OVER] && (r->says[SAYS_SLOWER] || r->says[SAYS_FASTER] || r->says[SAYS_TIME]))
+  if (r->says[SAYS_OVER] && !limited && (r->says[SAYS_SLOWER] || r->says[SAYS_FASTER] || r->says[SAYS_TIME]))
     return NAI_RELATION_TREND;
   if (out->group)
     return NAI_RELATION_NONE;
@@ -276,6 +277,16 @@ static bool asks_of_names(const struct nai_relation *of, const struct nai_readin
   return other || (which && !r->says[SAYS_OR]);
 }
 
+/* "does every X take less than 5 ms", "do all", "does X never take longer": on each GPU is another question. */
+static bool asks_of_every(struct nai_relation *out, const struct nai_reading *r) {
+  const bool least = out->filter.least_ns >= 0, most = out->filter.most_ns >= 0;
+  bool every = false;
+  for (size_t i = 0; i < r->q->count; i++)
+    every |= nai_word_is_of("every each all always never", r->q->words[i].text);
+  out->never = q_says(r, "never");
+  return every && out->yes_no && !out->any && least != most && !out->group && !out->sizes;
+}
+
 static enum nai_relation_kind of_one(struct nai_relation *out, const struct nai_reading *r) {
   const struct nai_thing *thing = &out->things[0];
   const bool many = thing->name_count > 1 || (!thing->names && thing->kind == NAI_THING_RANGES);
@@ -284,6 +295,8 @@ static enum nai_relation_kind of_one(struct nai_relation *out, const struct nai_
     out->yes_no = false; /* which one it is says it */
     return NAI_RELATION_NAMES;
   }
+  if (asks_of_every(out, r))
+    return NAI_RELATION_EVERY;
   const enum nai_relation_kind over_time = of_time(out, r);
   if (over_time)
     return over_time;

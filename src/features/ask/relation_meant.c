@@ -8,6 +8,7 @@ static const uint64_t taken_up[] = {
     [NAI_RELATION_GROUPS] = OF(MORE) | OF(FEWER) | OF(PER) | OF(GPU) | OF(PROCESS) | OF(STREAM) | OF(THREAD) |
                             OF(BALANCED) | OF(FIRST) | OF(LAST) | OF(BEGIN) | OF(END) | OF(OR),
     [NAI_RELATION_RANKING] = OF(WITHOUT) | OF(MORE) | OF(FEWER),
+    [NAI_RELATION_EVERY] = OF(PER) | OF(ALWAYS) | OF(END),
     [NAI_RELATION_NAMES] = OF(SLOWER) | OF(FASTER) | OF(REST) | OF(OR),
     [NAI_RELATION_COMPARE] = OF(OR) | OF(SLOWER) | OF(FASTER) | OF(MORE) | OF(FEWER) | OF(RATIO) | OF(REST) | OF(FROM),
     [NAI_RELATION_SHARE] = OF(SHARE),
@@ -53,7 +54,8 @@ static bool is_of_what_is_asked(const struct nai_relation *of, const struct nai_
   if (of->sizes && of->statistic != NAI_STATISTIC_BYTES && !one)
     return false;
   const bool rate = of->statistic == NAI_STATISTIC_RATE && !nai_thing_has_bytes(&of->things[0]);
-  return !rate && !(limited && of->kind != NAI_RELATION_NUMBERS) && !(groups && of->statistic == NAI_STATISTIC_P95) &&
+  return !rate && !(limited && of->kind != NAI_RELATION_NUMBERS && of->kind != NAI_RELATION_EVERY) &&
+         !(groups && of->statistic == NAI_STATISTIC_P95) &&
          !(of->kind == NAI_RELATION_COMPARE && of->yes_no && !nai_says_compared(r));
 }
 

@@ -54,6 +54,7 @@ enum nai_says {
   SAYS_COVERED,
   SAYS_WHY,
   SAYS_HOST,
+  SAYS_ALWAYS,
   SAYS_LAUNCH,    /* of what is named: "the first X launch" */
   SAYS_ON_GPU,    /* "on the GPU" */
   SAYS_SOMEWHERE, /* "in the main thread": where, which is not looked for */

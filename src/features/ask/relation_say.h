@@ -16,6 +16,8 @@ static inline struct nai_arena *nai_answering_arena(const struct nai_answering *
 typedef int nai_say_fn(struct nai_answering *answering, struct nai_err *err);
 /* relation_groups.c: of one thing. */
 nai_say_fn nai_say_numbers, nai_say_inside, nai_say_groups, nai_say_ranking, nai_say_names, nai_say_outliers;
+/* relation_limits.c: whether each of one thing keeps a limit. */
+nai_say_fn nai_say_every;
 /* relation_pairs.c: of two. */
 nai_say_fn nai_say_compared, nai_say_share, nai_say_per, nai_say_cover, nai_say_beside;
 /* relation_times.c: from one to the next, and over time. */

@@ -59,6 +59,7 @@ static const char *const vocabulary[SAYS] = {
     [SAYS_COVERED] = "covered covers cover overlapped overlapping overlaps overlap hidden hide hides",
     [SAYS_WHY] = "why wtf",
     [SAYS_HOST] = "host cpu",
+    [SAYS_ALWAYS] = "always never",
     [SAYS_LAUNCH] = "launch launches",
     [SAYS_ON_GPU] = "",
     [SAYS_SOMEWHERE] = "",
@@ -154,10 +155,12 @@ static bool is_one_of_both(const struct nai_question *q, size_t i) {
   return number && process && strcmp(q->words[or].text, "or") == 0;
 }
 
-/* "longer than 80 ms": its number and unit. */
+/* "longer than 80 ms", "under 80 ms": its number and unit, and the word before it. */
 static bool is_limit(const struct nai_question *q, size_t i) {
   const bool limited = q->least_ns != INT64_MIN || q->most_ns != INT64_MIN;
-  const size_t at = i && nai_number_is_unit(q->words[i].text) ? i - 1 : i;
+  const size_t at = i && nai_number_is_unit(q->words[i].text)                                             ? i - 1
+                  : i + 1 < q->count && nai_question_limit_of(q->words[i].text, strlen(q->words[i].text)) ? i + 1
+                                                                                                          : i;
   return limited && isdigit((unsigned char)q->words[at].text[0]);
 }
 

@@ -356,9 +356,11 @@ static const char *const statements[NAI_THING_KINDS] = {
     [NAI_THING_LAUNCHES] = ON_HOST("api_events", "e.name like '%launch%'"),
     [NAI_THING_WAITS] = ON_HOST("api_events", "e.name like '%synchronize%'"),
     [NAI_THING_OS_CALLS] = ON_HOST("osrt_events", NAMED("e.name")),
-    /* Steps; where there are none, from one begin of the range that repeats with most time to its next. */
+    /* Steps, as long as they are in reports; where there are none, from one begin of the range that repeats with most
+     * time to its next. */
     [NAI_THING_STEPS] =
-        "select cpu_start_ns, cpu_end_ns, cpu_start_ns, null, pid, device_id, null, null, 'step' from steps where "
+        "select iif(:on_host, cpu_start_ns, coalesce(gpu_start_ns, cpu_start_ns)), iif(:on_host, cpu_end_ns, "
+        "coalesce(gpu_start_ns, cpu_start_ns) + duration_ns), cpu_start_ns, null, pid, device_id, null, null, 'step' from steps where "
         "(:pid is null or pid = :pid) and (:gpu is null or device_id = :gpu) union all select * from (select start_ns, "
         "lead(start_ns) over (partition by tid order by start_ns) as next, start_ns, tid, pid, null, null, null, name from v_ranges "
         "where name = (select nvtx_path from repeating_units where first_kernel is null order by median_ns * repetitions desc, "
@@ -416,7 +418,7 @@ int nai_things_load(struct nai_thing_events *out, const struct nai_thing *thing,
       nai_query_string("names", thing->names), nai_query_string("category", thing->category),
       nai_query_string("op", thing->op),       nai_query_string("direction", thing->direction),
       nai_query_int("gpu", filter->gpu, -1),   nai_query_int("stream", filter->stream, -1),
-      nai_query_int("pid", filter->pid, -1)};
+      nai_query_int("pid", filter->pid, -1),   nai_query_int("on_host", thing->on_host, -1)};
   struct loading loading = {.filter = filter, .out = out, .arena = asking->arena};
   const struct nai_query_text text = {.sql = statements[thing->kind], .label = "things"};
   const struct nai_query query = {.run = asking->run,
