@@ -227,6 +227,17 @@ class Answers(unittest.TestCase):
         self.assertRegex(self.said("training", "how long does forward take on GPU 1"), rf"^forward: {rows[1][1] / 1e6:.1f} ms of kernel time in the capture on GPU 1 \(")
         self.assertNotIn("takes", self.said("training", "how long does backward take"))  # no range of the GPU's work is called so
 
+    def test_what_can_be_saved(self):
+        """Each finding's potential saving as the report has it, also where nothing is simulated; what is part of another is left out."""
+        for name in ("training", "host-bound"):
+            rows = json.loads(run("sql", artifacts(name), "select iif(saving_is = 'estimate', 'about ', 'at most ') || human(saving_ns, 'ns'), title from findings where saving_ns > 0 "
+                                  "and severity <> 'info' and part_of is null order by finding limit 5", "--format", "json").stdout)["rows"]
+            self.assertTrue(rows)
+            for question in ("how much can I save", "how much time could we save", "what are the potential savings"):
+                said = self.said(name, question)
+                self.assertRegex(said, "Potential saving of each finding alone, on its worst GPU: " + "; ".join(rf"{re.escape(saving)} \([^()]*\) {re.escape(title)}" for saving, title in rows) + r"\. They do not add up\.")
+        self.assertIn("No finding has a saving", self.said("healthy", "how much can I save"))
+
     def test_ranges_are_no_kernels(self):
         self.assertEqual({f["table"] for f in ask(artifacts("training"), "which NVTX range takes the most GPU time")["facts"]} & {"kernels"}, set())
 
