@@ -211,6 +211,21 @@ class Answers(unittest.TestCase):
             self.assertIn("Nothing recorded answers that", self.said("healthy", question), question)
         self.assertRegex(self.said("healthy", "is my gpu compute bound"), r"^(Yes|No|Partly): GPU 0 computes for ")
 
+    def test_what_bounds_one_kernel(self):
+        """By the samples of that kernel alone; where there are none, which one it is about is said."""
+        rows = json.loads(run("sql", artifacts("sampled"), "select short_name(kernel_name), bound_by, dram from kernel_bounds order by time_ns desc", "--format", "json").stdout)["rows"]
+        self.assertEqual(rows[0][1], "tensor cores")
+        for question, verdict in (("is the slowest kernel compute bound", "Yes: "), ("is the slowest kernel memory bound", "No: "), ("is the biggest kernel memory bound or compute bound", "")):
+            self.assertRegex(self.said("sampled", question), rf"^{verdict}{re.escape(rows[0][0])} \(.* of the kernel time of GPU 0\) is bound by tensor cores; used while it ran: memory bandwidth {rows[0][2]:.1f} %", question)
+        self.assertRegex(self.said("sampled", "is stream_triad memory bound"), r"^Yes: stream_triad \(.*\) is bound by memory; ")
+        self.assertRegex(self.said("sampled", "is tiny memory bound"), r"^tiny \([^()]*\) is not measured \(too short\)\.")
+        self.assertRegex(self.said("sampled", "which kernels are memory bound"), r"; memory: stream_triad \(18.0 %\); ")
+        (name,), = json.loads(run("sql", artifacts("training"), "select short_name from kernels order by total_time_ns desc limit 1", "--format", "json").stdout)["rows"]
+        for question in ("is the slowest kernel compute bound", "is the longest kernel memory bound"):
+            answer = ask(artifacts("training"), question)
+            self.assertTrue(answer["answer"][0]["text"].startswith(f"Nothing recorded answers that of {name} ("), answer["answer"])
+            self.assertIn("--gpu-metrics-devices", json.dumps(answer))
+
     def test_a_layer_that_repeats_is_no_pass(self):
         self.assertIn("Nothing tells where one pass begins and ends: ", self.said("layers", "how long does the forward pass take"))
 
