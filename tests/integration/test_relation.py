@@ -438,6 +438,12 @@ class Relations(unittest.TestCase):
         self.assertRegex(export.said("does every forward take less than 1 ms")[1], rf"^On the CPU yes, on the GPU no: 0 of {len(forward)} NVTX ranges of forward take longer, .*; on the GPU, from the first operation to the last, {spans} of {spans} take longer")
         self.assertEqual(Export("layers").said("does every frame take less than 50 ms")[1], "No steps were found in this trace; nsys-ai analyze --step REGEX names the range that is one.")
 
+    def test_layers_are_not_all_ranges(self):
+        export = Export("training")
+        for question in ("does every layer take less than 20 ms", "are there layers longer than 1 us", "is any block over 1 us"):
+            self.assertNotRegex(export.said(question)[1], "NVTX ranges", question)
+        self.assertRegex(export.said("is every range shorter than 20 s")[1], rf"^Yes: 0 of {len(export.ranges):,} NVTX ranges take longer")
+
     def test_steps_are_as_long_as_in_reports(self):
         """... and not as short as the host needs to launch them."""
         export = Export("training")

@@ -415,6 +415,14 @@ static void take_directions(struct nai_relation *out) {
   out->count = 2;
 }
 
+/* "layers", "blocks" where no range is called so: any range, which the answer may rank, but not all of them. */
+static bool may_be_none(const struct nai_thing *thing, const struct nai_reading *r) {
+  bool ranges = false;
+  for (size_t i = thing->first; i < thing->behind; i++)
+    ranges |= nai_word_is_of("range ranges nvtx", r->q->words[i].text);
+  return thing->kind == NAI_THING_RANGES && nai_thing_is_plain(thing) && !ranges;
+}
+
 static enum nai_relation_kind kind_of(struct nai_relation *out, const struct nai_reading *r) {
   if (r->says[SAYS_ADJACENT])
     return read_follows(out, r);
@@ -427,7 +435,7 @@ static enum nai_relation_kind kind_of(struct nai_relation *out, const struct nai
   if (r->says[SAYS_HOST] && on_gpu && !on_host)
     return NAI_RELATION_NONE;
   const bool limited = out->filter.least_ns >= 0 || out->filter.most_ns >= 0;
-  if (limited && out->count > 1) /* of which one? */
+  if (limited && (out->count > 1 || may_be_none(&out->things[0], r))) /* of which one? */
     return NAI_RELATION_NONE;
   out->shares = out->count == 3 && out->things[0].kind == NAI_THING_OPERATIONS && r->says[SAYS_SHARE];
   if (out->shares) { /* "share of GPU time in X vs Y" */
