@@ -236,10 +236,10 @@ class Answers(unittest.TestCase):
         (median, count), = json.loads(run("sql", place, "select human(p50_span_ns, 'ns'), instances_with_work from nvtx_projection where range_name = 'forward' and whole = 1", "--format", "json").stdout)["rows"]
         self.assertEqual([row[0] for row in rows], [0, 1])
         said = self.said("training", "how long does forward take")
-        low, high = re.match(r"forward: (?:([\d.]+) ms to )?([\d.]+) ms of kernel time in the capture on each of 2 GPUs \(", said).group(1, 2)
+        low, high = re.match(r"forward: (?:([\d.]+) ms to )?([\d.]+) ms of kernel time in [\d,]+ kernels of the capture on each of 2 GPUs \(", said).group(1, 2)
         self.assertEqual((float(low or high), float(high)), tuple(sorted(round(row[1] / 1e6, 1) for row in rows)))
         self.assertIn(f"On the GPU, forward takes {median} from its first operation to the last, the median of {count} instances", said)
-        self.assertRegex(self.said("training", "how long does forward take on GPU 1"), rf"^forward: {rows[1][1] / 1e6:.1f} ms of kernel time in the capture on GPU 1 \(")
+        self.assertRegex(self.said("training", "how long does forward take on GPU 1"), rf"^forward: {rows[1][1] / 1e6:.1f} ms of kernel time in \d+ kernels of the capture on GPU 1 \(")
         self.assertNotIn("takes", self.said("training", "how long does backward take"))  # no range of the GPU's work is called so
 
     def test_what_can_be_saved(self):
@@ -252,6 +252,29 @@ class Answers(unittest.TestCase):
                 said = self.said(name, question)
                 self.assertRegex(said, "Potential saving of each finding alone, on its worst GPU: " + "; ".join(rf"{re.escape(saving)} \([^()]*\) {re.escape(title)}" for saving, title in rows) + r"\. They do not add up\.")
         self.assertIn("No finding has a saving", self.said("healthy", "how much can I save"))
+
+    def test_no_number_of_something_else(self):
+        """What is asked for each step is no total, what is not known is no "No", and a size is no time."""
+        (total, steps, device), = json.loads(run("sql", artifacts("training"), "select total_time_ns, (select steps from step_summary s where s.device_id = o.device_id), device_id from comm_ops o order by total_time_ns desc limit 1", "--format", "json").stdout)["rows"]
+        self.assertTrue(self.said("training", "how much time is spent in all reduce per step").startswith(f"{total / steps / 1e6:.2f} ms for each of {steps} steps on GPU {device}; total: "))
+        for question in ("does GPU 0 wait for GPU 1", "how much time does GPU 0 wait for GPU 1"):
+            self.assertTrue(self.said("training", question).startswith("Unknown: collectives of GPU 0 could not be matched"), question)
+        self.assertRegex(self.said("collectives-skewed", "how much time does GPU 0 wait for GPU 1"), "^(GPU 0 |Of the )")
+        (launched,), = json.loads(run("sql", artifacts("training"), "select sum(kernel_count) from nvtx_nodes where instr(lower(path), 'backward')", "--format", "json").stdout)["rows"]
+        self.assertRegex(self.said("training", "how many kernels does the backward pass launch"), rf"^0 kernels in backward \(launched on its thread\); {launched} kernels, [\d.]+ ms, in ranges with backward in their name")
+        for name in ("serving", "training"):
+            self.assertNotRegex(self.said(name, "how big are the batches"), "steps")
+        self.assertRegex(self.said("serving", "how much time between decode steps"), r"^[\d.]+ [µm]s idle before one at the median")
+        self.assertNotIn("CPU time", self.said("inference", "how much time between decode steps"))
+        self.assertRegex(self.said("training", "what takes longest in a step"), "^The median step on GPU 0 takes")
+        self.assertRegex(self.said("training", "how many copies per step"), r"^\d+ on average: \d+ copies")
+        self.assertRegex(self.said("training", "how much time does the GPU wait for the CPU"), "^GPU 0 is idle for ")
+        self.assertRegex(self.said("training", "does the GPU wait for the CPU"), "^No: GPU 0 is idle for ")
+
+    def test_times_of_ranges_are_the_hosts(self):
+        self.assertRegex(self.said("training", "how long does forward take per step"), r"^[\d.]+ µs on the CPU on average: ")
+        for question, other in (("is backward slower than forward", True), ("gpu time of aten::linear vs aten::gelu", False), ("ratio of forward to backward calls", False)):
+            self.assertEqual(any("on GPUs may compare otherwise" in s["text"] for s in ask(artifacts("training"), question)["cannot_tell"]), other, question)
 
     def test_ranges_are_no_kernels(self):
         self.assertEqual({f["table"] for f in ask(artifacts("training"), "which NVTX range takes the most GPU time")["facts"]} & {"kernels"}, set())

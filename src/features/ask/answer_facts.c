@@ -1,6 +1,7 @@
 /* Facts: rows of tables as sentences. */
 #include "features/ask/internal.h"
 
+#include "features/ask/numbers.h"
 #include "skills/skill.h"
 
 /* What stands in front of a fact's own columns: its row, and the stretch of time it is about. */
@@ -165,11 +166,15 @@ static const char *line_of(const struct nai_asking *asking, const struct nai_que
   return nai_answer_text(asking, &line);
 }
 
-/* "bf16 or fp32" asks which, not whether; of a part of a question nobody knows what yes would mean. */
+/* "bf16 or fp32" and "how much" ask which and how much, not whether; of a part of a question nobody knows what yes
+ * would mean. */
 static const char *without_verdict(const struct nai_asking *asking, const char *line) {
   static const char *const verdicts[] = {"Yes: ", "No: ", "Partly: "};
+  const struct nai_question *q = asking->question;
+  const bool amount =
+      q->count > 1 && strcmp(q->words[0].text, "how") == 0 && nai_word_is_of("much many long often", q->words[1].text);
   for (size_t i = 0; i < sizeof verdicts / sizeof *verdicts; i++)
-    if ((asking->question->either || asking->partly) && strncmp(line, verdicts[i], strlen(verdicts[i])) == 0)
+    if ((q->either || amount || asking->partly) && strncmp(line, verdicts[i], strlen(verdicts[i])) == 0)
       line += strlen(verdicts[i]);
   return line;
 }

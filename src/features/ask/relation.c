@@ -177,6 +177,10 @@ static int answer(bool *answered, struct nai_answering *a, struct nai_err *err) 
   nai_answer_say(a->asking, &a->asking->answer->said, fact, nai_buf_str(&a->said));
   if (a->r->why)
     nai_answer_say(a->asking, &a->asking->answer->limits, NULL, "This says how long it takes, not why.");
+  if (a->r->kind == NAI_RELATION_COMPARE && a->r->things[0].kind == NAI_THING_RANGES && !a->r->work && !a->r->ratio &&
+      a->r->statistic != NAI_STATISTIC_COUNT)
+    nai_answer_say(a->asking, &a->asking->answer->limits, NULL,
+                   "What these ranges launched on GPUs may compare otherwise: ask for the GPU time of both.");
   a->asking->answer->intent = "relation";
   *answered = true;
   return NAI_OK;

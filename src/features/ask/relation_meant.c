@@ -51,6 +51,8 @@ static bool is_of_what_is_asked(const struct nai_relation *of, const struct nai_
   const bool limited = of->filter.least_ns >= 0 || of->filter.most_ns >= 0;
   const bool groups = of->kind == NAI_RELATION_GROUPS || of->kind == NAI_RELATION_RANKING;
   const bool one = of->kind == NAI_RELATION_NUMBERS || of->kind == NAI_RELATION_INSIDE;
+  if (of->statistic == NAI_STATISTIC_BYTES && !of->sizes) /* "how big are the batches" */
+    return false;
   if (of->sizes && of->statistic != NAI_STATISTIC_BYTES && !one)
     return false;
   const bool rate = of->statistic == NAI_STATISTIC_RATE && !nai_thing_has_bytes(&of->things[0]);

@@ -340,7 +340,7 @@ int nai_say_per(struct nai_answering *a, struct nai_err *err) {
     nai_fmt_duration(out, mean);
   else
     nai_buf_printf(out, mean == floor(mean) ? "%.0f" : "%.3g", mean);
-  nai_buf_puts(out, " on average: ");
+  nai_buf_printf(out, "%s on average: ", time && counted->kind == NAI_THING_RANGES ? " on the CPU" : "");
   nai_put_count(out, counted, found);
   nai_buf_puts(out, ", ");
   nai_fmt_duration(out, (double)ns);
