@@ -252,6 +252,7 @@ class Answers(unittest.TestCase):
                 said = self.said(name, question)
                 self.assertRegex(said, "Potential saving of each finding alone, on its worst GPU: " + "; ".join(rf"{re.escape(saving)} \([^()]*\) {re.escape(title)}" for saving, title in rows) + r"\. They do not add up\.")
         self.assertIn("No finding has a saving", self.said("healthy", "how much can I save"))
+        self.assertRegex(self.said("copy-bound", "how much can I save"), r"^[\d.]+ % less time by simulation, with the one change of the plan: ")
 
     def test_no_number_of_something_else(self):
         """What is asked for each step is no total, what is not known is no "No", and a size is no time."""
