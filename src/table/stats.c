@@ -184,9 +184,8 @@ static int give_room(struct nai_stats_room *room, uint32_t most, struct nai_aren
   if (most <= MANY)
     return NAI_OK;
   NAI_TRY(NAI_NEW(room->b, arena, 1, err));
-  if (!room->bucket)
-    NAI_TRY(NAI_NEW_UNSET(room->bucket, arena, most, err));
-  return room->collected ? NAI_OK : NAI_NEW_UNSET(room->collected, arena, most, err);
+  NAI_TRY(NAI_NEW_UNSET(room->bucket, arena, most, err));
+  return NAI_NEW_UNSET(room->collected, arena, most, err);
 }
 
 int nai_stats_room_in(struct nai_stats_room **room, uint32_t most, struct nai_arena *arena, struct nai_err *err) {
@@ -209,47 +208,65 @@ struct nai_stats nai_stats_in(struct nai_stats_room *room, int64_t *values, uint
   return s;
 }
 
+/* Some rows that follow each other. */
+struct block {
+  uint32_t first, count;
+  const uint32_t *group;
+  const int64_t *value;
+  uint32_t group_room[NAI_VALUES_BLOCK];
+  int64_t value_room[NAI_VALUES_BLOCK];
+};
+
+/* The block behind this one; false behind the last. To be asked for again costs less time than the memory to keep them.
+ */
+static bool next_block(struct block *b, const struct nai_values *values) {
+  b->first += b->count;
+  uint32_t left = values->rows - b->first;
+  b->count = left < NAI_VALUES_BLOCK ? left : NAI_VALUES_BLOCK;
+  if (!left)
+    return false;
+  b->group = values->groups ? values->groups + b->first : b->group_room;
+  b->value = values->groups ? values->values + b->first : b->value_room;
+  if (!values->groups)
+    values->block(values->ctx, b->first, b->count, b->group_room, b->value_room);
+  return true;
+}
+
 /* Brings values together by group; those of none come first. behind[g]: where those before group g end. */
-static void bring_together(int64_t *by_group, uint32_t *behind, uint32_t groups, const uint32_t *group,
-                           const int64_t *value, uint32_t rows) {
+static void bring_together(int64_t *by_group, uint32_t *behind, uint32_t groups, const struct nai_values *values) {
+  struct block b;
+  b.first = b.count = 0;
   if (groups == 1) { /* left out or not */
     uint32_t n = 0;
-    for (uint32_t i = 0; i < rows; i++) {
-      by_group[n] = value[i];
-      n += group[i] == 0;
-    }
+    while (next_block(&b, values))
+      for (uint32_t i = 0; i < b.count; i++) {
+        by_group[n] = b.value[i];
+        n += b.group[i] == 0;
+      }
     behind[1] = n;
     return;
   }
   /* Numbered from 1 on; NAI_NO_GROUP becomes 0, so that no row needs a question. */
-  for (uint32_t i = 0; i < rows; i++)
-    behind[(uint32_t)(group[i] + 1) + 1]++;
+  while (next_block(&b, values))
+    for (uint32_t i = 0; i < b.count; i++)
+      behind[(uint32_t)(b.group[i] + 1) + 1]++;
   for (uint32_t g = 0; g <= groups; g++)
     behind[g + 1] += behind[g];
-  for (uint32_t i = 0; i < rows; i++)
-    by_group[behind[(uint32_t)(group[i] + 1)]++] = value[i];
+  b.first = b.count = 0;
+  while (next_block(&b, values))
+    for (uint32_t i = 0; i < b.count; i++)
+      by_group[behind[(uint32_t)(b.group[i] + 1)]++] = b.value[i];
 }
 
 int nai_group_stats(struct nai_stats *stats, uint32_t groups, const struct nai_values *values, struct nai_err *err) {
   NAI_SCOPED(nai_arena) arena = NAI_ARENA(values->directory);
-  const uint32_t *group = values->groups, rows = values->rows;
-  const int64_t *value = values->values;
   const unsigned parts = values->parts ? values->parts : NAI_ALL_STATS;
-  uint32_t *told_group = NULL, *behind, most = 0;
-  int64_t *told_value = NULL, *by_group;
+  uint32_t *behind, most = 0;
+  int64_t *by_group;
   struct nai_stats_room room = {0};
-  NAI_TRY(NAI_NEW_UNSET(by_group, &arena, rows, err));
+  NAI_TRY(NAI_NEW_UNSET(by_group, &arena, values->rows, err));
   NAI_TRY(NAI_NEW(behind, &arena, (size_t)groups + 2, err));
-  if (!group) {
-    NAI_TRY(NAI_NEW_UNSET(told_group, &arena, rows, err));
-    NAI_TRY(NAI_NEW_UNSET(told_value, &arena, rows, err));
-    group = room.bucket = told_group; /* used again when they are by group */
-    value = room.collected = told_value;
-  }
-  for (uint32_t first = 0; first < rows && told_group; first += NAI_VALUES_BLOCK)
-    values->block(values->ctx, first, rows - first < NAI_VALUES_BLOCK ? rows - first : NAI_VALUES_BLOCK,
-                  told_group + first, told_value + first);
-  bring_together(by_group, behind, groups, group, value, rows);
+  bring_together(by_group, behind, groups, values);
   for (uint32_t g = 0; g < groups; g++)
     most = behind[g + 1] - behind[g] > most ? behind[g + 1] - behind[g] : most;
   NAI_TRY(give_room(&room, most, &arena, err));

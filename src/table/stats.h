@@ -32,7 +32,8 @@ NAI_MUST_CHECK int nai_stats_room_in(struct nai_stats_room **room, uint32_t most
                                      struct nai_err *err);
 struct nai_stats nai_stats_in(struct nai_stats_room *room, int64_t *values, uint32_t count, unsigned parts);
 
-/* Rows with a group and a value each: arrays, or `block` tells those of rows first .. first + count - 1. */
+/* Rows with a group and a value each: arrays, or `block` tells those of rows first .. first + count - 1, each time that
+ * it is asked. */
 struct nai_values {
   uint32_t rows;
   void (*block)(const void *ctx, uint32_t first, uint32_t count, uint32_t *group, int64_t *value);
