@@ -21,6 +21,7 @@
 #include "tables/viewer_data.h"
 #include "tables/what_if.h"
 #include "tables/what_if_plan.h"
+#include "viewer/slice.h"
 #include "viewer/viewer.h"
 
 /* --- probe, extract --------------------------------------------------------------------------- */
@@ -202,9 +203,7 @@ static const struct nai_node timeline = {
     .name = "timeline",
     .outputs = NAI_SCHEMAS(&nai_viewer_data_schema),
     .inputs = NAI_SCHEMAS(&nai_timeline_places_schema, &nai_repeating_units_schema),
-    .parts = NAI_PART(NAMES) | NAI_PART(LAUNCHES) | NAI_PART(RANGES) | NAI_PART(CALLS) | NAI_PART(CALL_STATS) |
-             NAI_PART(GPUS) | NAI_PART(KERNEL_GROUPS) | NAI_PART(WINDOW) | NAI_PART(NVTX_TREE) | NAI_PART(RANGE_SPANS) |
-             NAI_PART(LANES) | NAI_PART(CPU) | NAI_PART(ACTIVE) | NAI_PART(IDLE) | NAI_PART(EVIDENCE),
+    .parts = NAI_VIEWER_PARTS | NAI_PART(CPU) | NAI_PART(ACTIVE) | NAI_PART(IDLE) | NAI_PART(EVIDENCE),
     .tables = NAI_IN(KERNELS) | NAI_IN(MEMOPS) | NAI_IN(GRAPHS) | NAI_IN(APIS) | NAI_IN(NVTX) | NAI_IN(THREADS) |
               NAI_IN(PROCESSES) | NAI_IN(GPUS) | NAI_IN(KERNEL_CONFIGS) | NAI_IN(LABELS) | NAI_IN(OVERHEAD) |
               NAI_IN(MPI) | NAI_IN(OPENACC) | NAI_IN(OSRT) | NAI_IN(SCHED) | NAI_IN(SAMPLES) | NAI_IN(CALLCHAINS) |

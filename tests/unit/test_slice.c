@@ -115,15 +115,16 @@ TEST(test_crowd) {
   fixture_free(&f);
 }
 
-/* A page can be made of a slice: its events are the slice's. */
-TEST(test_page) {
+/* A page can be made of a slice, of all events or of fewer: its events are the slice's. */
+static void check_page(int page_events) {
   struct fixture f;
   struct nai_slice slice;
   struct nai_table *blocks = NULL;
   struct nai_model m;
   make(&f);
   ok(nai_slice_new(&slice, f.in.tables, 100 * 1000, 140 * 1000, err));
-  const struct nai_model_options options = {.classes = f.classes, .page_events = 1000, .worker_count = 1};
+  const struct nai_model_options options = {
+      .classes = f.classes, .map_nvtx = true, .page_events = page_events, .worker_count = 1};
   nai_model_open(&m, slice.tables, &options);
   ok(nai_model_build(&m, NAI_VIEWER_PARTS, err));
   ok(nai_viewer_data(&blocks, &m, &(struct nai_viewer_input){0}, err));
@@ -134,3 +135,7 @@ TEST(test_page) {
   nai_slice_free(&slice);
   fixture_free(&f);
 }
+
+TEST(test_page) { check_page(1000); }
+
+TEST(test_page_of_fewer_events) { check_page(10); }
