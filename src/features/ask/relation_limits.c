@@ -2,6 +2,7 @@
 #include "features/ask/relation_say.h"
 
 #include "base/fmt.h"
+#include "base/keyset.h"
 
 /* Some events, how many of them break the limit, and the one that is nearest to that or farthest beyond. */
 struct kept {
@@ -57,20 +58,19 @@ static void put_kept(struct nai_buf *out, const struct nai_relation *r, const st
 }
 
 /* Each process has its own steps. */
-static uint32_t process_count(const struct nai_thing_events *events) {
-  uint32_t count = 0;
-  for (uint32_t i = 0; i < events->count; i++) {
-    uint32_t before = 0;
-    while (before < i && events->at[before].pid != events->at[i].pid)
-      before++;
-    count += before == i;
-  }
-  return count;
+static int count_processes(uint32_t *out, const struct nai_thing_events *events, struct nai_err *err) {
+  NAI_SCOPED(nai_keyset) pids = {0};
+  bool added;
+  for (uint32_t i = 0; i < events->count; i++)
+    nai_keyset_add(&pids, events->at[i].pid, &added);
+  *out = pids.count;
+  return nai_memory_check(!pids.oom, err);
 }
 
 int nai_say_every(struct nai_answering *a, struct nai_err *err) {
   struct nai_buf *out = &a->said;
   struct kept own = {0}, on_gpu = {0};
+  uint32_t processes;
   for (uint32_t i = 0; i < a->events[0].count; i++)
     take(&own, a->r, a->events[0].at[i].start, a->events[0].at[i].end - a->events[0].at[i].start);
   a->none = !own.count && a->r->things[0].kind != NAI_THING_STEPS;
@@ -79,6 +79,7 @@ int nai_say_every(struct nai_answering *a, struct nai_err *err) {
     return NAI_OK;
   }
   NAI_TRY(take_spans(&on_gpu, a, err));
+  NAI_TRY(count_processes(&processes, &a->events[0], err));
   if (on_gpu.count && !own.broken != !on_gpu.broken)
     nai_buf_puts(out, own.broken ? "On the CPU no, on the GPU yes: " : "On the CPU yes, on the GPU no: ");
   else
@@ -86,8 +87,8 @@ int nai_say_every(struct nai_answering *a, struct nai_err *err) {
   nai_fmt_count(out, own.broken);
   nai_buf_puts(out, " of ");
   nai_put_count(out, &a->r->things[0], own.count);
-  if (a->r->things[0].kind == NAI_THING_STEPS && process_count(&a->events[0]) > 1)
-    nai_buf_printf(out, " of %" PRIu32 " processes", process_count(&a->events[0]));
+  if (a->r->things[0].kind == NAI_THING_STEPS && processes > 1)
+    nai_buf_printf(out, " of %" PRIu32 " processes", processes);
   put_kept(out, a->r, &own);
   if (!on_gpu.count)
     return NAI_OK;
