@@ -43,7 +43,7 @@ LIBRARY = without_blank(os.environ.get("NAI_FAULTS", ""))
 PRELOAD = " ".join(filter(None, [LIBRARY, os.environ.get("NAI_FAULTS_SANITIZER")]))
 CALLS = "open read write stat space rename link mkdir remove close map dir lock thread pipe process mode".split()
 BATCH_FAILURES = 4  # the index says which
-SAMPLES = 25  # of each fault in each case, unless --full
+SAMPLES = 15  # of each fault in each case, unless --full
 
 
 class Case:
@@ -402,9 +402,9 @@ def count(case, scratch):
 
 
 def sample(case, fault, total, every):
-    """Numbers of calls, spread evenly and always the same. Under sanitizers one, of every sixth fault, in each case of others: a release
+    """Numbers of calls, spread evenly and always the same. Under sanitizers one, of every eighth fault, in each case of others: a release
     build tries the rest."""
-    if support.SANITIZED and not every and (zlib.crc32(case.name.encode()) + FAULTS.index(fault)) % 6:
+    if support.SANITIZED and not every and (zlib.crc32(case.name.encode()) + FAULTS.index(fault)) % 8:
         return []
     if str(fault) in case.all:
         return range(1, total + 1)
