@@ -29,37 +29,36 @@ int nai_edit_begin(struct nai_whatif *w, struct nai_err *err) {
   return NAI_OK;
 }
 
-/* Makes what is not made yet. */
-#define LEND(e, field, count, err)                                             \
-  do {                                                                         \
-    struct edit_arrays *made_ = &(e)->w->room->made;                           \
-    if (!made_->field)                                                         \
-      NAI_TRY(NAI_NEW(made_->field, (e)->w->arena, (size_t)(count) + 1, err)); \
-    (e)->of.field = made_->field;                                              \
-  } while (false)
-
 static void set_factors(float *factors, uint32_t first, uint32_t end) {
   for (uint32_t i = first; i < end; i++)
     factors[i] = 1;
 }
 
-int nai_edit_op_factors(struct edit *e, struct nai_err *err) {
-  bool made = e->w->room->made.op_factor;
-  uint32_t count = e->m->dependencies->op_count;
-  LEND(e, op_factor, count, err);
-  if (!made)
-    set_factors(e->of.op_factor, 0, count);
+static int lend_factors(float **factors, float **made, uint32_t count, const struct edit *e, struct nai_err *err) {
+  if (!*made) {
+    NAI_TRY(NAI_NEW_UNSET(*made, e->w->arena, count, err));
+    set_factors(*made, 0, count);
+  }
+  *factors = *made;
   return NAI_OK;
 }
 
-int nai_edit_call_factors(struct edit *e, struct nai_err *err) {
-  bool made = e->w->room->made.call_factor;
-  uint32_t count = e->m->dependencies->call_count;
-  LEND(e, call_factor, count, err);
-  if (!made)
-    set_factors(e->of.call_factor, 0, count);
-  return NAI_OK;
+int nai_edit_op_factors(struct edit *e, struct nai_err *err) {
+  return lend_factors(&e->of.op_factor, &e->w->room->made.op_factor, e->m->dependencies->op_count, e, err);
 }
+
+int nai_edit_call_factors(struct edit *e, struct nai_err *err) {
+  return lend_factors(&e->of.call_factor, &e->w->room->made.call_factor, e->m->dependencies->call_count, e, err);
+}
+
+/* Makes what is not made yet. */
+#define LEND(e, field, count, err)                                \
+  do {                                                            \
+    struct edit_arrays *made = &(e)->w->room->made;               \
+    if (!made->field)                                             \
+      NAI_TRY(NAI_NEW(made->field, (e)->w->arena, (count), err)); \
+    (e)->of.field = made->field;                                  \
+  } while (false)
 
 int nai_edit_cuts(struct edit *e, struct nai_err *err) {
   LEND(e, call_cut, e->m->dependencies->call_count, err);
