@@ -21,7 +21,6 @@
 #include "tables/viewer_data.h"
 #include "tables/what_if.h"
 #include "tables/what_if_plan.h"
-#include "viewer/slice.h"
 #include "viewer/viewer.h"
 
 /* --- probe, extract --------------------------------------------------------------------------- */

@@ -4,14 +4,6 @@
 
 #include "model/model.h"
 
-/* What nai_viewer_data reads: event tables and parts of the model. */
-#define NAI_VIEWER_TABLES                                                                              \
-  (NAI_IN(KERNELS) | NAI_IN(MEMOPS) | NAI_IN(GRAPHS) | NAI_IN(APIS) | NAI_IN(NVTX) | NAI_IN(THREADS) | \
-   NAI_IN(PROCESSES) | NAI_IN(GPUS) | NAI_IN(KERNEL_CONFIGS) | NAI_IN(LABELS))
-#define NAI_VIEWER_PARTS                                                                                               \
-  (NAI_PART(NAMES) | NAI_PART(LAUNCHES) | NAI_PART(RANGES) | NAI_PART(CALLS) | NAI_PART(CALL_STATS) | NAI_PART(GPUS) | \
-   NAI_PART(WINDOW) | NAI_PART(NVTX_TREE) | NAI_PART(RANGE_SPANS) | NAI_PART(KERNEL_GROUPS) | NAI_PART(LANES))
-
 struct nai_slice {
   struct nai_table *tables[NAI_IN_COUNT]; /* those of events are owned, the others the run's */
   bool whole;                             /* nothing was left out: all are the run's own tables */

@@ -19,6 +19,15 @@ struct nai_viewer_input {
   const struct nai_table *units; /* table repeating_units, NULL: none */
 };
 
-/* Fills blocks "timeline_b64" and "events_b64". */
+/* What nai_viewer_data needs: event tables and parts of the model. Where it has CPU, ACTIVE, IDLE and EVIDENCE, too,
+ * the page shows them. */
+#define NAI_VIEWER_TABLES                                                                              \
+  (NAI_IN(KERNELS) | NAI_IN(MEMOPS) | NAI_IN(GRAPHS) | NAI_IN(APIS) | NAI_IN(NVTX) | NAI_IN(THREADS) | \
+   NAI_IN(PROCESSES) | NAI_IN(GPUS) | NAI_IN(KERNEL_CONFIGS) | NAI_IN(LABELS))
+#define NAI_VIEWER_PARTS                                                                                               \
+  (NAI_PART(NAMES) | NAI_PART(LAUNCHES) | NAI_PART(RANGES) | NAI_PART(CALLS) | NAI_PART(CALL_STATS) | NAI_PART(GPUS) | \
+   NAI_PART(WINDOW) | NAI_PART(NVTX_TREE) | NAI_PART(RANGE_SPANS) | NAI_PART(KERNEL_GROUPS) | NAI_PART(LANES))
+
+/* Fills blocks "timeline_json" and "events_b64". */
 NAI_MUST_CHECK int nai_viewer_data(struct nai_table **out, const struct nai_model *model,
                                    const struct nai_viewer_input *input, struct nai_err *err);
