@@ -15,7 +15,7 @@
 static void put_place(struct CRITICAL_PATH_row *row, const struct nai_model *m,
                       const struct nai_path_segment *segment) {
   const struct nai_dependencies *d = m->dependencies;
-  if (!segment->dep)
+  if (segment->dep.kind == NAI_DEP_DROPPED)
     return;
   if (nai_node_is_call(d, segment->node)) {
     int32_t thread = nai_val_i32(&m->apis.thread, d->call_api[nai_node_call(segment->node)]);
@@ -38,8 +38,8 @@ static void put_segment(const struct nai_path_tables *out, const struct nai_path
               .duration_ns = segment->end - segment->start, .margin_ns = nai_path_margin(m, segment),
               .cause = nai_path_cause_name(segment->cause));
   put_place(&row, m, segment);
-  if (segment->dep) {
-    row.dependency = nai_dep_kind_name((enum nai_dep_kind)segment->dep->kind);
+  if (segment->dep.kind != NAI_DEP_DROPPED) {
+    row.dependency = nai_dep_kind_name((enum nai_dep_kind)segment->dep.kind);
     row.name = nai_path_subject(room, m, segment);
     row.nvtx_range = nai_launch_range(m, nai_path_call(m, segment));
   }

@@ -33,10 +33,9 @@ static int put_graph(const struct nai_node_io *io, struct nai_err *err) {
   int64_t error;
   NAI_TRY(replay_error(&error, io, err));
   NAI_ADD(DEPENDENCY_GRAPH, io->out[GRAPH], .call_count = d->call_count, .operation_count = d->op_count,
-          .dependency_count = d->first[d->node_count], .dropped_count = q->kinds[NAI_DEP_DROPPED],
-          .unlinked_count = q->unlinked, .unlinked_behind_count = q->unlinked_behind,
-          .handoff_count = q->kinds[NAI_DEP_HANDOFF], .wait_count = q->waits, .inferred_wait_count = q->inferred,
-          .unresolved_wait_count = q->unresolved,
+          .dependency_count = d->count, .dropped_count = q->kinds[NAI_DEP_DROPPED], .unlinked_count = q->unlinked,
+          .unlinked_behind_count = q->unlinked_behind, .handoff_count = q->kinds[NAI_DEP_HANDOFF],
+          .wait_count = q->waits, .inferred_wait_count = q->inferred, .unresolved_wait_count = q->unresolved,
           .unresolved_wait_pct = nai_percent((double)q->unresolved_ns, (double)q->waits_ns),
           .event_wait_count = q->event_waits, .event_without_record_count = q->events_without_record,
           .unexplained_count = q->unexplained, .unexplained_ns = q->unexplained_ns, .full_queue_count = q->queue_calls,

@@ -67,6 +67,16 @@ static inline NAI_MUST_CHECK int nai_dep_add(struct dep_builder *b, uint32_t nod
                                          .from = from,
                                          .kind = (uint8_t)kind,
                                          .inferred = kind == NAI_DEP_HANDOFF || kind == NAI_DEP_QUEUE};
+  b->d->count++;
+  b->d->quality.kinds[kind]++;
+  return NAI_OK;
+}
+/* The node stays plain. */
+static inline NAI_MUST_CHECK int nai_dep_add_plain(struct dep_builder *b, uint32_t node, enum nai_dep_kind kind,
+                                                   struct nai_err *err) {
+  if (b->d->time[node - 1] > b->d->time[node])
+    NAI_TRY(nai_dep_note_step_back(b, node, node - 1, err));
+  b->d->count++;
   b->d->quality.kinds[kind]++;
   return NAI_OK;
 }

@@ -152,9 +152,10 @@ static int add_call_end(struct dep_builder *b, uint32_t call, struct nai_err *er
   if (b->wait[call] == DEP_FREES)
     NAI_TRY(add_free(&c, err));
   NAI_TRY(add_owned(&c, err));
+  if (b->count == first)
+    return nai_dep_add_plain(b, c.node, NAI_DEP_CALL, err);
   NAI_TRY(nai_dep_add(b, c.node, 2 * call, c.own, NAI_DEP_CALL, err));
-  if (b->count > first + 1)
-    nai_dep_settle(d, c.node, first, b->count);
+  nai_dep_settle(d, c.node, first, b->count);
   return NAI_OK;
 }
 
@@ -163,14 +164,20 @@ static int add_call_start(struct dep_builder *b, uint32_t call, const struct dep
   struct nai_dependencies *d = b->d;
   uint32_t first = b->count;
   int64_t own = d->time[2 * call] - d->time[2 * call - 1];
-  if (b->handoff_count && *next < b->handoffs + b->handoff_count && (*next)->call == call) {
-    NAI_TRY(nai_dep_add(b, 2 * call, (*next)->from, (*next)->after, NAI_DEP_HANDOFF, err));
-    own = dep_least(own, (*next)->own);
-    ++*next;
-  }
+  if (!b->handoff_count || *next == b->handoffs + b->handoff_count || (*next)->call != call)
+    return nai_dep_add_plain(b, 2 * call, NAI_DEP_HOST, err);
+  NAI_TRY(nai_dep_add(b, 2 * call, (*next)->from, (*next)->after, NAI_DEP_HANDOFF, err));
+  own = dep_least(own, (*next)->own);
+  ++*next;
   NAI_TRY(nai_dep_add(b, 2 * call, 2 * call - 1, own, NAI_DEP_HOST, err));
-  if (b->count > first + 1)
-    nai_dep_settle(d, 2 * call, first, b->count);
+  nai_dep_settle(d, 2 * call, first, b->count);
+  return NAI_OK;
+}
+
+/* Nothing: the node would be plain if nothing were there. */
+static int add_first_start(struct dep_builder *b, uint32_t call, struct nai_err *err) {
+  NAI_TRY(NAI_ROOM(b->d->v, b->capacity, b->count, &b->m->arena, err));
+  b->d->v[b->count++] = (struct nai_dep){.from = 2 * call, .kind = NAI_DEP_DROPPED};
   return NAI_OK;
 }
 
@@ -180,8 +187,7 @@ int nai_dep_add_calls(struct dep_builder *b, struct nai_err *err) {
   for (uint32_t thread = 0; thread < b->m->api_by_thread.groups; thread++)
     for (uint32_t call = b->first_call[thread]; call < b->first_call[thread + 1]; call++) {
       d->first[2 * call] = b->count;
-      if (call > b->first_call[thread])
-        NAI_TRY(add_call_start(b, call, &handoff, err));
+      NAI_TRY(call > b->first_call[thread] ? add_call_start(b, call, &handoff, err) : add_first_start(b, call, err));
       NAI_TRY(add_call_end(b, call, err));
     }
   return NAI_OK;

@@ -136,7 +136,7 @@ static int add_end(struct walk *w, uint32_t op, uint32_t node, bool communicatio
   d->quality.collectives += arrived != INT64_MAX;
   d->quality.unmatched += arrived == INT64_MAX && communication;
   if (arrived == INT64_MAX)
-    return nai_dep_add(w->b, node + 1, node, d->time[node + 1] - d->time[node], NAI_DEP_OPERATION, err);
+    return nai_dep_add_plain(w->b, node + 1, NAI_DEP_OPERATION, err);
   for (uint32_t i = w->first_of_set[set]; i < w->first_of_set[set + 1]; i++)
     NAI_TRY(nai_dep_add(w->b, node + 1, nai_node_of_op(d, w->members[i]), d->time[node + 1] - arrived,
                         NAI_DEP_COLLECTIVE, err));

@@ -31,28 +31,37 @@ static int drop(struct visit *v, uint32_t node, uint32_t dep, struct nai_err *er
   return NAI_OK;
 }
 
-static int visit_from(struct visit *v, uint32_t root, struct nai_err *err) {
+static inline bool is_behind_us(const struct visit *v, uint32_t from) {
+  return v->state[from] == DONE || v->d->time[from] < v->since;
+}
+
+/* What a node depends on that was not visited yet, *dep in v if it is there; NAI_NO_ROW: nothing is left. */
+static inline uint32_t next_of(uint32_t *dep, const struct visit *v, struct frame *f) {
   const struct nai_dependencies *d = v->d;
-  const struct nai_dep *deps = d->v;
-  const uint32_t *restrict first = d->first;
+  uint32_t end = d->first[f->node + 1];
+  if (nai_dep_is_plain(d, f->node))
+    return f->next++ == end && !is_behind_us(v, f->node - 1) ? f->node - 1 : NAI_NO_ROW;
+  while (f->next < end && (is_behind_us(v, d->v[f->next].from) || d->v[f->next].kind == NAI_DEP_DROPPED))
+    f->next++;
+  *dep = f->next++;
+  return *dep < end ? d->v[*dep].from : NAI_NO_ROW;
+}
+
+static int visit_from(struct visit *v, uint32_t root, struct nai_err *err) {
+  const uint32_t *restrict first = v->d->first;
   uint8_t *restrict state = v->state; /* bytes, which else might be any of the other arrays */
   struct frame *restrict stack = v->stack;
   uint32_t *restrict order = v->order, depth = 1;
   *stack = (struct frame){root, first[root]};
   for (state[root] = OPEN; depth;) {
-    struct frame *f = &stack[depth - 1];
-    uint32_t node = f->node, end = first[node + 1];
-    while (f->next < end && (state[deps[f->next].from] == DONE || deps[f->next].kind == NAI_DEP_DROPPED ||
-                             d->time[deps[f->next].from] < v->since))
-      f->next++;
-    if (f->next == end) {
+    uint32_t node = stack[depth - 1].node, dep = NAI_NO_ROW, from = next_of(&dep, v, &stack[depth - 1]);
+    if (from == NAI_NO_ROW) {
       state[node] = DONE;
       if (order)
         order[v->placed++] = node;
       depth--;
       continue;
     }
-    uint32_t dep = f->next++, from = deps[dep].from;
     if (state[from] == OPEN) {
       v->circle = true;
       if (v->b)
@@ -112,6 +121,25 @@ static int find_circle(struct visit *v, const struct dep_steps_back *steps, stru
   return NAI_OK;
 }
 
+/* Plain nodes may lose theirs, too: all come into v. */
+static int store_plain(struct dep_builder *b, struct nai_err *err) {
+  struct nai_dependencies *d = b->d;
+  const struct nai_dependencies before = *d;
+  struct nai_dep plain;
+  b->count = 0;
+  b->capacity = before.first[d->node_count] + d->node_count;
+  NAI_TRY(NAI_NEW_UNSET(d->v, &b->m->arena, b->capacity, err));
+  NAI_TRY(NAI_NEW_UNSET(d->first, &b->m->arena, (size_t)d->node_count + 1, err));
+  for (uint32_t node = 0; node < d->node_count; node++) {
+    struct nai_dep_list deps = nai_deps_of(&before, node, &plain);
+    d->first[node] = b->count;
+    for (const struct nai_dep *dep = deps.v; dep < deps.end; dep++)
+      d->v[b->count++] = *dep;
+  }
+  d->first[d->node_count] = b->count;
+  return NAI_OK;
+}
+
 int nai_dep_break_circles(struct dep_builder *b, struct nai_err *err) {
   struct nai_dependencies *d = b->d;
   struct visit v = {.d = d};
@@ -122,6 +150,7 @@ int nai_dep_break_circles(struct dep_builder *b, struct nai_err *err) {
   NAI_TRY(find_circle(&v, &b->steps_back, err));
   if (!v.circle)
     return NAI_OK;
+  NAI_TRY(store_plain(b, err));
   memset(v.state, UNSEEN, d->node_count);
   v.b = b;
   v.since = INT64_MIN;

@@ -30,7 +30,7 @@ static int find_calls(struct dep_builder *b, struct nai_err *err) {
 }
 
 static int number_nodes(struct dep_builder *b, struct nai_err *err) {
-  enum { DEPENDENCIES = 3 }; /* of a call or an operation, nearly always at most */
+  enum { DEPENDENCIES = 3 }; /* of the start of an operation, nearly always at most; few are of something else */
   const struct nai_model *m = b->m;
   struct nai_dependencies *d = b->d;
   NAI_TRY(NAI_NEW(d->first_op, &b->m->arena, (size_t)m->gpu_count + 1, err));
@@ -41,7 +41,7 @@ static int number_nodes(struct dep_builder *b, struct nai_err *err) {
     return nai_err_set(err, NAI_ELIMIT, "too many events for a graph of dependencies");
   d->node_count = 2 * (d->call_count + d->op_count);
   NAI_TRY(NAI_NEW_UNSET(d->time, &b->m->arena, d->node_count, err));
-  b->capacity = DEPENDENCIES * (d->call_count + d->op_count);
+  b->capacity = DEPENDENCIES * d->op_count + m->thread_count;
   NAI_TRY(NAI_NEW_UNSET(d->v, &b->m->arena, b->capacity, err));
   NAI_TRY(NAI_NEW_UNSET(d->first, &b->m->arena, (size_t)d->node_count + 1, err));
   NAI_TRY(NAI_NEW_UNSET(d->op_call, &b->m->arena, d->op_count, err));

@@ -74,7 +74,7 @@ static void piece(struct nai_path *p, int64_t from, enum nai_path_cause cause, c
   from = from > p->until ? from : p->until;
   if (from >= p->at)
     return;
-  p->pieces[p->count++] = (struct nai_path_segment){from, p->at, cause, p->node, dep};
+  p->pieces[p->count++] = (struct nai_path_segment){from, p->at, cause, p->node, *dep};
   p->at = from;
 }
 
@@ -97,41 +97,44 @@ static void stream_pieces(struct nai_path *p, const struct nai_dep *dep) {
   piece(p, begin, NAI_PATH_STREAM_GAP, dep);
 }
 
-/* The dependency that decided when the node happened, NULL for none. */
-static const struct nai_dep *deciding(struct nai_path *p) {
+static const struct nai_dep none = {.kind = NAI_DEP_DROPPED};
+
+/* The dependency that decided when the node happened. */
+static struct nai_dep deciding(const struct nai_path *p) {
   const struct nai_dependencies *d = p->model->dependencies;
-  const struct nai_dep *best = NULL;
+  struct nai_dep plain, besides, best = none;
+  const struct nai_dep_list deps = nai_deps_of(d, p->node, &plain);
   int64_t latest = INT64_MIN, weight;
-  if (p->recorded && d->first[p->node] < d->first[p->node + 1] && d->v[d->first[p->node]].kind != NAI_DEP_DROPPED)
-    return &d->v[d->first[p->node]];
+  if (p->recorded && deps.v < deps.end && deps.v->kind != NAI_DEP_DROPPED)
+    return *deps.v;
   for (int k = 0; k < NAI_ALSO_BEHIND; k++)
-    if (p->scenario->also_behind[k] && nai_dep_besides(&p->besides[k], d, p->scenario, p->node, k) &&
-        p->times[p->besides[k].from] + p->besides[k].weight > latest) {
-      latest = p->times[p->besides[k].from] + p->besides[k].weight;
-      best = &p->besides[k];
+    if (p->scenario->also_behind[k] && nai_dep_besides(&besides, d, p->scenario, p->node, k) &&
+        p->times[besides.from] + besides.weight > latest) {
+      latest = p->times[besides.from] + besides.weight;
+      best = besides;
     }
-  for (uint32_t i = d->first[p->node]; i < d->first[p->node + 1]; i++)
-    if (nai_dep_weight(&weight, d, p->scenario, p->node, &d->v[i]) && p->times[d->v[i].from] + weight > latest) {
-      latest = p->times[d->v[i].from] + weight;
-      best = &d->v[i];
+  for (const struct nai_dep *dep = deps.v; dep < deps.end; dep++)
+    if (nai_dep_weight(&weight, d, p->scenario, p->node, dep) && p->times[dep->from] + weight > latest) {
+      latest = p->times[dep->from] + weight;
+      best = *dep;
     }
   return best;
 }
 
 static void step_back(struct nai_path *p) {
-  const struct nai_dep *dep = deciding(p);
-  if (!dep) {
-    piece(p, p->until, NAI_PATH_NOT_RECORDED, NULL);
+  const struct nai_dep dep = deciding(p);
+  if (dep.kind == NAI_DEP_DROPPED) {
+    piece(p, p->until, NAI_PATH_NOT_RECORDED, &dep);
     p->at = p->until;
     return;
   }
-  if (dep->kind == NAI_DEP_LAUNCH)
-    launch_pieces(p, dep);
-  else if (dep->kind == NAI_DEP_STREAM || dep->kind == NAI_DEP_EVENT)
-    stream_pieces(p, dep);
+  if (dep.kind == NAI_DEP_LAUNCH)
+    launch_pieces(p, &dep);
+  else if (dep.kind == NAI_DEP_STREAM || dep.kind == NAI_DEP_EVENT)
+    stream_pieces(p, &dep);
   else
-    piece(p, p->times[dep->from], cause_of(p->model, p->node, dep), dep);
-  p->node = dep->from;
+    piece(p, p->times[dep.from], cause_of(p->model, p->node, &dep), &dep);
+  p->node = dep.from;
 }
 
 bool nai_path_next(struct nai_path *p, struct nai_path_segment *out) {
@@ -148,10 +151,12 @@ bool nai_path_next(struct nai_path *p, struct nai_path_segment *out) {
 
 int64_t nai_path_margin(const struct nai_model *m, const struct nai_path_segment *s) {
   const struct nai_dependencies *d = m->dependencies;
-  const struct nai_dep *dep = d->v + d->first[s->node], *end = d->v + d->first[s->node + 1];
+  const struct nai_dep *dep = d->v + d->first[s->node], *end = d->v + d->first[s->node + 1], *decided = NULL;
   int64_t latest = INT64_MIN;
-  for (; s->dep && dep < end; dep++)
-    if (dep != s->dep && dep->kind != NAI_DEP_DROPPED && d->time[dep->from] + dep->weight > latest)
+  for (; s->dep.kind != NAI_DEP_DROPPED && dep < end; dep++)
+    if (!decided && dep->from == s->dep.from && dep->kind == s->dep.kind && dep->weight == s->dep.weight)
+      decided = dep;
+    else if (dep->kind != NAI_DEP_DROPPED && d->time[dep->from] + dep->weight > latest)
       latest = d->time[dep->from] + dep->weight;
   return latest == INT64_MIN ? NAI_NULL_I64 : d->time[s->node] - latest;
 }
@@ -160,10 +165,10 @@ int64_t nai_path_margin(const struct nai_model *m, const struct nai_path_segment
 
 uint32_t nai_path_call(const struct nai_model *m, const struct nai_path_segment *s) {
   const struct nai_dependencies *d = m->dependencies;
-  if (!s->dep)
+  if (s->dep.kind == NAI_DEP_DROPPED)
     return NAI_NO_ROW;
-  if (s->dep->kind == NAI_DEP_LAUNCH)
-    return d->call_api[nai_node_call(s->dep->from)];
+  if (s->dep.kind == NAI_DEP_LAUNCH)
+    return d->call_api[nai_node_call(s->dep.from)];
   if (nai_node_is_call(d, s->node))
     return d->call_api[nai_node_call(s->node)];
   uint32_t call = d->op_call[nai_node_op(d, s->node)];
@@ -179,10 +184,10 @@ const char *nai_path_op_name(char room[NAI_KIND_NAME_MAX], const struct nai_mode
 const char *nai_path_subject(char room[NAI_KIND_NAME_MAX], const struct nai_model *m,
                              const struct nai_path_segment *s) {
   const struct nai_dependencies *d = m->dependencies;
-  uint32_t node = s->dep && s->dep->kind == NAI_DEP_STAGING ? s->dep->from : s->node;
-  if (!s->dep)
+  uint32_t node = s->dep.kind == NAI_DEP_STAGING ? s->dep.from : s->node;
+  if (s->dep.kind == NAI_DEP_DROPPED)
     return "";
-  if (s->dep->kind == NAI_DEP_LAUNCH || nai_node_is_call(d, node))
+  if (s->dep.kind == NAI_DEP_LAUNCH || nai_node_is_call(d, node))
     return nai_model_api_name(m, nai_path_call(m, s));
   return nai_path_op_name(room, m, nai_dep_op(m, nai_node_op(d, node)));
 }

@@ -33,8 +33,8 @@ const char *nai_path_cause_title(enum nai_path_cause cause); /* for sentences: "
 struct nai_path_segment {
   int64_t start, end;
   enum nai_path_cause cause;
-  uint32_t node;             /* that it ends at, or ended at before it was cut */
-  const struct nai_dep *dep; /* that decided it; NULL: NAI_PATH_NOT_RECORDED */
+  uint32_t node;      /* that it ends at, or ended at before it was cut */
+  struct nai_dep dep; /* that decided it; NAI_DEP_DROPPED: none, NAI_PATH_NOT_RECORDED */
 };
 
 /* A path being walked backwards. To begin with: nai_path_at. */
@@ -47,7 +47,6 @@ struct nai_path {
   uint32_t node;
   struct nai_path_segment pieces[3]; /* those from `next` on are still to be handed out */
   int next, count;
-  struct nai_dep besides[NAI_ALSO_BEHIND]; /* of the scenario only, where that decided */
 };
 /* The path from a node back to the time `until`. times: recorded, or of the replay of the scenario (NULL: none). */
 struct nai_path nai_path_at(const struct nai_model *model, const int64_t *times, const struct nai_scenario *scenario,

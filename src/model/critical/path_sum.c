@@ -72,7 +72,7 @@ int nai_path_sum_segment(struct nai_path_sum *s, const struct nai_model *m, cons
   s->by_cause[segment->cause] += ns;
   s->wall_ns += ns;
   s->asleep_ns += segment->cause == NAI_PATH_HOST ? asleep_ns(m, segment) : 0;
-  s->inferred += segment->dep && segment->dep->inferred;
+  s->inferred += segment->dep.inferred;
   if (!s->arena)
     return NAI_OK;
   /* Names of the trace do not move, and few follow each other all the time. */
@@ -193,7 +193,7 @@ enum nai_path_state nai_path_state_of(const char **reason, const struct nai_mode
     *reason = "more than a tenth of the operations have no recorded launch";
     return NAI_PATH_REFUSED;
   }
-  if (d->quality.kinds[NAI_DEP_DROPPED] * 100 > (int64_t)d->first[d->node_count] * DROPPED_PCT) {
+  if (d->quality.kinds[NAI_DEP_DROPPED] * 100 > d->count * DROPPED_PCT) {
     *reason = "over a hundredth of the dependencies contradict each other: clocks or launches are wrong";
     return NAI_PATH_REFUSED;
   }

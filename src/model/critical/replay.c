@@ -112,8 +112,9 @@ static inline int64_t happens(const int64_t *times, const struct nai_dependencie
     int64_t t = times[besides.from] + besides.weight;
     latest = t > latest ? t : latest;
   }
-  const struct nai_dep *dep = d->v + d->first[node], *end = d->v + d->first[node + 1];
-  for (; dep < end; dep++) {
+  struct nai_dep plain;
+  struct nai_dep_list deps = nai_deps_of(d, node, &plain);
+  for (const struct nai_dep *dep = deps.v; dep < deps.end; dep++) {
     int64_t weight = dep->weight, other; /* which has an address, and is seldom asked for */
     if (changed & 1u << dep->kind) {
       if (!weight_of(&other, d, s, node, dep))
@@ -141,8 +142,9 @@ void nai_dep_slack(int64_t *slack, const struct nai_model *m, const uint32_t *or
     slack[i] = d->time[i] > end ? d->time[i] : end;
   for (uint32_t i = d->node_count; i-- > 0;) {
     uint32_t node = order[i];
-    for (uint32_t k = d->first[node]; k < d->first[node + 1]; k++) {
-      const struct nai_dep *dep = &d->v[k];
+    struct nai_dep plain;
+    struct nai_dep_list deps = nai_deps_of(d, node, &plain);
+    for (const struct nai_dep *dep = deps.v; dep < deps.end; dep++) {
       int64_t latest = slack[node] - dep->weight;
       if (dep->kind != NAI_DEP_DROPPED && latest < slack[dep->from])
         slack[dep->from] = latest;
