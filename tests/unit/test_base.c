@@ -20,7 +20,6 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 static uint64_t random_state = 1;
@@ -678,57 +677,6 @@ TEST(test_big_arrays_grow) {
     }
     nai_spill_array_free(array);
   }
-}
-
-static unsigned char *new_megabyte(unsigned char fill) {
-  unsigned char *array;
-  struct nai_err err = {0};
-  assert_int_equal(nai_spill_array_new((void **)&array, "/tmp", 1 << 20, 0, &err), NAI_OK);
-  for (size_t i = 0; i < 1 << 20; i++)
-    assert_int_equal(array[i], 0);
-  memset(array, fill, 1 << 20);
-  return array;
-}
-
-TEST(test_freed_arrays_are_used_again) {
-  unsigned char *before = new_megabyte(0xaa), *after;
-  nai_spill_array_free(before);
-  after = new_megabyte(0xbb);
-  assert_ptr_equal(before, after);
-  nai_spill_array_free(after);
-}
-
-/* What a child makes of arrays of its parent, while that makes something of them, too. */
-static void beside_a_child(unsigned char *shared, bool child_frees) {
-  int status, ends[2];
-  char turn;
-  assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
-  pid_t child = fork();
-  if (child == 0) {
-    if (child_frees)
-      nai_spill_array_free(shared);
-    const unsigned char *own = new_megabyte(0xbb);
-    bool asked = write(ends[1], "c", 1) == 1 && read(ends[1], &turn, 1) == 1;
-    _exit(asked && own[12345] == 0xbb && (!shared || child_frees || shared[12345] == 0xaa) ? 0 : 1);
-  }
-  assert_int_equal(read(ends[0], &turn, 1), 1);
-  if (child_frees)
-    assert_int_equal(shared[12345], 0xaa);
-  nai_spill_array_free(shared);
-  unsigned char *own = new_megabyte(0xcc);
-  assert_int_equal(write(ends[0], "p", 1), 1);
-  assert_int_equal(waitpid(child, &status, 0), child);
-  assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
-  nai_spill_array_free(own);
-  close(ends[0]);
-  close(ends[1]);
-}
-
-TEST(test_parent_and_child_use_no_array_of_each_other) {
-  nai_spill_array_free(new_megabyte(0xaa));
-  beside_a_child(NULL, false);
-  beside_a_child(new_megabyte(0xaa), false);
-  beside_a_child(new_megabyte(0xaa), true);
 }
 
 TEST(test_dictionary_in_files) {
