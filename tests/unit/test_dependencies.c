@@ -273,8 +273,8 @@ static void fill_random(struct fixture *f, uint64_t seed, int64_t shift) {
 }
 
 static bool depends(const struct nai_dependencies *d, const struct nai_scenario *s, uint32_t node) {
-  struct nai_dep plain;
-  const struct nai_dep_list deps = nai_deps_of(d, node, &plain);
+  struct nai_dep plain[NAI_PLAIN_DEPS];
+  const struct nai_dep_list deps = nai_deps_of(d, node, plain);
   int64_t weight;
   for (const struct nai_dep *dep = deps.v; dep < deps.end; dep++)
     if (nai_dep_weight(&weight, d, s, node, dep))
@@ -284,14 +284,14 @@ static bool depends(const struct nai_dependencies *d, const struct nai_scenario 
 
 /* Longest paths by relaxing, without an order. */
 static void relax(int64_t *times, const struct nai_dependencies *d, const struct nai_scenario *s) {
-  struct nai_dep plain;
+  struct nai_dep plain[NAI_PLAIN_DEPS];
   bool moved = true;
   for (uint32_t i = 0; i < d->node_count; i++)
     times[i] = depends(d, s, i) ? INT64_MIN / 2 : d->time[i];
   while (moved) {
     moved = false;
     for (uint32_t i = 0; i < d->node_count; i++) {
-      const struct nai_dep_list deps = nai_deps_of(d, i, &plain);
+      const struct nai_dep_list deps = nai_deps_of(d, i, plain);
       for (const struct nai_dep *dep = deps.v; dep < deps.end; dep++) {
         int64_t weight;
         if (!nai_dep_weight(&weight, d, s, i, dep) || times[dep->from] + weight <= times[i])

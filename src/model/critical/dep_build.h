@@ -58,6 +58,10 @@ struct dep_builder {
 
 /* dep_order.c: that a node depends on what does not happen earlier. */
 NAI_MUST_CHECK int nai_dep_note_step_back(struct dep_builder *b, uint32_t node, uint32_t from, struct nai_err *err);
+static inline void nai_dep_count(struct dep_builder *b, enum nai_dep_kind kind) {
+  b->d->count++;
+  b->d->quality.kinds[kind]++;
+}
 static inline NAI_MUST_CHECK int nai_dep_add(struct dep_builder *b, uint32_t node, uint32_t from, int64_t weight,
                                              enum nai_dep_kind kind, struct nai_err *err) {
   NAI_TRY(NAI_ROOM(b->d->v, b->capacity, b->count, &b->m->arena, err));
@@ -67,8 +71,7 @@ static inline NAI_MUST_CHECK int nai_dep_add(struct dep_builder *b, uint32_t nod
                                          .from = from,
                                          .kind = (uint8_t)kind,
                                          .inferred = kind == NAI_DEP_HANDOFF || kind == NAI_DEP_QUEUE};
-  b->d->count++;
-  b->d->quality.kinds[kind]++;
+  nai_dep_count(b, kind);
   return NAI_OK;
 }
 /* The node stays plain. */
@@ -76,8 +79,7 @@ static inline NAI_MUST_CHECK int nai_dep_add_plain(struct dep_builder *b, uint32
                                                    struct nai_err *err) {
   if (b->d->time[node - 1] > b->d->time[node])
     NAI_TRY(nai_dep_note_step_back(b, node, node - 1, err));
-  b->d->count++;
-  b->d->quality.kinds[kind]++;
+  nai_dep_count(b, kind);
   return NAI_OK;
 }
 /* Of dependencies first .. end - 1, those of a node, the one that decides its time; NAI_NO_ROW for none. *ready: when

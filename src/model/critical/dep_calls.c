@@ -127,6 +127,11 @@ static int add_queue(struct call_end *c, uint32_t op, struct nai_err *err) {
   c->b->d->quality.queue_calls += held;
   if (held)
     c->own = dep_least(c->own, (int64_t)median_of(c));
+  if (!held && after > 0 && b->count == d->first[c->node]) { /* the node stays plain */
+    c->b->d->queue_place[c->call] = b->stream_ops[s->first + at] + 1;
+    nai_dep_count(c->b, NAI_DEP_QUEUE);
+    return NAI_OK;
+  }
   return nai_dep_add(c->b, c->node, node, held ? after : 0, NAI_DEP_QUEUE, err);
 }
 

@@ -4,7 +4,7 @@
 enum { UNSEEN, DONE, OPEN };
 
 struct frame {
-  uint32_t node, next; /* dependency to look at */
+  uint32_t node, seen; /* dependencies looked at */
 };
 
 struct visit {
@@ -35,26 +35,25 @@ static inline bool is_behind_us(const struct visit *v, uint32_t from) {
   return v->state[from] == DONE || v->d->time[from] < v->since;
 }
 
-/* What a node depends on that was not visited yet, *dep in v if it is there; NAI_NO_ROW: nothing is left. */
-static inline uint32_t next_of(uint32_t *dep, const struct visit *v, struct frame *f) {
-  const struct nai_dependencies *d = v->d;
-  uint32_t end = d->first[f->node + 1];
-  if (nai_dep_is_plain(d, f->node))
-    return f->next++ == end && !is_behind_us(v, f->node - 1) ? f->node - 1 : NAI_NO_ROW;
-  while (f->next < end && (is_behind_us(v, d->v[f->next].from) || d->v[f->next].kind == NAI_DEP_DROPPED))
-    f->next++;
-  *dep = f->next++;
-  return *dep < end ? d->v[*dep].from : NAI_NO_ROW;
+/* What a node depends on that was not visited yet; NAI_NO_ROW: nothing is left. */
+static inline uint32_t next_of(const struct visit *v, struct frame *f) {
+  struct nai_dep plain[NAI_PLAIN_DEPS];
+  struct nai_dep_list deps = nai_deps_of(v->d, f->node, plain);
+  const struct nai_dep *dep = deps.v + f->seen;
+  while (dep < deps.end && (is_behind_us(v, dep->from) || dep->kind == NAI_DEP_DROPPED))
+    dep++;
+  f->seen = (uint32_t)(dep - deps.v) + 1;
+  return dep < deps.end ? dep->from : NAI_NO_ROW;
 }
 
 static int visit_from(struct visit *v, uint32_t root, struct nai_err *err) {
-  const uint32_t *restrict first = v->d->first;
   uint8_t *restrict state = v->state; /* bytes, which else might be any of the other arrays */
   struct frame *restrict stack = v->stack;
   uint32_t *restrict order = v->order, depth = 1;
-  *stack = (struct frame){root, first[root]};
+  *stack = (struct frame){root, 0};
   for (state[root] = OPEN; depth;) {
-    uint32_t node = stack[depth - 1].node, dep = NAI_NO_ROW, from = next_of(&dep, v, &stack[depth - 1]);
+    struct frame *f = &stack[depth - 1];
+    uint32_t node = f->node, from = next_of(v, f);
     if (from == NAI_NO_ROW) {
       state[node] = DONE;
       if (order)
@@ -65,11 +64,11 @@ static int visit_from(struct visit *v, uint32_t root, struct nai_err *err) {
     if (state[from] == OPEN) {
       v->circle = true;
       if (v->b)
-        NAI_TRY(drop(v, node, dep, err));
+        NAI_TRY(drop(v, node, v->d->first[node] + f->seen - 1, err));
       continue;
     }
     state[from] = OPEN;
-    stack[depth++] = (struct frame){from, first[from]};
+    stack[depth++] = (struct frame){from, 0};
   }
   return NAI_OK;
 }
@@ -125,18 +124,19 @@ static int find_circle(struct visit *v, const struct dep_steps_back *steps, stru
 static int store_plain(struct dep_builder *b, struct nai_err *err) {
   struct nai_dependencies *d = b->d;
   const struct nai_dependencies before = *d;
-  struct nai_dep plain;
+  struct nai_dep plain[NAI_PLAIN_DEPS];
   b->count = 0;
-  b->capacity = before.first[d->node_count] + d->node_count;
+  b->capacity = before.first[d->node_count] + NAI_PLAIN_DEPS * d->node_count;
   NAI_TRY(NAI_NEW_UNSET(d->v, &b->m->arena, b->capacity, err));
   NAI_TRY(NAI_NEW_UNSET(d->first, &b->m->arena, (size_t)d->node_count + 1, err));
   for (uint32_t node = 0; node < d->node_count; node++) {
-    struct nai_dep_list deps = nai_deps_of(&before, node, &plain);
+    struct nai_dep_list deps = nai_deps_of(&before, node, plain);
     d->first[node] = b->count;
     for (const struct nai_dep *dep = deps.v; dep < deps.end; dep++)
       d->v[b->count++] = *dep;
   }
   d->first[d->node_count] = b->count;
+  memset(d->queue_place, 0, d->call_count * sizeof *d->queue_place);
   return NAI_OK;
 }
 

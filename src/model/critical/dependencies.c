@@ -44,6 +44,7 @@ static int number_nodes(struct dep_builder *b, struct nai_err *err) {
   b->capacity = DEPENDENCIES * d->op_count + m->thread_count;
   NAI_TRY(NAI_NEW_UNSET(d->v, &b->m->arena, b->capacity, err));
   NAI_TRY(NAI_NEW_UNSET(d->first, &b->m->arena, (size_t)d->node_count + 1, err));
+  NAI_TRY(NAI_NEW(d->queue_place, &b->m->arena, d->call_count, err));
   NAI_TRY(NAI_NEW_UNSET(d->op_call, &b->m->arena, d->op_count, err));
   NAI_TRY(NAI_NEW(b->copies, b->arena, d->call_count, err));
   for (uint32_t c = 0; c < d->call_count; c++) {

@@ -56,7 +56,9 @@ struct nai_dependencies {
   uint32_t *first;    /* per node: its dependencies in v, the one that decided its time first; node_count + 1 entries */
   struct nai_dep *v;  /* all but those of plain nodes */
   int64_t count;      /* of dependencies, those of plain nodes too */
-  bool disagrees;     /* a node may not happen as soon as what it depends on lets it: then a replay is not the record */
+  /* per call that launched: the operation that has to start before the queue has a place for it, +1; 0 none */
+  uint32_t *queue_place;
+  bool disagrees; /* a node may not happen as soon as what it depends on lets it: then a replay is not the record */
   int64_t *launch_floor, *stream_floor; /* per GPU: the fastest tenth from call to start, between operations */
   struct nai_dep_quality quality;
 };
@@ -70,25 +72,33 @@ static inline bool nai_node_is_call(const struct nai_dependencies *d, uint32_t n
 /* The call or the operation whose start or end a node is. */
 static inline uint32_t nai_node_call(uint32_t node) { return node / 2; }
 static inline uint32_t nai_node_op(const struct nai_dependencies *d, uint32_t node) { return node / 2 - d->call_count; }
-/* Most nodes depend only on the node before them, as long behind it as recorded: the end of a call or an operation on
- * its start, the start of a call on the end of the thread's call before. These are not in v: of such nodes nothing is.
- * The first call of a thread has one there that was dropped. */
+/* Most nodes depend on the node before them, as long behind it as recorded: the end of a call or an operation on its
+ * start, the start of a call on the end of the thread's call before; the end of a launch on queue_place as well. Of
+ * these plain nodes nothing is in v. The first call of a thread has one there that was dropped. */
 static inline bool nai_dep_is_plain(const struct nai_dependencies *d, uint32_t node) {
   return d->first[node] == d->first[node + 1] && (node % 2 || nai_node_is_call(d, node));
 }
-static inline struct nai_dep nai_dep_of_plain(const struct nai_dependencies *d, uint32_t node) {
-  enum nai_dep_kind kind = !nai_node_is_call(d, node) ? NAI_DEP_OPERATION : node % 2 ? NAI_DEP_CALL : NAI_DEP_HOST;
-  return (struct nai_dep){.weight = d->time[node] - d->time[node - 1], .from = node - 1, .kind = (uint8_t)kind};
+enum { NAI_PLAIN_DEPS = 2 };
+static inline uint32_t nai_deps_of_plain(struct nai_dep out[NAI_PLAIN_DEPS], const struct nai_dependencies *d,
+                                         uint32_t node) {
+  bool call = nai_node_is_call(d, node);
+  enum nai_dep_kind kind = !call ? NAI_DEP_OPERATION : node % 2 ? NAI_DEP_CALL : NAI_DEP_HOST;
+  out[0] = (struct nai_dep){.weight = d->time[node] - d->time[node - 1], .from = node - 1, .kind = (uint8_t)kind};
+  if (kind != NAI_DEP_CALL || !d->queue_place[nai_node_call(node)])
+    return 1;
+  uint32_t op = d->queue_place[nai_node_call(node)] - 1;
+  out[1] = (struct nai_dep){.from = nai_node_of_op(d, op), .kind = NAI_DEP_QUEUE, .inferred = true};
+  return 2;
 }
-/* The dependencies of a node: those in v, or that of a plain one, made in *plain. */
+/* The dependencies of a node: those in v, or those of a plain one, made in `plain`. */
 struct nai_dep_list {
   const struct nai_dep *v, *end;
 };
-static inline struct nai_dep_list nai_deps_of(const struct nai_dependencies *d, uint32_t node, struct nai_dep *plain) {
+static inline struct nai_dep_list nai_deps_of(const struct nai_dependencies *d, uint32_t node,
+                                              struct nai_dep plain[NAI_PLAIN_DEPS]) {
   if (!nai_dep_is_plain(d, node))
     return (struct nai_dep_list){d->v + d->first[node], d->v + d->first[node + 1]};
-  *plain = nai_dep_of_plain(d, node);
-  return (struct nai_dep_list){plain, plain + 1};
+  return (struct nai_dep_list){plain, plain + nai_deps_of_plain(plain, d, node)};
 }
 /* Whether a node has a dependency of one of these kinds, bits 1 << enum nai_dep_kind: none of those of plain nodes. */
 static inline bool nai_dep_has(const struct nai_dependencies *d, uint32_t node, unsigned kinds) {

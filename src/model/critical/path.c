@@ -102,8 +102,8 @@ static const struct nai_dep none = {.kind = NAI_DEP_DROPPED};
 /* The dependency that decided when the node happened. */
 static struct nai_dep deciding(const struct nai_path *p) {
   const struct nai_dependencies *d = p->model->dependencies;
-  struct nai_dep plain, besides, best = none;
-  const struct nai_dep_list deps = nai_deps_of(d, p->node, &plain);
+  struct nai_dep plain[NAI_PLAIN_DEPS], besides, best = none;
+  const struct nai_dep_list deps = nai_deps_of(d, p->node, plain);
   int64_t latest = INT64_MIN, weight;
   if (p->recorded && deps.v < deps.end && deps.v->kind != NAI_DEP_DROPPED)
     return *deps.v;
@@ -151,9 +151,11 @@ bool nai_path_next(struct nai_path *p, struct nai_path_segment *out) {
 
 int64_t nai_path_margin(const struct nai_model *m, const struct nai_path_segment *s) {
   const struct nai_dependencies *d = m->dependencies;
-  const struct nai_dep *dep = d->v + d->first[s->node], *end = d->v + d->first[s->node + 1], *decided = NULL;
+  struct nai_dep plain[NAI_PLAIN_DEPS];
+  const struct nai_dep_list deps = nai_deps_of(d, s->node, plain);
+  const struct nai_dep *decided = NULL;
   int64_t latest = INT64_MIN;
-  for (; s->dep.kind != NAI_DEP_DROPPED && dep < end; dep++)
+  for (const struct nai_dep *dep = deps.v; s->dep.kind != NAI_DEP_DROPPED && dep < deps.end; dep++)
     if (!decided && dep->from == s->dep.from && dep->kind == s->dep.kind && dep->weight == s->dep.weight)
       decided = dep;
     else if (dep->kind != NAI_DEP_DROPPED && d->time[dep->from] + dep->weight > latest)

@@ -112,8 +112,8 @@ static inline int64_t happens(const int64_t *times, const struct nai_dependencie
     int64_t t = times[besides.from] + besides.weight;
     latest = t > latest ? t : latest;
   }
-  struct nai_dep plain;
-  struct nai_dep_list deps = nai_deps_of(d, node, &plain);
+  struct nai_dep plain[NAI_PLAIN_DEPS];
+  struct nai_dep_list deps = nai_deps_of(d, node, plain);
   for (const struct nai_dep *dep = deps.v; dep < deps.end; dep++) {
     int64_t weight = dep->weight, other; /* which has an address, and is seldom asked for */
     if (changed & 1u << dep->kind) {
@@ -142,8 +142,8 @@ void nai_dep_slack(int64_t *slack, const struct nai_model *m, const uint32_t *or
     slack[i] = d->time[i] > end ? d->time[i] : end;
   for (uint32_t i = d->node_count; i-- > 0;) {
     uint32_t node = order[i];
-    struct nai_dep plain;
-    struct nai_dep_list deps = nai_deps_of(d, node, &plain);
+    struct nai_dep plain[NAI_PLAIN_DEPS];
+    struct nai_dep_list deps = nai_deps_of(d, node, plain);
     for (const struct nai_dep *dep = deps.v; dep < deps.end; dep++) {
       int64_t latest = slack[node] - dep->weight;
       if (dep->kind != NAI_DEP_DROPPED && latest < slack[dep->from])

@@ -34,8 +34,8 @@ static uint32_t member(const struct nai_dependencies *d, uint32_t i) { return na
 
 /* Times of a call and of the code before it that the thread needs itself, not those in which it waits. */
 static int64_t own_ns(const struct nai_dependencies *d, uint32_t node) {
-  struct nai_dep plain;
-  struct nai_dep_list deps = nai_deps_of(d, node, &plain);
+  struct nai_dep plain[NAI_PLAIN_DEPS];
+  struct nai_dep_list deps = nai_deps_of(d, node, plain);
   for (const struct nai_dep *dep = deps.v; dep < deps.end; dep++)
     if (dep->kind == NAI_DEP_HOST || dep->kind == NAI_DEP_CALL)
       return dep->weight > 0 ? dep->weight : 0;
