@@ -97,8 +97,7 @@ static int consider(struct longest *l, const struct nai_path_segment *segment, i
 static int walk(struct nai_path_sum *sum, const struct nai_path_tables *out, const struct nai_path_scope *scope,
                 struct nai_err *err) {
   const struct nai_model *m = out->model;
-  const int64_t *times = m->dependencies->time;
-  struct nai_path path = nai_path_at(m, times, NULL, scope->nodes[1], nai_path_scope_start(scope, m, times));
+  struct nai_path path = nai_path_at(m, NULL, NULL, scope->nodes[1], nai_path_scope_start(scope, m, NULL));
   struct longest longest = {0};
   int64_t sequence = 0;
   for (struct nai_path_segment segment; nai_path_next(&path, &segment); sequence++) {
@@ -136,7 +135,7 @@ static int put_scope(const struct nai_path_tables *out, const struct nai_path_sc
   const char *reason;
   nai_path_sum_begin(sum, out->arena);
   sum->by = out->by;
-  NAI_TRY(is_first ? walk(sum, out, scope, err) : nai_path_sum_scope(sum, scope, m, m->dependencies->time, NULL, err));
+  NAI_TRY(is_first ? walk(sum, out, scope, err) : nai_path_sum_scope(sum, scope, m, NULL, NULL, err));
   NAI_TRY(nai_path_sum_end(sum, err));
   for (uint32_t i = 0; i < sum->count; i++)
     put_group(out, scope, sum, &sum->groups[i]);

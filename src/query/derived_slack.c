@@ -65,7 +65,7 @@ static int put_repetition(struct nai_table *out, const struct nai_model *m, cons
   struct nai_path_scope one = {.kind = all->kind, .nodes = all->nodes + i, .count = 1};
   struct nai_path_sum sum;
   nai_path_sum_begin(&sum, NULL);
-  NAI_TRY(nai_path_sum_scope(&sum, &one, m, times, NULL, err));
+  NAI_TRY(nai_path_sum_scope(&sum, &one, m, NULL, NULL, err));
   for (int cause = 0; cause < NAI_PATH_CAUSES; cause++)
     if (sum.by_cause[cause])
       NAI_ADD(CRITICAL_PATH_STEPS, out, .scope = nai_path_scope_name(all->kind),

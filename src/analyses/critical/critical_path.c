@@ -13,15 +13,15 @@ static int replay_error(int64_t *error, const struct nai_node_io *io, struct nai
   const struct nai_dependencies *d = io->model->dependencies;
   const struct nai_scenario unchanged = {0};
   uint32_t *order, count;
-  int64_t *times;
+  int64_t *moved;
   *error = 0;
   if (!d->disagrees)
     return NAI_OK;
-  NAI_TRY(NAI_NEW(times, io->arena, d->node_count, err));
+  NAI_TRY(NAI_NEW(moved, io->arena, d->node_count, err));
   NAI_TRY(nai_dep_order(&order, &count, d, NULL, io->arena, err));
-  nai_dep_replay(times, io->model, &unchanged, order, count);
+  nai_dep_replay(moved, io->model, &unchanged, order, count);
   for (uint32_t i = 0; i < d->node_count; i++) {
-    int64_t away = times[i] < d->time[i] ? d->time[i] - times[i] : times[i] - d->time[i];
+    int64_t away = moved[i] < 0 ? -moved[i] : moved[i];
     *error = away > *error ? away : *error;
   }
   return NAI_OK;

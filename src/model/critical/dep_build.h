@@ -31,7 +31,6 @@ struct dep_builder {
   uint32_t capacity, count; /* of d->v */
   struct dep_steps_back steps_back;
   uint32_t *call_of_api;        /* per row of api_events, the outermost call around it; NAI_NO_ROW */
-  uint32_t *first_call;         /* per thread, and the end of the last one */
   struct dep_handoff *handoffs; /* in order of calls */
   uint32_t handoff_count;
   uint32_t *call_ops_first, *call_ops; /* operations by call */

@@ -190,9 +190,9 @@ int nai_dep_add_calls(struct dep_builder *b, struct nai_err *err) {
   struct nai_dependencies *d = b->d;
   const struct dep_handoff *handoff = b->handoffs;
   for (uint32_t thread = 0; thread < b->m->api_by_thread.groups; thread++)
-    for (uint32_t call = b->first_call[thread]; call < b->first_call[thread + 1]; call++) {
+    for (uint32_t call = b->d->first_call[thread]; call < b->d->first_call[thread + 1]; call++) {
       d->first[2 * call] = b->count;
-      NAI_TRY(call > b->first_call[thread] ? add_call_start(b, call, &handoff, err) : add_first_start(b, call, err));
+      NAI_TRY(call > b->d->first_call[thread] ? add_call_start(b, call, &handoff, err) : add_first_start(b, call, err));
       NAI_TRY(add_call_end(b, call, err));
     }
   return NAI_OK;

@@ -47,8 +47,8 @@ struct turn {
 static struct turn turn_before(const struct dep_builder *b, uint32_t call, int64_t turn_end, uint32_t other) {
   const struct nai_dependencies *d = b->d;
   int64_t since = d->time[2 * call - 1], until = d->time[2 * call];
-  size_t end = b->first_call[other + 1];
-  size_t first = nai_search(b->first_call[other], end, starts_before, &(struct starts){d, since});
+  size_t end = b->d->first_call[other + 1];
+  size_t first = nai_search(b->d->first_call[other], end, starts_before, &(struct starts){d, since});
   size_t next = nai_search(first, end, starts_before, &(struct starts){d, until});
   struct turn turn = {.first = (uint32_t)first, .last = (uint32_t)next - 1, .active = next > first};
   if (!turn.active)
@@ -137,7 +137,7 @@ static bool own_code(struct dep_handoff *h, struct turn *turn, const struct turn
 
 static int find_gaps(struct turns *t, uint32_t waiter, struct nai_err *err) {
   const struct dep_builder *b = t->b;
-  uint32_t first = b->first_call[waiter], end = b->first_call[waiter + 1];
+  uint32_t first = b->d->first_call[waiter], end = b->d->first_call[waiter + 1];
   t->gap_count = 0;
   NAI_TRY(NAI_NEW(t->gaps, b->arena, end - first, err));
   for (uint32_t call = first + 1; call < end; call++)
@@ -151,7 +151,7 @@ static int try_pair(struct turns *t, uint32_t waiter, uint32_t other, struct nai
   uint32_t before = b->handoff_count, turns = 0, handed = 0;
   for (uint32_t i = 0; i < t->gap_count; i++) {
     struct dep_handoff h = {.call = t->gaps[i]};
-    uint32_t next = i + 1 < t->gap_count ? t->gaps[i + 1] : b->first_call[waiter + 1];
+    uint32_t next = i + 1 < t->gap_count ? t->gaps[i + 1] : b->d->first_call[waiter + 1];
     struct turn turn = turn_before(b, h.call, b->d->time[2 * next - 1], other);
     turns += turn.active;
     handed += turn.handed;
@@ -185,7 +185,7 @@ static int find_threads(struct turns *t, struct nai_err *err) {
   NAI_TRY(NAI_NEW(t->threads, t->b->arena, m->thread_count, err));
   NAI_TRY(NAI_NEW(t->per_process, t->b->arena, m->process_count, err));
   for (uint32_t i = 0; i < m->thread_count; i++) {
-    if (t->b->first_call[i] == t->b->first_call[i + 1] || m->thread_process[i] < 0)
+    if (t->b->d->first_call[i] == t->b->d->first_call[i + 1] || m->thread_process[i] < 0)
       continue;
     t->threads[t->thread_count++] = i;
     t->per_process[m->thread_process[i]]++;

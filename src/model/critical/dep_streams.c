@@ -40,7 +40,7 @@ static int find_callers(bool **out, struct dep_builder *b, struct nai_err *err) 
   const struct nai_model *m = b->m;
   NAI_TRY(NAI_NEW(*out, b->arena, (size_t)m->process_count + 1, err));
   for (uint32_t thread = 0; thread < m->api_by_thread.groups; thread++)
-    (*out)[m->thread_process[thread] + 1] |= b->first_call[thread] < b->first_call[thread + 1];
+    (*out)[m->thread_process[thread] + 1] |= b->d->first_call[thread] < b->d->first_call[thread + 1];
   return NAI_OK;
 }
 

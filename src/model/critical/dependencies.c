@@ -12,7 +12,7 @@ static int find_calls(struct dep_builder *b, struct nai_err *err) {
   const struct nai_groups *calls = &m->api_by_thread;
   NAI_TRY(NAI_NEW_UNSET(b->d->call_api, &b->m->arena, m->apis.n, err));
   NAI_TRY(NAI_NEW_UNSET(b->call_of_api, b->arena, m->apis.n, err));
-  NAI_TRY(NAI_NEW(b->first_call, b->arena, (size_t)calls->groups + 1, err));
+  NAI_TRY(NAI_NEW(b->d->first_call, &b->m->arena, (size_t)calls->groups + 1, err));
   memset(b->call_of_api, 0xff, m->apis.n * sizeof *b->call_of_api); /* NAI_NO_ROW */
   for (uint32_t thread = 0; thread < calls->groups; thread++) {
     int64_t until = INT64_MIN;
@@ -24,7 +24,7 @@ static int find_calls(struct dep_builder *b, struct nai_err *err) {
       }
       b->call_of_api[api] = b->d->call_count - 1;
     }
-    b->first_call[thread + 1] = b->d->call_count;
+    b->d->first_call[thread + 1] = b->d->call_count;
   }
   return NAI_OK;
 }

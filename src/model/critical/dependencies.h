@@ -49,13 +49,14 @@ struct nai_dep_quality {
 
 struct nai_dependencies {
   uint32_t call_count, op_count, node_count;
-  uint32_t *call_api; /* per call: row of api_events; calls inside others are none */
-  uint32_t *op_call;  /* per operation: the call that launched it, NAI_NO_ROW unknown */
-  uint32_t *first_op; /* per GPU: its first operation; gpu_count + 1 entries */
-  int64_t *time;      /* per node: recorded */
-  uint32_t *first;    /* per node: its dependencies in v, the one that decided its time first; node_count + 1 entries */
-  struct nai_dep *v;  /* all but those of plain nodes */
-  int64_t count;      /* of dependencies, those of plain nodes too */
+  uint32_t *call_api;   /* per call: row of api_events; calls inside others are none */
+  uint32_t *first_call; /* per thread: its first call; thread_count + 1 entries */
+  uint32_t *op_call;    /* per operation: the call that launched it, NAI_NO_ROW unknown */
+  uint32_t *first_op;   /* per GPU: its first operation; gpu_count + 1 entries */
+  int64_t *time;        /* per node: recorded */
+  uint32_t *first;   /* per node: its dependencies in v, the one that decided its time first; node_count + 1 entries */
+  struct nai_dep *v; /* all but those of plain nodes */
+  int64_t count;     /* of dependencies, those of plain nodes too */
   /* per call that launched: the operation that has to start before the queue has a place for it, +1; 0 none */
   uint32_t *queue_place;
   bool disagrees; /* a node may not happen as soon as what it depends on lets it: then a replay is not the record */
@@ -143,14 +144,18 @@ enum { NAI_CALL_WITHOUT_WAIT_NS = 2000, NAI_SLOW_CALL_WITHOUT_WAIT_NS = 20000 };
  * NULL: all. The order is the arena's. O(dependencies). */
 NAI_MUST_CHECK int nai_dep_order(uint32_t **order, uint32_t *count, const struct nai_dependencies *deps,
                                  uint8_t *left_out, struct nai_arena *arena, struct nai_err *err);
-/* times[node] = when it happens under the scenario, of `count` nodes in order; the recorded time where nothing is
- * changed. What else they depend on happens as `times` says. O(dependencies). */
-void nai_dep_replay(int64_t *times, const struct nai_model *model, const struct nai_scenario *scenario,
+/* moved[node] = by how much later than recorded it happens under the scenario, of `count` nodes in order: 0 where
+ * nothing is changed. What else they depend on happens as `moved` says. O(dependencies). */
+void nai_dep_replay(int64_t *moved, const struct nai_model *model, const struct nai_scenario *scenario,
                     const uint32_t *order, uint32_t count);
 /* slack[node] = by how much later it may happen, all else unchanged, without the last operation of any GPU ending later
  * than recorded. `order`: of all nodes. O(dependencies). */
 void nai_dep_slack(int64_t *slack, const struct nai_model *model, const uint32_t *order);
+/* When a node happens as `moved` says; NULL: as recorded. */
+static inline int64_t nai_node_time(const struct nai_dependencies *d, const int64_t *moved, uint32_t node) {
+  return moved ? d->time[node] + moved[node] : d->time[node];
+}
 /* When the first operation of any GPU starts; INT64_MAX for none. */
-int64_t nai_dep_first_start(const struct nai_model *model, const int64_t *times);
+int64_t nai_dep_first_start(const struct nai_model *model, const int64_t *moved);
 /* When the last operation of a GPU ends, of all GPUs where it is gpu_count. INT64_MIN for none. */
-int64_t nai_dep_last_end(const struct nai_model *model, const int64_t *times, uint32_t gpu);
+int64_t nai_dep_last_end(const struct nai_model *model, const int64_t *moved, uint32_t gpu);

@@ -6,14 +6,13 @@
 const char *nai_path_cause_name(enum nai_path_cause cause) { return nai_path_labels[cause].value; }
 const char *nai_path_cause_title(enum nai_path_cause cause) { return nai_path_labels[cause].label; }
 
-struct nai_path nai_path_at(const struct nai_model *m, const int64_t *times, const struct nai_scenario *scenario,
+struct nai_path nai_path_at(const struct nai_model *m, const int64_t *moved, const struct nai_scenario *scenario,
                             uint32_t node, int64_t until) {
   static const struct nai_scenario unchanged = {0};
   return (struct nai_path){.model = m,
-                           .times = times,
+                           .moved = moved,
                            .scenario = scenario ? scenario : &unchanged,
-                           .recorded = !scenario,
-                           .at = times[node],
+                           .at = nai_node_time(m->dependencies, moved, node),
                            .until = until,
                            .node = node};
 }
@@ -68,6 +67,10 @@ static enum nai_path_cause cause_of(const struct nai_model *m, uint32_t node, co
 
 /* --- walking ---------------------------------------------------------------------------------- */
 
+static int64_t time_of(const struct nai_path *p, uint32_t node) {
+  return nai_node_time(p->model->dependencies, p->moved, node);
+}
+
 /* Hands out [from, at) later, as far as it lies behind `until`; pieces come from the end backwards, so this is the
  * last one so far. */
 static void piece(struct nai_path *p, int64_t from, enum nai_path_cause cause, const struct nai_dep *dep) {
@@ -82,7 +85,7 @@ static void piece(struct nai_path *p, int64_t from, enum nai_path_cause cause, c
 static void launch_pieces(struct nai_path *p, const struct nai_dep *dep) {
   const struct nai_dependencies *d = p->model->dependencies;
   uint32_t call = nai_node_call(dep->from), gpu = nai_dep_op_gpu(d, nai_node_op(d, p->node), p->model->gpu_count);
-  int64_t begin = p->times[dep->from], end = p->times[2 * call + 1], limit = 2 * d->launch_floor[gpu];
+  int64_t begin = time_of(p, dep->from), end = time_of(p, 2 * call + 1), limit = 2 * d->launch_floor[gpu];
   limit = limit > NAI_CLOCK_TOLERANCE_NS ? limit : NAI_CLOCK_TOLERANCE_NS;
   end = end < begin ? begin : end;
   piece(p, end + limit, NAI_PATH_UNEXPLAINED, dep);
@@ -92,7 +95,7 @@ static void launch_pieces(struct nai_path *p, const struct nai_dep *dep) {
 
 /* Short distances in a stream are its own, longer ones nobody's. */
 static void stream_pieces(struct nai_path *p, const struct nai_dep *dep) {
-  int64_t begin = p->times[dep->from];
+  int64_t begin = time_of(p, dep->from);
   piece(p, begin + NAI_CLOCK_TOLERANCE_NS, NAI_PATH_UNEXPLAINED, dep);
   piece(p, begin, NAI_PATH_STREAM_GAP, dep);
 }
@@ -105,17 +108,17 @@ static struct nai_dep deciding(const struct nai_path *p) {
   struct nai_dep plain[NAI_PLAIN_DEPS], besides, best = none;
   const struct nai_dep_list deps = nai_deps_of(d, p->node, plain);
   int64_t latest = INT64_MIN, weight;
-  if (p->recorded && deps.v < deps.end && deps.v->kind != NAI_DEP_DROPPED)
+  if (!p->moved && deps.v < deps.end && deps.v->kind != NAI_DEP_DROPPED)
     return *deps.v;
   for (int k = 0; k < NAI_ALSO_BEHIND; k++)
     if (p->scenario->also_behind[k] && nai_dep_besides(&besides, d, p->scenario, p->node, k) &&
-        p->times[besides.from] + besides.weight > latest) {
-      latest = p->times[besides.from] + besides.weight;
+        time_of(p, besides.from) + besides.weight > latest) {
+      latest = time_of(p, besides.from) + besides.weight;
       best = besides;
     }
   for (const struct nai_dep *dep = deps.v; dep < deps.end; dep++)
-    if (nai_dep_weight(&weight, d, p->scenario, p->node, dep) && p->times[dep->from] + weight > latest) {
-      latest = p->times[dep->from] + weight;
+    if (nai_dep_weight(&weight, d, p->scenario, p->node, dep) && time_of(p, dep->from) + weight > latest) {
+      latest = time_of(p, dep->from) + weight;
       best = *dep;
     }
   return best;
@@ -133,7 +136,7 @@ static void step_back(struct nai_path *p) {
   else if (dep.kind == NAI_DEP_STREAM || dep.kind == NAI_DEP_EVENT)
     stream_pieces(p, &dep);
   else
-    piece(p, p->times[dep.from], cause_of(p->model, p->node, &dep), &dep);
+    piece(p, time_of(p, dep.from), cause_of(p->model, p->node, &dep), &dep);
   p->node = dep.from;
 }
 

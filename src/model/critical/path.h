@@ -40,16 +40,15 @@ struct nai_path_segment {
 /* A path being walked backwards. To begin with: nai_path_at. */
 struct nai_path {
   const struct nai_model *model;
-  const int64_t *times; /* per node */
+  const int64_t *moved; /* per node: by how much later than recorded it happens; NULL: as recorded */
   const struct nai_scenario *scenario;
-  bool recorded;     /* nothing is changed */
   int64_t at, until; /* now; where it ends */
   uint32_t node;
   struct nai_path_segment pieces[3]; /* those from `next` on are still to be handed out */
   int next, count;
 };
-/* The path from a node back to the time `until`. times: recorded, or of the replay of the scenario (NULL: none). */
-struct nai_path nai_path_at(const struct nai_model *model, const int64_t *times, const struct nai_scenario *scenario,
+/* The path from a node back to the time `until`. moved: NULL, or what the replay of the scenario gave. */
+struct nai_path nai_path_at(const struct nai_model *model, const int64_t *moved, const struct nai_scenario *scenario,
                             uint32_t node, int64_t until);
 /* The next stretch, which ends where the one before begins; false at the end. They add up to the time walked. */
 bool nai_path_next(struct nai_path *path, struct nai_path_segment *out);
@@ -95,6 +94,6 @@ NAI_MUST_CHECK int nai_path_scopes(struct nai_path_scope **out, uint32_t *count,
 /* The number of a scope's i-th repetition: of the step as in table steps, of a unit from 0. */
 int64_t nai_path_repetition(const struct nai_path_scope *scope, const struct nai_model *model, uint32_t i);
 /* How long a repetition takes on average, ns; of the window, all of it. */
-double nai_path_scope_ns(const struct nai_path_scope *scope, const struct nai_model *model, const int64_t *times);
+double nai_path_scope_ns(const struct nai_path_scope *scope, const struct nai_model *model, const int64_t *moved);
 /* When its first repetition starts. */
-int64_t nai_path_scope_start(const struct nai_path_scope *scope, const struct nai_model *model, const int64_t *times);
+int64_t nai_path_scope_start(const struct nai_path_scope *scope, const struct nai_model *model, const int64_t *moved);

@@ -127,8 +127,7 @@ static int ask_step(struct scopes *s, int64_t step, struct nai_err *err) {
       one->nodes += i;
       one->counts = NULL;
       one->count = one->judged = 1;
-      const int64_t *times = s->m->dependencies->time;
-      if (nai_path_scope_ns(one, s->m, times) > nai_path_scope_ns(&found.v[0], s->m, times)) {
+      if (nai_path_scope_ns(one, s->m, NULL) > nai_path_scope_ns(&found.v[0], s->m, NULL)) {
         struct nai_path_scope shorter = found.v[0];
         found.v[0] = *one;
         *one = shorter;
@@ -179,16 +178,18 @@ int nai_path_scopes(struct nai_path_scope **out, uint32_t *count, const struct n
   return NAI_OK;
 }
 
-double nai_path_scope_ns(const struct nai_path_scope *s, const struct nai_model *m, const int64_t *times) {
+double nai_path_scope_ns(const struct nai_path_scope *s, const struct nai_model *m, const int64_t *moved) {
+  const struct nai_dependencies *d = m->dependencies;
   double sum = 0;
   if (s->nodes[0] == s->nodes[1])
-    return (double)(nai_dep_last_end(m, times, m->gpu_count) - nai_dep_first_start(m, times));
+    return (double)(nai_dep_last_end(m, moved, m->gpu_count) - nai_dep_first_start(m, moved));
   for (uint32_t i = 0; i < s->count; i++)
     if (!s->counts || s->counts[i])
-      sum += (double)(times[s->nodes[i + 1]] - times[s->nodes[i]]);
+      sum += (double)(nai_node_time(d, moved, s->nodes[i + 1]) - nai_node_time(d, moved, s->nodes[i]));
   return s->judged ? sum / s->judged : 0;
 }
 
-int64_t nai_path_scope_start(const struct nai_path_scope *s, const struct nai_model *m, const int64_t *times) {
-  return s->nodes[0] == s->nodes[1] ? nai_dep_first_start(m, times) : times[s->nodes[0]];
+int64_t nai_path_scope_start(const struct nai_path_scope *s, const struct nai_model *m, const int64_t *moved) {
+  return s->nodes[0] == s->nodes[1] ? nai_dep_first_start(m, moved)
+                                    : nai_node_time(m->dependencies, moved, s->nodes[0]);
 }

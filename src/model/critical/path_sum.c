@@ -109,12 +109,15 @@ static int add_path(struct nai_path_sum *s, struct nai_path path, struct nai_err
 }
 
 int nai_path_sum_scope(struct nai_path_sum *s, const struct nai_path_scope *scope, const struct nai_model *m,
-                       const int64_t *times, const struct nai_scenario *scenario, struct nai_err *err) {
+                       const int64_t *moved, const struct nai_scenario *scenario, struct nai_err *err) {
   if (scope->kind == NAI_SCOPE_WINDOW)
-    return add_path(s, nai_path_at(m, times, scenario, scope->nodes[1], nai_path_scope_start(scope, m, times)), err);
+    return add_path(s, nai_path_at(m, moved, scenario, scope->nodes[1], nai_path_scope_start(scope, m, moved)), err);
   for (uint32_t i = 0; i < scope->count; i++)
     if (!scope->counts || scope->counts[i])
-      NAI_TRY(add_path(s, nai_path_at(m, times, scenario, scope->nodes[i + 1], times[scope->nodes[i]]), err));
+      NAI_TRY(add_path(s,
+                       nai_path_at(m, moved, scenario, scope->nodes[i + 1],
+                                   nai_node_time(m->dependencies, moved, scope->nodes[i])),
+                       err));
   return NAI_OK;
 }
 

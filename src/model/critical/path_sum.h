@@ -51,7 +51,7 @@ NAI_MUST_CHECK int nai_path_sum_segment(struct nai_path_sum *sum, const struct n
                                         const struct nai_path_segment *segment, struct nai_err *err);
 /* Adds the judged repetitions of a scope. */
 NAI_MUST_CHECK int nai_path_sum_scope(struct nai_path_sum *sum, const struct nai_path_scope *scope,
-                                      const struct nai_model *model, const int64_t *times,
+                                      const struct nai_model *model, const int64_t *moved,
                                       const struct nai_scenario *scenario, struct nai_err *err);
 /* Sets `what`, once all is added. */
 NAI_MUST_CHECK int nai_path_sum_end(struct nai_path_sum *sum, struct nai_err *err);

@@ -102,14 +102,14 @@ bool nai_dep_besides(struct nai_dep *out, const struct nai_dependencies *d, cons
   return true;
 }
 
-static inline int64_t happens(const int64_t *times, const struct nai_dependencies *d, const struct nai_scenario *s,
+static inline int64_t happens(const int64_t *moved, const struct nai_dependencies *d, const struct nai_scenario *s,
                               uint32_t changed, uint32_t node) {
   int64_t latest = INT64_MIN;
   struct nai_dep besides;
   for (int k = 0; changed & BESIDES && k < NAI_ALSO_BEHIND; k++) {
     if (!s->also_behind[k] || !nai_dep_besides(&besides, d, s, node, k))
       continue;
-    int64_t t = times[besides.from] + besides.weight;
+    int64_t t = nai_node_time(d, moved, besides.from) + besides.weight;
     latest = t > latest ? t : latest;
   }
   struct nai_dep plain[NAI_PLAIN_DEPS];
@@ -121,23 +121,23 @@ static inline int64_t happens(const int64_t *times, const struct nai_dependencie
         continue;
       weight = other;
     }
-    int64_t t = times[dep->from] + weight;
+    int64_t t = d->time[dep->from] + moved[dep->from] + weight;
     latest = t > latest ? t : latest;
   }
   return latest == INT64_MIN ? d->time[node] : latest;
 }
 
-void nai_dep_replay(int64_t *times, const struct nai_model *m, const struct nai_scenario *scenario,
+void nai_dep_replay(int64_t *moved, const struct nai_model *m, const struct nai_scenario *scenario,
                     const uint32_t *order, uint32_t count) {
   const struct nai_dependencies *d = m->dependencies;
   uint32_t changed = kinds_changed(scenario);
   for (uint32_t i = 0; i < count; i++)
-    times[order[i]] = happens(times, d, scenario, changed, order[i]);
+    moved[order[i]] = happens(moved, d, scenario, changed, order[i]) - d->time[order[i]];
 }
 
 void nai_dep_slack(int64_t *slack, const struct nai_model *m, const uint32_t *order) {
   const struct nai_dependencies *d = m->dependencies;
-  int64_t end = nai_dep_last_end(m, d->time, m->gpu_count);
+  int64_t end = nai_dep_last_end(m, NULL, m->gpu_count);
   for (uint32_t i = 0; i < d->node_count; i++) /* first: the latest time */
     slack[i] = d->time[i] > end ? d->time[i] : end;
   for (uint32_t i = d->node_count; i-- > 0;) {
@@ -154,20 +154,24 @@ void nai_dep_slack(int64_t *slack, const struct nai_model *m, const uint32_t *or
     slack[i] -= d->time[i];
 }
 
-int64_t nai_dep_first_start(const struct nai_model *m, const int64_t *times) {
+int64_t nai_dep_first_start(const struct nai_model *m, const int64_t *moved) {
   const struct nai_dependencies *d = m->dependencies;
   int64_t first = INT64_MAX;
-  for (uint32_t op = 0; op < d->op_count; op++)
-    first = times[nai_node_of_op(d, op)] < first ? times[nai_node_of_op(d, op)] : first;
+  for (uint32_t op = 0; op < d->op_count; op++) {
+    int64_t start = nai_node_time(d, moved, nai_node_of_op(d, op));
+    first = start < first ? start : first;
+  }
   return first;
 }
 
-int64_t nai_dep_last_end(const struct nai_model *m, const int64_t *times, uint32_t gpu) {
+int64_t nai_dep_last_end(const struct nai_model *m, const int64_t *moved, uint32_t gpu) {
   const struct nai_dependencies *d = m->dependencies;
   uint32_t first = gpu < m->gpu_count ? d->first_op[gpu] : 0;
   uint32_t end = gpu < m->gpu_count ? d->first_op[gpu + 1] : d->op_count;
   int64_t latest = INT64_MIN;
-  for (uint32_t op = first; op < end; op++)
-    latest = times[nai_node_of_op(d, op) + 1] > latest ? times[nai_node_of_op(d, op) + 1] : latest;
+  for (uint32_t op = first; op < end; op++) {
+    int64_t at = nai_node_time(d, moved, nai_node_of_op(d, op) + 1);
+    latest = at > latest ? at : latest;
+  }
   return latest;
 }

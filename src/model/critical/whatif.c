@@ -266,10 +266,10 @@ static int make_scenario(struct nai_scenario *s, int64_t *edited, const struct n
 static double repetition_ns(const struct nai_whatif *w, uint32_t scope, const struct nai_scenario *s) {
   const struct nai_model *m = w->model;
   if (!s || !s->off_stream)
-    return nai_path_scope_ns(&w->scopes[scope], m, w->times);
+    return nai_path_scope_ns(&w->scopes[scope], m, w->moved);
   const struct nai_path_scope *behind = &w->behind_copies[scope];
-  double saved = nai_path_scope_ns(behind, m, m->dependencies->time) - nai_path_scope_ns(behind, m, w->times);
-  return nai_path_scope_ns(&w->scopes[scope], m, m->dependencies->time) - saved;
+  double saved = nai_path_scope_ns(behind, m, NULL) - nai_path_scope_ns(behind, m, w->moved);
+  return nai_path_scope_ns(&w->scopes[scope], m, NULL) - saved;
 }
 
 static double slowest(const struct nai_whatif *w, const struct nai_scenario *s, uint32_t *which) {
@@ -298,7 +298,7 @@ static int simulate(double *ns, uint32_t *which, struct nai_scenario *s, const s
                     struct nai_err *err) {
   *which = 0;
   NAI_TRY(make_scenario(s, NULL, w, arena, changes, count, of, err));
-  nai_dep_replay(w->times, w->model, s, w->nodes, w->node_count);
+  nai_dep_replay(w->moved, w->model, s, w->nodes, w->node_count);
   *ns = slowest(w, s, which);
   return NAI_OK;
 }
@@ -318,7 +318,7 @@ static int find_limit(struct nai_whatif_result *out, const struct nai_whatif *w,
   struct nai_path_sum sum;
   nai_path_sum_begin(&sum, NULL);
   const struct nai_path_scope *all = s->off_stream ? w->behind_copies : w->scopes;
-  NAI_TRY(nai_path_sum_scope(&sum, &all[scope], w->model, w->times, s, err));
+  NAI_TRY(nai_path_sum_scope(&sum, &all[scope], w->model, w->moved, s, err));
   for (int c = 0; c < NAI_PATH_CAUSES; c++)
     if (sum.by_cause[c] > sum.by_cause[out->limit])
       out->limit = (enum nai_path_cause)c;
@@ -442,7 +442,7 @@ static bool read_state(struct nai_whatif *w, const struct nai_table *summary) {
 static int find_state(struct nai_whatif *w, const struct nai_path_scope *window, struct nai_err *err) {
   struct nai_path_sum sum;
   nai_path_sum_begin(&sum, NULL);
-  NAI_TRY(nai_path_sum_scope(&sum, window, w->model, w->model->dependencies->time, NULL, err));
+  NAI_TRY(nai_path_sum_scope(&sum, window, w->model, NULL, NULL, err));
   w->state = nai_path_state_of(&w->reason, w->model, &sum);
   return NAI_OK;
 }
@@ -458,7 +458,7 @@ static int64_t active_ns(const struct nai_path_scope *scope, const struct nai_mo
 }
 
 static int64_t covered_ns(const struct nai_path_scope *scope, const struct nai_model *m) {
-  return llround(nai_path_scope_ns(scope, m, m->dependencies->time) * scope->judged);
+  return llround(nai_path_scope_ns(scope, m, NULL) * scope->judged);
 }
 
 /* A unit that takes less than half of the time says nothing of the rest. */
@@ -481,8 +481,7 @@ static bool find_active_span(struct nai_path_asked *out, const struct nai_model 
     longest = span->end - span->start;
     *out = (struct nai_path_asked){.from = span->start, .to = span->end};
   }
-  return longest && 2 * longest >= active &&
-         (double)longest < MOSTLY_ACTIVE * nai_path_scope_ns(window, m, m->dependencies->time);
+  return longest && 2 * longest >= active && (double)longest < MOSTLY_ACTIVE * nai_path_scope_ns(window, m, NULL);
 }
 
 int nai_whatif_begin(struct nai_whatif *w, const struct nai_model *m, const struct nai_path_asked *asked, uint32_t most,
@@ -491,7 +490,7 @@ int nai_whatif_begin(struct nai_whatif *w, const struct nai_model *m, const stru
   uint32_t count;
   *w = (struct nai_whatif){.model = m, .arena = arena, .state = NAI_PATH_REFUSED, .reason = "no GPU work is recorded"};
   NAI_TRY(nai_path_scopes(&all, &count, m, asked, arena, err));
-  NAI_TRY(NAI_NEW_UNSET(w->times, arena, m->dependencies->node_count, err));
+  NAI_TRY(NAI_NEW(w->moved, arena, m->dependencies->node_count, err));
   NAI_TRY(NAI_NEW(w->scopes, arena, count, err));
   NAI_TRY(nai_whatif_find_fusable(&w->fusable, m, arena, err));
   if (!count)
@@ -510,7 +509,6 @@ int nai_whatif_begin(struct nai_whatif *w, const struct nai_model *m, const stru
   for (uint32_t i = 0; i < count; i++)
     if (all[i].kind == w->kind && (w->kind != NAI_SCOPE_UNIT || is_unit(&all[i], m, stands_for_all)))
       w->scopes[w->count++] = all[i];
-  memcpy(w->times, m->dependencies->time, (size_t)m->dependencies->node_count * sizeof *w->times);
   w->kind = mostly_pauses ? NAI_SCOPE_ACTIVE : w->kind;
   w->now_ns = slowest(w, NULL, &w->slowest);
   w->covered_ns = covered_ns(&w->scopes[w->slowest], m);

@@ -41,7 +41,7 @@ struct nai_whatif {
   int64_t active_ns;  /* of its GPU; of the window, the most of any GPU */
   enum nai_path_state state;
   const char *reason, *waits_unknown; /* why not ok; why waits cannot be removed, or NULL */
-  int64_t *times;                     /* room for a replay; what is not replayed stays as recorded */
+  int64_t *moved;                     /* room for a replay; what is not replayed does not move */
   uint32_t *nodes;                    /* that are replayed, in order */
   uint32_t node_count;
   struct nai_stretch *ops,

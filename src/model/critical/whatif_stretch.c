@@ -1,6 +1,8 @@
 /* What of a trace is replayed: all, or of a large one successive repetitions that stand for the others. */
 #include "model/critical/whatif_edit.h"
 
+#include "base/sort.h"
+
 enum { LEAST_REPETITIONS = 3 };
 
 /* Recorded times from .. to, both included. */
@@ -76,19 +78,32 @@ static int find_ops(struct nai_whatif *w, const struct stretch *s, struct nai_er
   return NAI_OK;
 }
 
-/* Calls lie thread by thread, each in order of time. */
+struct call_starts {
+  const struct nai_dependencies *d;
+  int64_t before;
+};
+static bool starts_before(const void *ctx, size_t call) {
+  const struct call_starts *s = ctx;
+  return s->d->time[2 * call] < s->before;
+}
+
+/* Calls of a thread that start inside. */
+static struct nai_stretch calls_in(const struct nai_dependencies *d, uint32_t thread, const struct stretch *s) {
+  size_t first =
+      nai_search(d->first_call[thread], d->first_call[thread + 1], starts_before, &(struct call_starts){d, s->from});
+  size_t end = d->first_call[thread + 1];
+  if (s->to < INT64_MAX)
+    end = nai_search(first, end, starts_before, &(struct call_starts){d, s->to + 1});
+  return (struct nai_stretch){(uint32_t)first, (uint32_t)end};
+}
+
 static int find_calls(struct nai_whatif *w, const struct stretch *s, struct nai_err *err) {
-  const struct nai_dependencies *d = w->model->dependencies;
-  int32_t last = -1;
-  NAI_TRY(NAI_NEW(w->calls, w->arena, w->model->api_by_thread.groups, err));
-  for (uint32_t call = 0; call < d->call_count; call++) {
-    int32_t thread = nai_val_i32(&w->model->apis.thread, d->call_api[call]);
-    if (!is_in(s, d->time[2 * call]))
-      continue;
-    if (!w->thread_count || thread != last)
-      w->calls[w->thread_count++].first = call;
-    w->calls[w->thread_count - 1].end = call + 1;
-    last = thread;
+  const uint32_t threads = w->model->api_by_thread.groups;
+  NAI_TRY(NAI_NEW(w->calls, w->arena, threads, err));
+  for (uint32_t thread = 0; thread < threads; thread++) {
+    struct nai_stretch calls = calls_in(w->model->dependencies, thread, s);
+    if (calls.first < calls.end)
+      w->calls[w->thread_count++] = calls;
   }
   return NAI_OK;
 }
@@ -99,11 +114,17 @@ static int find_nodes(struct nai_whatif *w, struct stretch s, struct nai_err *er
   NAI_SCOPED(nai_arena) scratch = NAI_ARENA(w->model->scratch_dir);
   uint8_t *left_out;
   NAI_TRY(NAI_NEW_UNSET(left_out, &scratch, d->node_count, err));
-  const int64_t *restrict time = d->time;
-  for (uint32_t i = 0, count = d->node_count; i < count; i += 2) {
-    bool starts = is_in(&s, time[i]);
+  memset(left_out, 1, d->node_count);
+  for (uint32_t thread = 0; thread < w->model->api_by_thread.groups; thread++) {
+    struct nai_stretch calls = calls_in(d, thread, &s);
+    memset(left_out + 2 * (size_t)calls.first, 0, 2 * (size_t)(calls.end - calls.first));
+    if (calls.first > d->first_call[thread] && is_in(&s, d->time[2 * calls.first - 1]))
+      left_out[2 * calls.first - 1] = 0;
+  }
+  for (uint32_t i = 2 * d->call_count; i < d->node_count; i += 2) {
+    bool starts = is_in(&s, d->time[i]);
     left_out[i] = !starts;
-    left_out[i + 1] = !starts && !is_in(&s, time[i + 1]);
+    left_out[i + 1] = !starts && !is_in(&s, d->time[i + 1]);
   }
   return nai_dep_order(&w->nodes, &w->node_count, d, left_out, w->arena, err);
 }
@@ -120,7 +141,7 @@ static struct stretch span(const struct nai_whatif *w) {
   const int64_t *times = w->model->dependencies->time;
   struct stretch s = {INT64_MAX, INT64_MIN};
   for (uint32_t i = 0; i < w->count; i++) {
-    int64_t from = nai_path_scope_start(&w->scopes[i], w->model, times), to = times[w->scopes[i].nodes[1]];
+    int64_t from = nai_path_scope_start(&w->scopes[i], w->model, NULL), to = times[w->scopes[i].nodes[1]];
     s = (struct stretch){from < s.from ? from : s.from, to > s.to ? to : s.to};
   }
   return s;
