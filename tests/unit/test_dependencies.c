@@ -225,6 +225,35 @@ TEST(test_wait_for_what_another_thread_launched) {
   fixture_free(&f);
 }
 
+/* A queue has 1024 places: a launch returns once the operation that many before it has started. With kernels of 400 us
+ * the host runs ahead of them until then. */
+TEST(test_launches_wait_for_a_place) {
+  enum { LAUNCHES = 1100, FULL = 1024 };
+  struct fixture f;
+  int32_t p = fixture_begin(&f);
+  for (int i = 0; i < LAUNCHES; i++) {
+    int64_t start = i * 20 * US;
+    fixture_api(&f, start, start + 5 * US, 0, "cudaLaunchKernel", i + 1);
+    fixture_kernel(&f, start + 6 * US, start + 16 * US, "k", 0, p, 7, i + 1);
+  }
+  fixture_build(&f);
+  check_unchanged(&f);
+  check_path(&f);
+  const struct nai_dependencies *d = f.m.dependencies;
+  assert_int_equal(d->quality.kinds[NAI_DEP_QUEUE], LAUNCHES - FULL);
+  float *factors = calloc(LAUNCHES, sizeof *factors);
+  assert_non_null(factors);
+  for (int i = 0; i < LAUNCHES; i++)
+    factors[i] = 40;
+  const int64_t *moved = replay(&f, &(struct nai_scenario){.op_factor = factors});
+  int64_t last_start = nai_node_time(d, moved, nai_node_of_op(d, LAUNCHES - 1 - FULL));
+  assert_int_equal(last_start, (6 + (LAUNCHES - 1 - FULL) * 400) * US + (LAUNCHES - 1 - FULL) * d->stream_floor[0]);
+  assert_int_equal(nai_node_time(d, moved, 2 * (LAUNCHES - 1) + 1), last_start);
+  assert_int_equal(nai_node_time(d, moved, 2 * (FULL - 1) + 1), ((FULL - 1) * 20 + 5) * US); /* the last with a place */
+  free(factors);
+  fixture_free(&f);
+}
+
 /* The GPU's clock is 18 us behind: k2 seems to start before its launch, which comes behind a wait for k1. That was kept
  * off the GPU by k2, so k2 would have to wait for itself. */
 TEST(test_circle) {
