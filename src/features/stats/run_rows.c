@@ -35,6 +35,7 @@ struct known_texts {
     int64_t suffix, number;
   } * at;
   struct nai_stats_keys ranges; /* names with what PyTorch wrote behind them; behind each key its number */
+  uint32_t last;                /* of those: the one that came last */
   uint64_t asked;               /* how often one of those was looked for */
 };
 enum { NOT_KNOWN = -2, NO_SUFFIX = -1 };
@@ -193,15 +194,16 @@ static int read_rows_of(struct cells *column, const struct nai_load *load, struc
 static int fill_rows(int64_t *values, size_t count, const struct cells *column, const char *table,
                      struct nai_err *err) {
   const bool may_be_none = strcmp(column->kept->column, "end_thread") == 0;
+  const bool may_be_null = column->kept->how == NAI_KEPT_CONFIG;
+  const int64_t *rows = column->rows;
+  const uint64_t row_count = (uint64_t)column->row_count;
+  bool lost = false;
   for (size_t i = 0; i < count; i++) {
-    if (values[i] == NAI_NULL_I64 && may_be_none)
-      continue;
-    const bool known = (uint64_t)values[i] < (uint64_t)column->row_count;
-    values[i] = known ? column->rows[values[i]] : NAI_NULL_I64;
-    if (values[i] == NAI_NULL_I64 && (column->kept->how != NAI_KEPT_CONFIG || !known))
-      return lacks(err, "each thread, process, GPU and configuration", table);
+    const bool known = (uint64_t)values[i] < row_count, none = values[i] == NAI_NULL_I64;
+    values[i] = known ? rows[values[i]] : NAI_NULL_I64;
+    lost |= known ? values[i] == NAI_NULL_I64 && !may_be_null : !(none && may_be_none);
   }
-  return NAI_OK;
+  return lost ? lacks(err, "each thread, process, GPU and configuration", table) : NAI_OK;
 }
 
 /* --- columns -------------------------------------------------------------------------------------------------- */
@@ -384,6 +386,20 @@ static bool are_worth_keeping(const struct known_texts *known) {
   return known->ranges.count < MANY || known->ranges.count < known->asked / 2;
 }
 
+/* Steps are mostly like the one before: the next is the one that came behind it then. */
+static uint32_t find_range(struct known_texts *known, const int64_t key[RANGE_KEYS]) {
+  const uint32_t next = known->last + 1;
+  if (next < known->ranges.count) {
+    const int64_t *then = nai_stats_key_of(&known->ranges, next);
+    int64_t differing = 0;
+    for (int k = 0; k < RANGE_KEYS; k++)
+      differing |= then[k] ^ key[k];
+    if (!differing)
+      return known->last = next;
+  }
+  return known->last = nai_stats_key_find(&known->ranges, key);
+}
+
 /* Names of ranges, with what PyTorch wrote behind them. */
 static int fill_ranges(int64_t *values, size_t count, const struct cells *column, int64_t first,
                        const struct nai_load_part *part, struct known_texts *known, struct nai_err *err) {
@@ -405,7 +421,7 @@ static int fill_ranges(int64_t *values, size_t count, const struct cells *column
       continue;
     }
     known->asked++;
-    const uint32_t number = nai_stats_key_find(keys, key);
+    const uint32_t number = find_range(known, key);
     NAI_TRY(nai_memory_check(number != NAI_NO_STRING, err));
     int64_t *text = &keys->at[(size_t)number * (RANGE_KEYS + 1) + RANGE_KEYS];
     if (number == before)
@@ -505,6 +521,11 @@ static int give_domains(struct nai_load_part *part, struct nai_err *err) {
   return nai_load_flush(part, err);
 }
 
+/* Whether its cells are the same in each row: of a block they are filled once. */
+static bool is_constant(const struct cells *column) {
+  return column->cells.width == 0 && (column->rows || column->kept->how == NAI_KEPT_NUMBER);
+}
+
 static int read_kept(struct nai_load_part *part, struct nai_err *err) {
   const struct kept_load *k = part->load->state;
   struct known_texts known[NAI_LOAD_COLUMNS] = {0};
@@ -517,7 +538,8 @@ static int read_kept(struct nai_load_part *part, struct nai_err *err) {
     NAI_TRY(nai_load_flush(part, err));
     part->rows = (uint32_t)(end - row < NAI_LOAD_BLOCK ? end - row : NAI_LOAD_BLOCK);
     for (int c = 0; c < k->count; c++)
-      NAI_TRY(fill(part->to[k->columns[c].place], part->rows, &k->columns[c], row, part, &known[c], err));
+      if (row == first || !part->load->block || !is_constant(&k->columns[c]))
+        NAI_TRY(fill(part->to[k->columns[c].place], part->rows, &k->columns[c], row, part, &known[c], err));
   }
   return NAI_OK;
 }
