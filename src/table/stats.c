@@ -1,6 +1,7 @@
 #include "table/stats.h"
 
 #include "base/sort.h"
+#include "base/threads.h"
 
 __extension__ typedef __int128 wide;
 __extension__ typedef unsigned __int128 uwide;
@@ -210,7 +211,7 @@ struct nai_stats nai_stats_in(struct nai_stats_room *room, int64_t *values, uint
 
 /* Some rows that follow each other. */
 struct block {
-  uint32_t first, count;
+  uint32_t first, count, end; /* end: of all that are asked for */
   const uint32_t *group;
   const int64_t *value;
   uint32_t group_room[NAI_VALUES_BLOCK];
@@ -221,7 +222,7 @@ struct block {
  */
 static bool next_block(struct block *b, const struct nai_values *values) {
   b->first += b->count;
-  uint32_t left = values->rows - b->first;
+  uint32_t left = b->end - b->first;
   b->count = left < NAI_VALUES_BLOCK ? left : NAI_VALUES_BLOCK;
   if (!left)
     return false;
@@ -232,47 +233,139 @@ static bool next_block(struct block *b, const struct nai_values *values) {
   return true;
 }
 
-/* Brings values together by group; those of none come first. behind[g]: where those before group g end. */
-static void bring_together(int64_t *by_group, uint32_t *behind, uint32_t groups, const struct nai_values *values) {
+/* Values are brought together by group, those of none first: rows in parts side by side, then groups. */
+struct grouping {
+  const struct nai_values *values;
+  struct nai_stats *stats;
+  uint32_t groups;
+  int parts, tasks;
+  int64_t *by_group;
+  uint32_t *next;   /* of each part, by group from 1 on: how many values, then where they go */
+  uint32_t *behind; /* [g]: where those before group g end */
+};
+
+static uint32_t *next_of(const struct grouping *all, int part) {
+  return all->next + (size_t)part * ((size_t)all->groups + 1);
+}
+
+static uint32_t first_row(const struct grouping *all, int part) {
+  return (uint32_t)((uint64_t)all->values->rows * (uint32_t)part / (uint32_t)all->parts);
+}
+
+static void begin_part(struct block *b, const struct grouping *all, int part) {
+  b->first = first_row(all, part);
+  b->end = first_row(all, part + 1);
+  b->count = 0;
+}
+
+/* NAI_NO_GROUP becomes 0, so that no row needs a question. */
+static int count_part(void *ctx, int part, struct nai_err *err) {
+  const struct grouping *all = ctx;
+  uint32_t *next = next_of(all, part);
   struct block b;
-  b.first = b.count = 0;
-  if (groups == 1) { /* left out or not */
-    uint32_t n = 0;
-    while (next_block(&b, values))
-      for (uint32_t i = 0; i < b.count; i++) {
-        by_group[n] = b.value[i];
-        n += b.group[i] == 0;
-      }
-    behind[1] = n;
-    return;
+  (void)err;
+  begin_part(&b, all, part);
+  while (next_block(&b, all->values))
+    for (uint32_t i = 0; i < b.count; i++)
+      next[(uint32_t)(b.group[i] + 1)]++;
+  return NAI_OK;
+}
+
+static int place_part(void *ctx, int part, struct nai_err *err) {
+  const struct grouping *all = ctx;
+  uint32_t *next = next_of(all, part);
+  struct block b;
+  (void)err;
+  begin_part(&b, all, part);
+  while (next_block(&b, all->values))
+    for (uint32_t i = 0; i < b.count; i++)
+      all->by_group[next[(uint32_t)(b.group[i] + 1)]++] = b.value[i];
+  return NAI_OK;
+}
+
+static void place_groups(struct grouping *all) {
+  uint32_t at = 0;
+  for (uint32_t g = 0; g <= all->groups; g++) {
+    for (int part = 0; part < all->parts; part++) {
+      uint32_t *next = &next_of(all, part)[g], count = *next;
+      *next = at;
+      at += count;
+    }
+    all->behind[g] = at;
   }
-  /* Numbered from 1 on; NAI_NO_GROUP becomes 0, so that no row needs a question. */
-  while (next_block(&b, values))
-    for (uint32_t i = 0; i < b.count; i++)
-      behind[(uint32_t)(b.group[i] + 1) + 1]++;
-  for (uint32_t g = 0; g <= groups; g++)
-    behind[g + 1] += behind[g];
-  b.first = b.count = 0;
-  while (next_block(&b, values))
-    for (uint32_t i = 0; i < b.count; i++)
-      by_group[behind[(uint32_t)(b.group[i] + 1)]++] = b.value[i];
+}
+
+/* Of one group: left out or not. */
+static void bring_one_together(struct grouping *all) {
+  struct block b;
+  uint32_t n = 0;
+  begin_part(&b, all, 0);
+  while (next_block(&b, all->values))
+    for (uint32_t i = 0; i < b.count; i++) {
+      all->by_group[n] = b.value[i];
+      n += b.group[i] == 0;
+    }
+  all->behind[1] = n;
+}
+
+static int bring_together(struct grouping *all, struct nai_arena *arena, struct nai_err *err) {
+  NAI_TRY(NAI_NEW_UNSET(all->by_group, arena, all->values->rows, err));
+  NAI_TRY(NAI_NEW(all->behind, arena, (size_t)all->groups + 1, err));
+  if (all->groups == 1) {
+    bring_one_together(all);
+    return NAI_OK;
+  }
+  NAI_TRY(NAI_NEW(all->next, arena, (size_t)all->parts * ((size_t)all->groups + 1), err));
+  NAI_TRY(nai_parallel(all->parts, all->parts, count_part, all, err));
+  place_groups(all);
+  return nai_parallel(all->parts, all->parts, place_part, all, err);
+}
+
+/* The first whose values lie behind those of the parts before. */
+static uint32_t first_group(const struct grouping *all, int part) {
+  const uint64_t row = (uint64_t)all->values->rows * (uint32_t)part / (uint32_t)all->tasks;
+  uint32_t first = 0, end = all->groups;
+  while (first < end && part) {
+    const uint32_t middle = first + (end - first) / 2;
+    if (part < all->tasks && all->behind[middle] >= row)
+      end = middle;
+    else
+      first = middle + 1;
+  }
+  return first;
+}
+
+static int describe_part(void *ctx, int part, struct nai_err *err) {
+  const struct grouping *all = ctx;
+  NAI_SCOPED(nai_arena) arena = NAI_ARENA(all->values->directory);
+  const uint32_t first = first_group(all, part), end = first_group(all, part + 1), *behind = all->behind;
+  const unsigned parts = all->values->parts ? all->values->parts : NAI_ALL_STATS;
+  struct nai_stats_room room = {0};
+  uint32_t most = 0;
+  for (uint32_t g = first; g < end; g++)
+    most = behind[g + 1] - behind[g] > most ? behind[g + 1] - behind[g] : most;
+  NAI_TRY(give_room(&room, most, &arena, err));
+  for (uint32_t g = first; g < end; g++) {
+    int64_t *values = all->by_group + behind[g];
+    const uint32_t count = behind[g + 1] - behind[g];
+    const double deviation = all->values->deviation ? all->values->deviation(values, count) : 0;
+    all->stats[g] = nai_stats_in(&room, values, count, parts);
+    if (all->values->deviation)
+      all->stats[g].stddev = deviation;
+  }
+  return NAI_OK;
 }
 
 int nai_group_stats(struct nai_stats *stats, uint32_t groups, const struct nai_values *values, struct nai_err *err) {
+  enum { MANY_ROWS = 1 << 15, TASKS = 4 };
   NAI_SCOPED(nai_arena) arena = NAI_ARENA(values->directory);
-  const unsigned parts = values->parts ? values->parts : NAI_ALL_STATS;
-  uint32_t *behind, most = 0;
-  int64_t *by_group;
-  struct nai_stats_room room = {0};
-  NAI_TRY(NAI_NEW_UNSET(by_group, &arena, values->rows, err));
-  NAI_TRY(NAI_NEW(behind, &arena, (size_t)groups + 2, err));
-  bring_together(by_group, behind, groups, values);
-  for (uint32_t g = 0; g < groups; g++)
-    most = behind[g + 1] - behind[g] > most ? behind[g + 1] - behind[g] : most;
-  NAI_TRY(give_room(&room, most, &arena, err));
-  for (uint32_t g = 0; g < groups; g++)
-    stats[g] = nai_stats_in(&room, by_group + behind[g], behind[g + 1] - behind[g], parts);
-  return NAI_OK;
+  struct grouping all = {.values = values, .stats = stats, .groups = groups, .parts = 1, .tasks = 1};
+  if (values->rows >= MANY_ROWS && values->threads > 1) {
+    all.parts = values->threads;
+    all.tasks = TASKS * values->threads; /* of some the values take longer */
+  }
+  NAI_TRY(bring_together(&all, &arena, err));
+  return nai_parallel(all.parts, all.tasks, describe_part, &all, err);
 }
 
 NAI_WIDE void nai_duration_block(const void *durations, uint32_t first, uint32_t count, uint32_t *group,

@@ -42,6 +42,9 @@ struct nai_values {
   const uint32_t *groups; /* NULL: `block` tells them */
   const int64_t *values;
   unsigned parts; /* enum nai_stats_part; 0: all */
+  int threads;    /* at most; 0: the caller's alone */
+  /* instead of NAI_STDDEV: of values of a group in the order of their rows; or NULL */
+  double (*deviation)(const int64_t *values, uint32_t count);
 };
 enum { NAI_VALUES_BLOCK = 1024 }; /* most rows asked for at once */
 #define NAI_NO_GROUP UINT32_MAX   /* rows of this group are left out */

@@ -182,47 +182,22 @@ static int by_count(const void *left, const void *right, void *naming) {
   return by_name(a, b, naming);
 }
 
-enum { MAX_SINGLE = 16 };
 /* The deviation of the sample, by the formula and in the order of NVIDIA's, whose last digits some formats print. */
-static int find_deviations(double *deviations, uint32_t groups, const struct nai_values *values, const uint32_t *more,
-                           struct nai_err *err) {
-  NAI_SCOPED(nai_arena) arena = NAI_ARENA(NULL);
-  struct {
-    double mean, squares;
-    uint32_t count;
-  } *sums = NULL, *sum;
-  NAI_TRY(NAI_NEW(sums, &arena, groups, err));
-  for (uint32_t i = 0; i < values->rows; i++) {
-    if (values->groups[i] == NAI_NO_GROUP)
-      continue;
-    const double value = (double)values->values[i];
-    sum = &sums[values->groups[i]];
-    for (uint32_t left = more ? more[i] + 1 : 1, some; left; left -= some) {
-      double distance = value - sum->mean;
-      some = left > MAX_SINGLE ? left : 1; /* many equal ones at once, few in the order of NVIDIA's */
-      sum->count += some;
-      sum->mean += distance * some / sum->count;
-      sum->squares += some * distance * (value - sum->mean);
-    }
+static double deviation_of(const int64_t *values, uint32_t count) {
+  double mean = 0, squares = 0;
+  for (uint32_t i = 0; i < count; i++) {
+    const double value = (double)values[i], distance = value - mean;
+    mean += distance / (i + 1);
+    squares += distance * (value - mean);
   }
-  for (uint32_t g = 0; g < groups; g++)
-    deviations[g] = sums[g].count > 1 ? sqrt(sums[g].squares / (sums[g].count - 1)) : 0;
-  return NAI_OK;
+  return count > 1 ? sqrt(squares / (count - 1)) : 0;
 }
 
-static void set_deviations(struct nai_stats *stats, const double *deviations, uint32_t groups) {
-  for (uint32_t g = 0; g < groups; g++)
-    stats[g].stddev = deviations[g];
-}
-
-int nai_stats_describe(struct nai_stats *stats, uint32_t groups, const struct nai_values *values,
-                       struct nai_arena *arena, struct nai_err *err) {
-  double *deviations;
-  NAI_TRY(NAI_NEW(deviations, arena, groups, err));
-  NAI_TRY(nai_group_stats(stats, groups, values, err));
-  NAI_TRY(find_deviations(deviations, groups, values, NULL, err));
-  set_deviations(stats, deviations, groups);
-  return NAI_OK;
+int nai_stats_describe(struct nai_stats *stats, uint32_t groups, const struct nai_values *values, struct nai_err *err) {
+  struct nai_values shown = *values;
+  shown.parts = NAI_P25 | NAI_P50 | NAI_P75;
+  shown.deviation = deviation_of;
+  return nai_group_stats(stats, groups, &shown, err);
 }
 
 /* What has equal totals stands side by side: each part puts in order what begins in it. */
@@ -265,12 +240,13 @@ static int sort_groups(struct nai_stats_groups *groups, const struct nai_stats *
                        struct nai_stats_source *source, int name_key, struct nai_err *err) {
   enum { PART = 1 << 14 };
   struct nai_key *keys = NULL;
-  double total = 0;
+  __extension__ __int128 sum = 0; /* the same in whatever order groups came */
   NAI_TRY(NAI_NEW_UNSET(keys, &source->arena, groups->count, err));
   for (uint32_t g = 0; g < groups->count; g++) {
-    total += (double)stats[g].total;
+    sum += stats[g].total;
     keys[g] = (struct nai_key){~nai_key_from_i64(stats[g].total), g};
   }
+  const double total = (double)sum;
   if (ties != NAI_STATS_UNORDERED)
     NAI_TRY(nai_sort_keys(keys, groups->count, err));
   for (uint32_t i = 0; i < groups->count; i++) {
@@ -313,6 +289,31 @@ static void add_row(struct nai_stats *stats, int64_t value, int64_t weight) {
   stats->count += weight;
 }
 
+enum { MAX_SINGLE = 16 };
+/* deviation_of groups. */
+static int find_deviations(struct nai_stats *stats, const struct nai_stats_groups *groups, struct nai_err *err) {
+  NAI_SCOPED(nai_arena) arena = NAI_ARENA(NULL);
+  struct {
+    double mean, squares;
+    uint32_t count;
+  } *sums = NULL, *sum;
+  NAI_TRY(NAI_NEW(sums, &arena, groups->count, err));
+  for (uint32_t i = 0; i < groups->rows; i++) {
+    const double value = (double)groups->value[i];
+    sum = &sums[groups->group[i]];
+    for (uint32_t left = groups->more[i] + 1, some; left; left -= some) {
+      double distance = value - sum->mean;
+      some = left > MAX_SINGLE ? left : 1; /* many equal ones at once, few in the order of NVIDIA's */
+      sum->count += some;
+      sum->mean += distance * some / sum->count;
+      sum->squares += some * distance * (value - sum->mean);
+    }
+  }
+  for (uint32_t g = 0; g < groups->count; g++)
+    stats[g].stddev = sums[g].count > 1 ? sqrt(sums[g].squares / (sums[g].count - 1)) : 0;
+  return NAI_OK;
+}
+
 /* Statistics of groups some of whose rows are more than one. */
 static int weigh(struct nai_stats *stats, const struct nai_stats_groups *groups, struct nai_err *err) {
   NAI_SCOPED(nai_arena) arena = NAI_ARENA(NULL);
@@ -340,32 +341,29 @@ static int weigh(struct nai_stats *stats, const struct nai_stats_groups *groups,
 }
 
 /* The deviations are found beside all else. */
-struct finishing {
-  struct nai_stats_groups *groups;
+struct weighing {
+  const struct nai_stats_groups *groups;
   struct nai_stats *stats;
-  double *deviations;
 };
 
-static int finish(void *ctx, int task, struct nai_err *err) {
-  const struct finishing *f = ctx;
-  const struct nai_stats_groups *groups = f->groups;
-  const struct nai_values values = {.rows = groups->rows, .groups = groups->group, .values = groups->value};
-  if (task)
-    return find_deviations(f->deviations, groups->count, &values, groups->more, err);
-  return groups->more ? weigh(f->stats, groups, err) : nai_group_stats(f->stats, groups->count, &values, err);
+static int weigh_beside(void *ctx, int task, struct nai_err *err) {
+  const struct weighing *w = ctx;
+  return task ? find_deviations(w->stats, w->groups, err) : weigh(w->stats, w->groups, err);
 }
 
 int nai_stats_groups_finish(struct nai_stats_groups *groups, struct nai_stats_source *source, int name_key,
                             enum nai_stats_ties ties, struct nai_err *err) {
   struct nai_arena *arena = &source->arena;
-  struct finishing f = {.groups = groups};
+  const int threads = nai_cpu_count();
+  struct weighing w = {.groups = groups};
   groups->count = groups->of.count;
-  NAI_TRY(NAI_NEW(f.stats, arena, groups->count, err));
-  NAI_TRY(NAI_NEW(f.deviations, arena, groups->count, err));
+  NAI_TRY(NAI_NEW(w.stats, arena, groups->count, err));
   NAI_TRY(NAI_NEW(groups->sorted, arena, groups->count, err));
-  NAI_TRY(nai_parallel(nai_cpu_count(), 2, finish, &f, err));
-  set_deviations(f.stats, f.deviations, groups->count);
-  return sort_groups(groups, f.stats, ties, source, name_key, err);
+  const struct nai_values values = {
+      .rows = groups->rows, .groups = groups->group, .values = groups->value, .threads = threads};
+  NAI_TRY(groups->more ? nai_parallel(threads, 2, weigh_beside, &w, err)
+                       : nai_stats_describe(w.stats, groups->count, &values, err));
+  return sort_groups(groups, w.stats, ties, source, name_key, err);
 }
 
 int nai_stats_check_ties(struct nai_stats_rows *rows, const struct nai_stats_groups *groups, struct nai_err *err) {

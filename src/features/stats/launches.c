@@ -282,7 +282,7 @@ static int describe_times(void *ctx, int time, struct nai_err *err) {
       queued[i] = values.values[i] == NAI_STATS_NULL ? NAI_NO_GROUP : d->group[i];
     values.groups = queued;
   }
-  NAI_TRY(nai_stats_describe(stats, d->groups, &values, &arena, err));
+  NAI_TRY(nai_stats_describe(stats, d->groups, &values, err));
   for (uint32_t g = 0; g < d->groups; g++)
     d->sums[g].times[time] = or_missing(stats[g]);
   return NAI_OK;

@@ -364,7 +364,7 @@ NAI_MUST_CHECK int nai_stats_groups_join(struct nai_stats_groups *groups, uint32
                                          const struct nai_stats_groups *other, struct nai_err *err);
 /* Statistics of values by group, with the deviation that NVIDIA computes. */
 NAI_MUST_CHECK int nai_stats_describe(struct nai_stats *stats, uint32_t groups, const struct nai_values *values,
-                                      struct nai_arena *arena, struct nai_err *err);
+                                      struct nai_err *err);
 /* Statistics of each group. Where `name_key` is no less than 0, that key is a number of source->texts. */
 NAI_MUST_CHECK int nai_stats_groups_finish(struct nai_stats_groups *groups, struct nai_stats_source *source,
                                            int name_key, enum nai_stats_ties ties, struct nai_err *err);
