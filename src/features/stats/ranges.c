@@ -8,6 +8,8 @@
 enum { START, END, TYPE, TEXT, TEXT_ID, THREAD, END_THREAD, DOMAIN, ROW };
 static const char *const columns[] = {"start",     "end",          "eventType", "$text", "textId",
                                       "globalTid", "endGlobalTid", "domainId",  "#",     NULL};
+static const char *const summed_columns[] = {"start",     "end", "eventType", "$text", "textId",
+                                             "globalTid", "",    "domainId",  NULL};
 
 static bool is_push_pop(int64_t type) { return type == 59 || type == 70; }
 static bool is_start_end(int64_t type) { return type == 60 || type == 71; }
@@ -41,6 +43,8 @@ struct range_part {
   uint32_t domain_count, domain_capacity;
   struct nai_stats_range *open; /* of those that are summed up: without an end */
   uint32_t open_count, open_capacity;
+  uint32_t *group; /* of what is summed up, told by its words and style: 0: there is none; its number + 1 */
+  uint32_t group_capacity;
 };
 
 /* What the rows of NVTX_EVENTS become ranges with. */
@@ -95,8 +99,14 @@ static int read_domain(struct range_part *part, const struct nai_stats_events *r
   return NAI_OK;
 }
 
-static int words_of(uint32_t *words, struct range_part *part, const struct nai_stats_events *rows, uint32_t row,
-                    struct nai_arena *arena, struct nai_err *err) {
+static inline bool is_head(const struct range_part *part, uint32_t number, const int64_t head[HEADS]) {
+  const int64_t *other = part->heads.at + (size_t)number * HEADS;
+  return !((other[HEAD_PROCESS] ^ head[HEAD_PROCESS]) | (other[HEAD_DOMAIN] ^ head[HEAD_DOMAIN]) |
+           (other[HEAD_ID] ^ head[HEAD_ID]));
+}
+
+static inline int words_of(uint32_t *words, struct range_part *part, const struct nai_stats_events *rows, uint32_t row,
+                           struct nai_arena *arena, struct nai_err *err) {
   const int64_t head[HEADS] = {rows->at[THREAD][row] >> NAI_STATS_PROCESS_SHIFT, domain_of(rows, row),
                                rows->at[TEXT_ID][row]};
   const int64_t text = rows->at[TEXT][row];
@@ -104,8 +114,7 @@ static int words_of(uint32_t *words, struct range_part *part, const struct nai_s
   bool added;
   NAI_TRY(NAI_ROOM(part->known, part->known_capacity, place, arena, err));
   struct known_words *known = &part->known[place];
-  const int64_t *before = known->words ? nai_stats_key_of(&part->heads, known->head) : NULL;
-  if (!before || before[0] != head[0] || before[1] != head[1] || before[2] != head[2]) {
+  if (!known->words || !is_head(part, known->head, head)) {
     known->head = nai_stats_key_find(&part->heads, head);
     known->words =
         1 + nai_keyset_add(&part->words, nai_key_pair(known->head, place ? (uint32_t)text : NO_TEXT), &added);
@@ -128,18 +137,37 @@ static bool is_left_in(const struct naming *n, const struct nai_stats_range *ran
          nai_stats_passes(&n->source->filter, range->start, range->end);
 }
 
-/* Of one that is summed up its time is kept; group: words, and whether it is push/pop. One whose end is open waits. */
-static int keep_time(struct naming *n, struct range_part *part, const struct nai_stats_range *range,
-                     struct nai_err *err) {
-  if (n->what == (range->push_pop ? NAI_STATS_START_END_RANGES : NAI_STATS_PUSH_POP_RANGES))
+/* What times are told by until their names are known. */
+static uint32_t told_by(uint32_t words, bool push_pop) { return words << 1 | push_pop; }
+
+static int wait_for_end(struct range_part *part, const struct nai_stats_range *range, struct nai_arena *arena,
+                        struct nai_err *err) {
+  NAI_TRY(NAI_ROOM(part->open, part->open_capacity, part->open_count, arena, err));
+  part->open[part->open_count++] = *range;
+  return NAI_OK;
+}
+
+/* Of a row that is summed up the time is kept. One whose end is open waits. */
+static inline int read_time(struct naming *n, struct range_part *part, const struct nai_stats_events *rows,
+                            uint32_t row, struct nai_err *err) {
+  const bool push_pop = is_push_pop(rows->at[TYPE][row]);
+  struct nai_stats_range range = {
+      .start = rows->at[START][row], .end = rows->at[END][row], .thread = rows->at[THREAD][row], .push_pop = push_pop};
+  uint32_t words;
+  NAI_TRY(words_of(&words, part, rows, row, &n->source->arena, err));
+  const uint32_t told = told_by(words, push_pop);
+  if (n->what == (push_pop ? NAI_STATS_START_END_RANGES : NAI_STATS_PUSH_POP_RANGES))
     return NAI_OK;
-  if (range->end == NAI_STATS_NULL) {
-    NAI_TRY(NAI_ROOM(part->open, part->open_capacity, part->open_count, &n->source->arena, err));
-    part->open[part->open_count++] = *range;
-  } else if (is_left_in(n, range)) {
-    n->sums->group[part->first + part->count] = (uint32_t)range->words << 1 | range->push_pop;
-    n->sums->value[part->first + part->count++] = range->end - range->start;
+  NAI_TRY(NAI_ROOM(part->group, part->group_capacity, told, &n->source->arena, err));
+  if (range.end == NAI_STATS_NULL) {
+    range.words = words & (MAX_WORDS - 1);
+    return wait_for_end(part, &range, &n->source->arena, err);
   }
+  if (!is_left_in(n, &range))
+    return NAI_OK;
+  part->group[told] = 1;
+  n->sums->group[part->first + part->count] = told;
+  n->sums->value[part->first + part->count++] = range.end - range.start;
   return NAI_OK;
 }
 
@@ -157,8 +185,6 @@ static int read_range(struct naming *n, struct range_part *part, const struct na
     return NAI_OK;
   NAI_TRY(words_of(&words, part, rows, row, &n->source->arena, err));
   range.words = words & (MAX_WORDS - 1);
-  if (n->sums)
-    return keep_time(n, part, &range, err);
   n->out->at[part->first + part->count++] = range;
   return NAI_OK;
 }
@@ -179,7 +205,7 @@ static int read_rows(void *ctx, const struct nai_stats_events *rows, int number,
     if (rows->at[TYPE][row] == DOMAIN_CREATE)
       NAI_TRY(read_domain(part, rows, row, err));
     else if (wanted)
-      NAI_TRY(read_range(n, part, rows, row, err));
+      NAI_TRY(n->sums ? read_time(n, part, rows, row, err) : read_range(n, part, rows, row, err));
   }
   return NAI_OK;
 }
@@ -288,6 +314,7 @@ static int fill_part(void *ctx, int p, struct nai_err *err) {
   return NAI_OK;
 }
 
+/* Group by name and style. */
 static uint32_t find_group(struct naming *n, const struct range_part *part, uint32_t told) {
   const bool push_pop = told & 1;
   const uint32_t name = part->names[told >> 1], place = name == NAI_NO_STRING ? n->source->texts.count : name;
@@ -295,25 +322,61 @@ static uint32_t find_group(struct naming *n, const struct range_part *part, uint
   const int64_t key[2] = {name, n->out->styles[push_pop ? NAI_STATS_PUSH_POP : NAI_STATS_START_END]};
   if (!*group)
     *group = nai_stats_key_add(&n->sums->of, key) + 1;
-  return *group - 1;
+  return *group;
+}
+
+/* Ends ranges that are open: in their place are those that are left in. */
+static void end_open(const struct naming *n, struct range_part *part) {
+  uint32_t kept = 0;
+  for (uint32_t i = 0; i < part->open_count; i++) {
+    part->open[i].end = n->last;
+    if (!is_left_in(n, &part->open[i]))
+      continue;
+    part->group[told_by(part->open[i].words, part->open[i].push_pop)] = 1;
+    part->open[kept++] = part->open[i];
+  }
+  part->open_count = kept;
+}
+
+static int group_part(struct naming *n, struct range_part *part, struct nai_err *err) {
+  end_open(n, part);
+  for (uint32_t told = 0; told < part->group_capacity; told++) {
+    if (!part->group[told])
+      continue;
+    part->group[told] = find_group(n, part, told);
+    NAI_TRY(nai_memory_check(part->group[told], err));
+  }
+  return NAI_OK;
 }
 
 /* Groups by name and style in the place of those by words. */
-static int put_time(struct naming *n, const struct range_part *part, uint32_t told, int64_t ns, struct nai_err *err) {
-  const uint32_t group = find_group(n, part, told);
-  n->sums->value[n->sums->rows] = ns;
-  n->sums->group[n->sums->rows++] = group;
-  return nai_memory_check(group != NAI_NO_STRING, err);
+static int sum_part(void *ctx, int p, struct nai_err *err) {
+  const struct naming *n = ctx;
+  struct range_part *part = &n->parts[p];
+  uint32_t *group = n->sums->group + part->first;
+  (void)err;
+  for (uint32_t i = 0; i < part->count; i++)
+    group[i] = part->group[group[i]] - 1;
+  for (uint32_t i = 0; i < part->open_count; i++) {
+    n->sums->value[part->first + part->count] = part->open[i].end - part->open[i].start;
+    group[part->count++] = part->group[told_by(part->open[i].words, part->open[i].push_pop)] - 1;
+  }
+  return NAI_OK;
 }
 
-static int sum_part(struct naming *n, const struct range_part *part, struct nai_err *err) {
-  for (uint32_t i = part->first; i < part->first + part->count; i++)
-    NAI_TRY(put_time(n, part, n->sums->group[i], n->sums->value[i], err));
-  for (uint32_t i = 0; i < part->open_count; i++) {
-    struct nai_stats_range *range = &part->open[i];
-    range->end = n->last;
-    if (is_left_in(n, range))
-      NAI_TRY(put_time(n, part, (uint32_t)range->words << 1 | range->push_pop, range->end - range->start, err));
+static int sum_parts(struct naming *n, int parts, struct nai_err *err) {
+  struct nai_stats_groups *sums = n->sums;
+  NAI_TRY(NAI_NEW(n->group_of, &n->source->arena, 2 * ((size_t)n->source->texts.count + 1), err));
+  for (int p = 0; p < parts; p++)
+    NAI_TRY(group_part(n, &n->parts[p], err));
+  NAI_TRY(nai_parallel(parts, parts, sum_part, n, err));
+  for (int p = 0; p < parts; p++) {
+    const struct range_part *part = &n->parts[p];
+    if (sums->rows != part->first) {
+      memmove(sums->group + sums->rows, sums->group + part->first, part->count * sizeof *sums->group);
+      memmove(sums->value + sums->rows, sums->value + part->first, part->count * sizeof *sums->value);
+    }
+    sums->rows += part->count;
   }
   return NAI_OK;
 }
@@ -331,11 +394,7 @@ static int finish_ranges(struct naming *n, int parts, struct nai_err *err) {
   for (int p = 0; p < parts; p++)
     NAI_TRY(name_part(n, p, err));
   if (n->sums)
-    NAI_TRY(NAI_NEW(n->group_of, &n->source->arena, 2 * ((size_t)n->source->texts.count + 1), err));
-  for (int p = 0; p < parts && n->sums; p++)
-    NAI_TRY(sum_part(n, &n->parts[p], err));
-  if (n->sums)
-    return NAI_OK;
+    return sum_parts(n, parts, err);
   out->names = n->source->texts.count;
   NAI_TRY(nai_parallel(parts, parts, fill_part, n, err));
   for (int p = 0; p < parts; p++) {
@@ -373,7 +432,8 @@ static int read_ranges(struct nai_stats_ranges *out, struct nai_stats_groups *su
     memcpy(n.parts[p].near, only->of_thread, only->threads.count * sizeof *only->of_thread);
   }
   source->before_texts = n.colons ? ":" : NULL;
-  int rc = nai_stats_load_blocks(source, "NVTX_EVENTS", columns, read_rows, &n, n.texts, parts, err);
+  int rc =
+      nai_stats_load_blocks(source, "NVTX_EVENTS", sums ? summed_columns : columns, read_rows, &n, n.texts, parts, err);
   source->before_texts = NULL;
   rc = rc ? rc : finish_ranges(&n, parts, err);
   for (int p = 0; p < parts; p++)
