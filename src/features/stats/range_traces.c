@@ -228,7 +228,7 @@ static int order_projections(struct nai_stats_rows *rows, struct range_trace *al
   return old ? NAI_OK : nai_sort_keys_by(all->order, rows->count, longest_first, all, err);
 }
 
-static int project(struct range_trace *all, struct nai_stats_rows *rows, const struct nai_stats_options *options,
+static int project(struct range_trace *all, const struct nai_stats_rows *rows, const struct nai_stats_options *options,
                    struct nai_err *err) {
   struct nai_arena *arena = &rows->source->arena;
   struct nai_stats_launched launched;
@@ -241,8 +241,7 @@ static int project(struct range_trace *all, struct nai_stats_rows *rows, const s
   NAI_TRY(NAI_NEW(all->children, arena, all->ranges.count, err));
   NAI_TRY(nai_stats_contain_extents(&all->extents, &all->ranges, launched.items, launched.times, launched.count, arena,
                                     err));
-  NAI_TRY(nai_stats_each_thread(&all->ranges, count_children, all, err));
-  return order_projections(rows, all, options->old, err);
+  return nai_stats_each_thread(&all->ranges, count_children, all, err);
 }
 
 int nai_stats_make_projections(struct nai_stats_rows *rows, const struct nai_stats_options *options,
@@ -251,7 +250,8 @@ int nai_stats_make_projections(struct nai_stats_rows *rows, const struct nai_sta
   NAI_TRY(NAI_NEW(all, &rows->source->arena, 1, err));
   rows->state = all;
   rows->fill = fill_line;
-  return project(all, rows, options, err);
+  NAI_TRY(project(all, rows, options, err));
+  return order_projections(rows, all, options->old, err);
 }
 
 const struct nai_stats_column nai_stats_projection_columns[] = {
@@ -276,6 +276,78 @@ struct projection_sum {
   double mean_operations, mean_level, mean_children;
 };
 
+/* Projections by group, in each in the order of the trace: NVIDIA's deviation depends on it. */
+struct grouped {
+  struct range_trace *trace;
+  struct nai_stats_groups groups;
+  uint32_t *first, capacity; /* first[g]: where those of group g begin in trace->order; one more is the end */
+  struct projection_sum *sums;
+};
+enum { GROUP_PARTS = 16 };
+
+static uint32_t part_of(const struct grouped *by, int part) {
+  return (uint32_t)((uint64_t)by->groups.of.count * (uint32_t)part / GROUP_PARTS);
+}
+
+/* Of each range its group, NAI_NO_GROUP for none, and how many each group has, behind where that is to begin. */
+static int number_groups(struct grouped *by, uint32_t *group, struct nai_arena *arena, struct nai_err *err) {
+  const struct nai_stats_ranges *ranges = &by->trace->ranges;
+  uint32_t *known; /* number + 1, by name and style */
+  NAI_TRY(NAI_NEW(known, arena, 2 * ((size_t)ranges->names + 1), err));
+  NAI_TRY(NAI_ROOM(by->first, by->capacity, 0, arena, err));
+  for (uint32_t i = 0; i < ranges->count; i++) {
+    const struct nai_stats_range *range = &ranges->at[i];
+    const enum nai_stats_style style = nai_stats_style_of(range);
+    uint32_t *number = &known[2 * (size_t)(range->name < ranges->names ? range->name : ranges->names) + style];
+    group[i] = NAI_NO_GROUP;
+    if (!by->trace->extents[i].calls)
+      continue;
+    if (!*number)
+      *number = nai_stats_key_add(&by->groups.of, (const int64_t[KEYS]){range->name, ranges->styles[style]}) + 1;
+    NAI_TRY(nai_memory_check(*number, err));
+    NAI_TRY(NAI_ROOM(by->first, by->capacity, *number, arena, err));
+    by->first[*number]++;
+    group[i] = *number - 1;
+  }
+  return NAI_OK;
+}
+
+/* Brings projections together by group, as in the file. */
+static int group_projections(struct grouped *by, struct nai_arena *arena, struct nai_err *err) {
+  NAI_SCOPED(nai_arena) own = NAI_ARENA(NULL);
+  const struct nai_stats_ranges *ranges = &by->trace->ranges;
+  uint32_t *group, *next;
+  NAI_TRY(NAI_NEW_UNSET(group, &own, ranges->count, err));
+  NAI_TRY(number_groups(by, group, arena, err));
+  const uint32_t groups = by->groups.of.count;
+  for (uint32_t g = 0; g < groups; g++)
+    by->first[g + 1] += by->first[g];
+  NAI_TRY(NAI_NEW_UNSET(next, &own, groups, err));
+  memcpy(next, by->first, groups * sizeof *next);
+  NAI_TRY(nai_stats_groups_expect(&by->groups, by->first[groups], err));
+  by->groups.rows = by->first[groups];
+  NAI_TRY(NAI_NEW_UNSET(by->trace->order, arena, by->groups.rows, err));
+  for (uint32_t i = 0; i < ranges->count; i++)
+    if (group[i] != NAI_NO_GROUP)
+      by->trace->order[next[group[i]]++] = (struct nai_key){nai_key_from_i64(by->trace->extents[i].start), i};
+  return NAI_OK;
+}
+
+static int order_part(void *ctx, int part, struct nai_err *err) {
+  const struct grouped *by = ctx;
+  const struct range_trace *all = by->trace;
+  for (uint32_t g = part_of(by, part); g < part_of(by, part + 1); g++) {
+    const uint32_t first = by->first[g], end = by->first[g + 1];
+    NAI_TRY(nai_sort_keys_by(all->order + first, end - first, longest_first, all, err));
+    for (uint32_t row = first; row < end; row++) {
+      const struct nai_stats_extent *extent = &all->extents[all->order[row].value];
+      by->groups.group[row] = g;
+      by->groups.value[row] = extent->end - extent->start;
+    }
+  }
+  return NAI_OK;
+}
+
 static void add_projection(struct projection_sum *sum, const struct range_trace *all, uint32_t at) {
   nai_stats_add(&sum->range_ns, all->ranges.at[at].end - all->ranges.at[at].start);
   sum->operations += all->extents[at].calls;
@@ -284,33 +356,35 @@ static void add_projection(struct projection_sum *sum, const struct range_trace 
   sum->placed += has_place(all, at);
 }
 
-int nai_stats_make_projection_sums(struct nai_stats_rows *rows, const struct nai_stats_options *options,
-                                   struct nai_err *err) {
-  struct nai_arena *arena = &rows->source->arena;
-  struct range_trace all = {0};
-  struct nai_stats_groups groups;
-  struct projection_sum *by_id, *sums;
-  NAI_TRY(project(&all, rows, options, err));
-  NAI_TRY(nai_stats_groups_begin(&groups, rows->source, KEYS, rows->count, err));
-  for (uint32_t row = 0; row < rows->count; row++) {
-    const uint32_t at = all.order[row].value;
-    const int64_t key[KEYS] = {all.ranges.at[at].name, all.ranges.styles[nai_stats_style_of(&all.ranges.at[at])]};
-    NAI_TRY(nai_stats_groups_add(&groups, key, all.extents[at].end - all.extents[at].start, err));
-  }
-  NAI_TRY(NAI_NEW(by_id, arena, groups.of.count, err));
-  NAI_TRY(NAI_NEW(sums, arena, groups.of.count, err));
-  for (uint32_t row = 0; row < rows->count; row++)
-    add_projection(&by_id[groups.group[row]], &all, all.order[row].value);
-  NAI_TRY(nai_stats_groups_finish(&groups, rows->source, KEY_NAME, NAI_STATS_BY_NAME, err));
-  for (uint32_t g = 0; g < groups.count; g++) {
-    struct projection_sum *sum = &sums[g];
-    *sum = by_id[groups.sorted[g].id];
-    nai_stats_fill_group(&sum->group, &groups.sorted[g]);
+static int sum_part(void *ctx, int part, struct nai_err *err) {
+  const struct grouped *by = ctx;
+  (void)err;
+  for (uint32_t g = part_of(by, part); g < part_of(by, part + 1); g++) {
+    const struct nai_stats_group *group = &by->groups.sorted[g];
+    struct projection_sum *sum = &by->sums[g];
+    for (uint32_t row = by->first[group->id]; row < by->first[group->id + 1]; row++)
+      add_projection(sum, by->trace, by->trace->order[row].value);
+    nai_stats_fill_group(&sum->group, group);
     sum->mean_operations = (double)sum->operations / (double)sum->group.stats.count;
     sum->mean_level = (double)sum->levels / (double)sum->placed; /* of none not finite: missing */
     sum->mean_children = (double)sum->children / (double)sum->group.stats.count;
   }
-  nai_stats_show_records(rows, sums, sizeof *sums, groups.count, -1);
+  return NAI_OK;
+}
+
+int nai_stats_make_projection_sums(struct nai_stats_rows *rows, const struct nai_stats_options *options,
+                                   struct nai_err *err) {
+  struct nai_arena *arena = &rows->source->arena;
+  struct range_trace all = {0};
+  struct grouped by = {.trace = &all};
+  NAI_TRY(project(&all, rows, options, err));
+  NAI_TRY(nai_stats_groups_begin(&by.groups, rows->source, KEYS, 0, err));
+  NAI_TRY(group_projections(&by, arena, err));
+  NAI_TRY(nai_parallel(nai_cpu_count(), GROUP_PARTS, order_part, &by, err));
+  NAI_TRY(nai_stats_groups_finish(&by.groups, rows->source, KEY_NAME, NAI_STATS_BY_NAME, err));
+  NAI_TRY(NAI_NEW(by.sums, arena, by.groups.count, err));
+  NAI_TRY(nai_parallel(nai_cpu_count(), GROUP_PARTS, sum_part, &by, err));
+  nai_stats_show_records(rows, by.sums, sizeof *by.sums, by.groups.count, -1);
   return NAI_OK;
 }
 
