@@ -12,6 +12,19 @@ struct innermost {
                            earlier than the one before */
 };
 
+/* Of ranges of which each ends no later than the one before: how many last until `end`. */
+static uint32_t count_around(const struct nai_stats_range *ranges, const uint32_t *open, uint32_t depth, int64_t end) {
+  uint32_t around = 0, most = depth;
+  while (around < most) {
+    const uint32_t middle = around + (most - around) / 2;
+    if (ranges[open[middle]].end >= end)
+      around = middle + 1;
+    else
+      most = middle;
+  }
+  return around;
+}
+
 static int find_innermost(void *ctx, int thread, struct nai_err *err) {
   const struct innermost *all = ctx;
   const struct nai_stats_range *ranges = all->ranges->at;
@@ -27,14 +40,7 @@ static int find_innermost(void *ctx, int thread, struct nai_err *err) {
         depth--;
       open[depth++] = all->ranges->ordered[next];
     }
-    uint32_t around = 0, most = depth;
-    while (around < most) {
-      uint32_t middle = around + (most - around) / 2;
-      if (ranges[open[middle]].end >= item->end)
-        around = middle + 1;
-      else
-        most = middle;
-    }
+    const uint32_t around = count_around(ranges, open, depth, item->end);
     if (around)
       all->out[all->turns.at[k]] = open[around - 1];
   }
@@ -98,12 +104,27 @@ struct thread_names {
   struct nai_key *ends;
 };
 
+/* By end: nested ones leave a stack in this order. */
+static int order_ends(struct thread_names *kept, const struct nai_stats_range *at, struct nai_arena *arena,
+                      struct nai_err *err) {
+  uint32_t *open, depth = 0, over = 0;
+  NAI_TRY(NAI_NEW_UNSET(open, arena, kept->count, err));
+  NAI_TRY(NAI_NEW_UNSET(kept->ends, arena, kept->count, err));
+  for (uint32_t i = 0; i <= kept->count; i++) {
+    for (; depth && (i == kept->count || at[open[depth - 1]].end < at[kept->begins[i]].start); depth--)
+      kept->ends[over++] = (struct nai_key){nai_key_from_i64(at[open[depth - 1]].end), open[depth - 1]};
+    if (i < kept->count)
+      open[depth++] = kept->begins[i];
+  }
+  return nai_sort_keys(kept->ends, kept->count, err);
+}
+
 static int keep_ranges(struct thread_names *kept, const struct nai_stats_ranges *ranges,
                        const struct nai_stats_turns *turns, uint32_t thread, struct nai_arena *arena,
                        struct nai_err *err) {
   const uint32_t first = ranges->of_thread[thread], behind = ranges->of_thread[thread + 1];
   uint32_t next = turns->of_thread[thread];
-  NAI_TRY(NAI_NEW(kept->begins, arena, behind - first, err));
+  NAI_TRY(NAI_NEW_UNSET(kept->begins, arena, behind - first, err));
   for (uint32_t i = first; i < behind; i++) {
     const struct nai_stats_range *range = &ranges->at[ranges->ordered[i]];
     while (next < turns->of_thread[thread + 1] && turns->items[turns->at[next]].start < range->start)
@@ -111,10 +132,7 @@ static int keep_ranges(struct thread_names *kept, const struct nai_stats_ranges 
     if (next < turns->of_thread[thread + 1] && turns->items[turns->at[next]].start <= range->end)
       kept->begins[kept->count++] = ranges->ordered[i];
   }
-  NAI_TRY(NAI_NEW(kept->ends, arena, kept->count, err));
-  for (uint32_t i = 0; i < kept->count; i++)
-    kept->ends[i] = (struct nai_key){nai_key_from_i64(ranges->at[kept->begins[i]].end), kept->begins[i]};
-  return nai_sort_keys(kept->ends, kept->count, err);
+  return order_ends(kept, ranges->at, arena, err);
 }
 
 static int name_thread(struct names *names, const struct nai_stats_turns *turns, uint32_t thread,
@@ -274,10 +292,60 @@ struct extending {
   struct nai_stats_extent *out;
 };
 
+/* Ranges of a thread that are nested, as they mostly are: those that are open. What lies in one lies in those around.
+ */
+struct nested {
+  const struct nai_stats_range *ranges;
+  struct nai_stats_extent *out;
+  uint32_t *open, depth;
+};
+
+static void close_before(struct nested *n, int64_t time) {
+  for (; n->depth && n->ranges[n->open[n->depth - 1]].end < time; n->depth--)
+    if (n->depth > 1)
+      extend(&n->out[n->open[n->depth - 2]], &n->out[n->open[n->depth - 1]]);
+}
+
+static bool open_nested(struct nested *n, uint32_t number) {
+  close_before(n, n->ranges[number].start);
+  if (n->depth && n->ranges[n->open[n->depth - 1]].end < n->ranges[number].end)
+    return false;
+  n->out[number] = NAI_STATS_NO_EXTENT;
+  n->open[n->depth++] = number;
+  return true;
+}
+
+/* False where ranges are not nested. */
+static int extend_nested(bool *nested, const struct extending *e, int thread, struct nai_arena *arena,
+                         struct nai_err *err) {
+  const uint32_t behind = e->ranges->of_thread[thread + 1], *at = e->turns.at;
+  struct nested n = {.ranges = e->ranges->at, .out = e->out};
+  uint32_t next = e->ranges->of_thread[thread];
+  *nested = true;
+  NAI_TRY(NAI_NEW_UNSET(n.open, arena, behind - next, err));
+  for (uint32_t k = e->turns.of_thread[thread]; k < e->turns.of_thread[thread + 1] && *nested; k++) {
+    const struct nai_stats_item *item = &e->turns.items[at[k]];
+    for (; next < behind && n.ranges[e->ranges->ordered[next]].start <= item->start && *nested; next++)
+      *nested = open_nested(&n, e->ranges->ordered[next]);
+    close_before(&n, item->start);
+    const uint32_t around = count_around(n.ranges, n.open, n.depth, item->end);
+    if (around)
+      extend(&n.out[n.open[around - 1]], &e->of_item[at[k]]);
+  }
+  for (; next < behind && *nested; next++)
+    *nested = open_nested(&n, e->ranges->ordered[next]);
+  close_before(&n, INT64_MAX);
+  return NAI_OK;
+}
+
 static int extend_thread(void *ctx, int thread, struct nai_err *err) {
   const struct extending *e = ctx;
   NAI_SCOPED(nai_arena) arena = NAI_ARENA(NULL);
   const uint32_t *ordered = e->ranges->ordered, first = e->turns.of_thread[thread];
+  bool nested;
+  NAI_TRY(extend_nested(&nested, e, thread, &arena, err));
+  if (nested)
+    return NAI_OK;
   struct extents all = {.items = e->turns.items,
                         .of_item = e->of_item,
                         .turns = e->turns.at + first,

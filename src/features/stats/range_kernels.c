@@ -10,7 +10,10 @@ enum { NO_RANGE = -1, NO_STYLE = -1 };
 struct kernel_groups {
   struct range_kernels *all;
   struct nai_stats_groups groups;
-  struct nai_keyset known;                      /* of a thread: what tells its groups apart, in their order */
+  struct nai_keyset known; /* of a thread: what tells its groups apart, in their order */
+  struct last_group {
+    uint32_t kind, number;                      /* number + 1, 0: none */
+  } * last;                                     /* by name and style of ranges; behind all names those without */
   uint32_t *range_instances, *kernel_instances; /* by group */
   uint32_t range_capacity, kernel_capacity;
 };
@@ -58,7 +61,6 @@ static int64_t kernel_time(const struct range_kernels *all, uint32_t kernel) {
 
 /* A kernel is one of its group. */
 static int add_kernel(struct kernel_groups *of, uint32_t group, uint32_t kernel, uint32_t times, struct nai_err *err) {
-  NAI_TRY(NAI_ROOM(of->kernel_instances, of->kernel_capacity, group, of->groups.of.arena, err));
   of->kernel_instances[group]++;
   return nai_stats_groups_put(&of->groups, group, kernel_time(of->all, kernel), times, err);
 }
@@ -74,12 +76,29 @@ static int add_group(struct nai_stats_keys *groups, const struct range_kernels *
 }
 
 /* Of a thread: kernels of a kind in ranges of that name and style. */
-static int find_group(uint32_t *group, struct kernel_groups *of, uint32_t at, uint32_t kind, struct nai_err *err) {
-  const struct nai_stats_range *range = &of->all->ranges.at[at];
+static int look_up_group(uint32_t *group, struct kernel_groups *of, const struct nai_stats_range *range, uint32_t kind,
+                         struct nai_err *err) {
   bool added;
   *group = nai_keyset_add(&of->known, nai_key_pair(range->name, kind << 1 | range->push_pop), &added);
   NAI_TRY(nai_memory_check(!of->known.oom, err));
+  NAI_TRY(NAI_ROOM(of->kernel_instances, of->kernel_capacity, *group, of->groups.of.arena, err));
   return added ? add_group(&of->groups.of, of->all, range, kind, err) : NAI_OK;
+}
+
+/* Ranges of a name mostly launch one kind of kernels. */
+static inline int find_group(uint32_t *group, struct kernel_groups *of, uint32_t at, uint32_t kind,
+                             struct nai_err *err) {
+  const struct nai_stats_ranges *ranges = &of->all->ranges;
+  const struct nai_stats_range *range = &ranges->at[at];
+  const uint32_t name = range->name < ranges->names ? range->name : ranges->names;
+  struct last_group *last = &of->last[2 * (size_t)name + range->push_pop];
+  if (last->number && last->kind == kind) {
+    *group = last->number - 1;
+    return NAI_OK;
+  }
+  NAI_TRY(look_up_group(group, of, range, kind, err));
+  *last = (struct last_group){kind, *group + 1};
+  return NAI_OK;
 }
 
 static int add_name(void *ctx, uint32_t at, uint32_t times, uint32_t item, struct nai_err *err) {
@@ -105,6 +124,7 @@ static int group_thread(void *ctx, int thread, struct nai_err *err) {
   const uint32_t items = all->turns.of_thread[thread + 1] - all->turns.of_thread[thread];
   of->all = all;
   of->known.arena = &all->source->arena;
+  NAI_TRY(NAI_NEW(of->last, &all->source->arena, 2 * ((size_t)all->ranges.names + 1), err));
   NAI_TRY(nai_stats_groups_begin(&of->groups, all->source, KEYS, items, err));
   NAI_TRY(nai_stats_contain_names(&all->ranges, &all->turns, (uint32_t)thread, add_name, of, err));
   NAI_TRY(NAI_NEW(of->range_instances, &all->source->arena, of->groups.of.count, err));
@@ -139,6 +159,7 @@ static int add_others(struct range_kernels *all, struct nai_err *err) {
                                kernels->at[NAI_STATS_OP_NAME][i]};
     const uint32_t group = nai_stats_key_find(&all->of.groups.of, key);
     NAI_TRY(nai_memory_check(group != NAI_NO_STRING, err));
+    NAI_TRY(NAI_ROOM(all->of.kernel_instances, all->of.kernel_capacity, group, all->of.groups.of.arena, err));
     NAI_TRY(add_kernel(&all->of, group, i, 1, err));
   }
   return NAI_OK;
@@ -187,6 +208,7 @@ int nai_stats_make_range_kernels(struct nai_stats_rows *rows, const struct nai_s
   struct nai_arena *arena = &source->arena;
   struct range_kernels *all = NULL;
   struct nai_stats_begins begins;
+  uint64_t count;
   NAI_TRY(NAI_NEW(all, arena, 1, err));
   struct nai_stats_groups *groups = &all->of.groups;
   all->source = source;
@@ -200,7 +222,10 @@ int nai_stats_make_range_kernels(struct nai_stats_rows *rows, const struct nai_s
   NAI_TRY(nai_stats_order_items(&all->turns, &all->ranges, all->items, all->item_count, arena, err));
   NAI_TRY(NAI_NEW(all->of_thread, arena, all->ranges.threads.count, err));
   NAI_TRY(nai_stats_each_thread(&all->ranges, group_thread, all, err));
-  NAI_TRY(nai_stats_groups_begin(groups, source, KEYS, all->kernels.count, err));
+  count = all->kernels.count;
+  for (uint32_t t = 0; t < all->ranges.threads.count; t++)
+    count += all->of_thread[t].groups.rows;
+  NAI_TRY(nai_stats_groups_begin(groups, source, KEYS, count, err));
   for (uint32_t t = 0; t < all->ranges.threads.count; t++)
     NAI_TRY(join_thread(&all->of, &all->of_thread[t], err));
   NAI_TRY(add_others(all, err));
