@@ -157,12 +157,13 @@ static uint32_t find_begin(const struct nai_stats_begins *b, uint32_t thread, ui
                         : nai_search_near(last, end, nai_key_before, &keys));
 }
 
-bool nai_stats_begins_in(const struct nai_stats_begins *begins, uint32_t *near, const struct nai_stats_range *range) {
-  const uint32_t thread = range->crosses ? UINT32_MAX : nai_keyset_find(&begins->threads, range->thread);
-  if (thread == UINT32_MAX)
+bool nai_stats_begins_in(const struct nai_stats_begins *begins, uint32_t *near, int64_t thread, int64_t start,
+                         int64_t end) {
+  const uint32_t number = nai_keyset_find(&begins->threads, thread);
+  if (number == UINT32_MAX)
     return false;
-  near[thread] = find_begin(begins, thread, near[thread], range->start);
-  return near[thread] < begins->of_thread[thread + 1] && begins->at[near[thread]].key <= nai_key_from_i64(range->end);
+  const uint32_t at = near[number] = find_begin(begins, number, near[number], start);
+  return at < begins->of_thread[number + 1] && begins->at[at].key <= nai_key_from_i64(end);
 }
 
 /* --- parents ------------------------------------------------------------------------------------------- */

@@ -47,8 +47,8 @@ static int read_launched(struct nai_stats_launched *out, struct nai_stats_source
   uint64_t count = 0;
   const uint32_t wanted = 1u << NAI_STATS_OP_UNNAMED | 1u << NAI_STATS_OP_CORRELATION | 1u << NAI_STATS_OP_PROCESS |
                           1u << NAI_STATS_OP_DEVICE;
-  NAI_TRY(nai_stats_index_calls(&calls, own, 0, err));
-  for (int what = 0; what < WHOLE_GRAPHS; what++)
+  NAI_TRY(nai_stats_load_launches(&calls, 0, &events[NAI_STATS_KERNELS], wanted, own, &options, err));
+  for (int what = NAI_STATS_COPIES; what < WHOLE_GRAPHS; what++)
     NAI_TRY(nai_stats_load_operations(&events[what], own, (enum nai_stats_what)what, wanted, &options, err));
   if (graphs)
     NAI_TRY(load_graphs(&events[WHOLE_GRAPHS], own, err));

@@ -171,21 +171,28 @@ static inline int read_time(struct naming *n, struct range_part *part, const str
   return NAI_OK;
 }
 
+/* Whether it is one of those that are asked for: that it may hold something. */
+static inline bool may_hold(const struct naming *n, const struct range_part *part, int64_t thread, int64_t start,
+                            int64_t end, bool crosses) {
+  return !n->only || (!crosses && nai_stats_begins_in(n->only, part->near, thread, start, end));
+}
+
 /* A range whose end may be open, with words of the part. */
-static int read_range(struct naming *n, struct range_part *part, const struct nai_stats_events *rows, uint32_t row,
-                      struct nai_err *err) {
+static inline int read_range(struct naming *n, struct range_part *part, const struct nai_stats_events *rows,
+                             uint32_t row, struct nai_err *err) {
+  const int64_t start = rows->at[START][row], end = rows->at[END][row], thread = rows->at[THREAD][row];
+  const bool crosses = rows->at[END_THREAD][row] != NAI_STATS_NULL;
   uint32_t words;
-  struct nai_stats_range range = {.start = rows->at[START][row],
-                                  .end = rows->at[END][row],
-                                  .thread = rows->at[THREAD][row],
-                                  .rowid = rows->at[ROW][row],
-                                  .push_pop = is_push_pop(rows->at[TYPE][row]),
-                                  .crosses = rows->at[END_THREAD][row] != NAI_STATS_NULL};
-  if (n->only && range.end != NAI_STATS_NULL && !nai_stats_begins_in(n->only, part->near, &range))
+  if (end != NAI_STATS_NULL && !may_hold(n, part, thread, start, end, crosses))
     return NAI_OK;
   NAI_TRY(words_of(&words, part, rows, row, &n->source->arena, err));
-  range.words = words & (MAX_WORDS - 1);
-  n->out->at[part->first + part->count++] = range;
+  n->out->at[part->first + part->count++] = (struct nai_stats_range){.start = start,
+                                                                     .end = end,
+                                                                     .thread = thread,
+                                                                     .rowid = rows->at[ROW][row],
+                                                                     .words = words & (MAX_WORDS - 1),
+                                                                     .push_pop = is_push_pop(rows->at[TYPE][row]),
+                                                                     .crosses = crosses};
   return NAI_OK;
 }
 
@@ -304,7 +311,7 @@ static int fill_part(void *ctx, int p, struct nai_err *err) {
     struct nai_stats_range range = at[i];
     const bool open = range.end == NAI_STATS_NULL;
     range.end = open ? n->last : range.end;
-    if (!is_left_in(n, &range) || (open && n->only && !nai_stats_begins_in(n->only, part->near, &range)))
+    if (!is_left_in(n, &range) || (open && !may_hold(n, part, range.thread, range.start, range.end, range.crosses)))
       continue;
     range.words = part->names[range.words] & (MAX_WORDS - 1);
     range.name = n->out->words[range.words].name;

@@ -46,8 +46,9 @@ struct nai_stats_begins {
 };
 NAI_MUST_CHECK int nai_stats_read_begins(struct nai_stats_begins *out, const struct nai_stats_item *items,
                                          uint32_t count, struct nai_arena *arena, struct nai_err *err);
-/* Whether one begins in the range. near[thread]: a place to look at first, where it was found last. */
-bool nai_stats_begins_in(const struct nai_stats_begins *begins, uint32_t *near, const struct nai_stats_range *range);
+/* Whether one of the thread begins in [start, end]. near[thread]: a place to look at first, where it was found last. */
+bool nai_stats_begins_in(const struct nai_stats_begins *begins, uint32_t *near, int64_t thread, int64_t start,
+                         int64_t end);
 
 enum nai_stats_styles { NAI_STATS_BOTH_STYLES, NAI_STATS_ONLY_PUSH_POP };
 /* Ranges. One without end lasts until the latest time of any row of NVTX (of 2022), of any of these ranges (since).
