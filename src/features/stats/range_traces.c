@@ -270,9 +270,12 @@ const struct nai_stats_column nai_stats_projection_columns[] = {
 /* --- nvtx_gpu_proj_sum ----------------------------------------------------------------------------------- */
 
 enum { KEY_NAME, KEY_STYLE, KEYS };
-struct projection_sum {
-  struct nai_stats_group_row group;                       /* of projected times; first */
+struct range_sum {
   int64_t range_ns, operations, children, levels, placed; /* placed: those that have a level */
+};
+struct projection_sum {
+  struct nai_stats_group_row group; /* of projected times; first */
+  struct range_sum ranges;
   double mean_operations, mean_level, mean_children;
 };
 
@@ -281,12 +284,21 @@ struct grouped {
   struct range_trace *trace;
   struct nai_stats_groups groups;
   uint32_t *first, capacity; /* first[g]: where those of group g begin in trace->order; one more is the end */
-  struct projection_sum *sums;
+  struct range_sum *of;      /* by group */
+  uint32_t sum_capacity;
 };
 enum { GROUP_PARTS = 16 };
 
 static uint32_t part_of(const struct grouped *by, int part) {
   return (uint32_t)((uint64_t)by->groups.of.count * (uint32_t)part / GROUP_PARTS);
+}
+
+static void add_projection(struct range_sum *sum, const struct range_trace *all, uint32_t at) {
+  nai_stats_add(&sum->range_ns, all->ranges.at[at].end - all->ranges.at[at].start);
+  sum->operations += all->extents[at].calls;
+  sum->children += all->children[at];
+  sum->levels += has_place(all, at) ? all->places[at].level : 0;
+  sum->placed += has_place(all, at);
 }
 
 /* Of each range its group, NAI_NO_GROUP for none, and how many each group has, behind where that is to begin. */
@@ -306,8 +318,10 @@ static int number_groups(struct grouped *by, uint32_t *group, struct nai_arena *
       *number = nai_stats_key_add(&by->groups.of, (const int64_t[KEYS]){range->name, ranges->styles[style]}) + 1;
     NAI_TRY(nai_memory_check(*number, err));
     NAI_TRY(NAI_ROOM(by->first, by->capacity, *number, arena, err));
+    NAI_TRY(NAI_ROOM(by->of, by->sum_capacity, *number, arena, err));
     by->first[*number]++;
     group[i] = *number - 1;
+    add_projection(&by->of[group[i]], by->trace, i);
   }
   return NAI_OK;
 }
@@ -348,28 +362,12 @@ static int order_part(void *ctx, int part, struct nai_err *err) {
   return NAI_OK;
 }
 
-static void add_projection(struct projection_sum *sum, const struct range_trace *all, uint32_t at) {
-  nai_stats_add(&sum->range_ns, all->ranges.at[at].end - all->ranges.at[at].start);
-  sum->operations += all->extents[at].calls;
-  sum->children += all->children[at];
-  sum->levels += has_place(all, at) ? all->places[at].level : 0;
-  sum->placed += has_place(all, at);
-}
-
-static int sum_part(void *ctx, int part, struct nai_err *err) {
-  const struct grouped *by = ctx;
-  (void)err;
-  for (uint32_t g = part_of(by, part); g < part_of(by, part + 1); g++) {
-    const struct nai_stats_group *group = &by->groups.sorted[g];
-    struct projection_sum *sum = &by->sums[g];
-    for (uint32_t row = by->first[group->id]; row < by->first[group->id + 1]; row++)
-      add_projection(sum, by->trace, by->trace->order[row].value);
-    nai_stats_fill_group(&sum->group, group);
-    sum->mean_operations = (double)sum->operations / (double)sum->group.stats.count;
-    sum->mean_level = (double)sum->levels / (double)sum->placed; /* of none not finite: missing */
-    sum->mean_children = (double)sum->children / (double)sum->group.stats.count;
-  }
-  return NAI_OK;
+static void show_sum(struct projection_sum *out, const struct nai_stats_group *group, const struct range_sum *sum) {
+  nai_stats_fill_group(&out->group, group);
+  out->ranges = *sum;
+  out->mean_operations = (double)sum->operations / (double)group->stats->count;
+  out->mean_level = (double)sum->levels / (double)sum->placed; /* of none not finite: missing */
+  out->mean_children = (double)sum->children / (double)group->stats->count;
 }
 
 int nai_stats_make_projection_sums(struct nai_stats_rows *rows, const struct nai_stats_options *options,
@@ -377,28 +375,30 @@ int nai_stats_make_projection_sums(struct nai_stats_rows *rows, const struct nai
   struct nai_arena *arena = &rows->source->arena;
   struct range_trace all = {0};
   struct grouped by = {.trace = &all};
+  struct projection_sum *sums;
   NAI_TRY(project(&all, rows, options, err));
   NAI_TRY(nai_stats_groups_begin(&by.groups, rows->source, KEYS, 0, err));
   NAI_TRY(group_projections(&by, arena, err));
   NAI_TRY(nai_parallel(nai_cpu_count(), GROUP_PARTS, order_part, &by, err));
   NAI_TRY(nai_stats_groups_finish(&by.groups, rows->source, KEY_NAME, NAI_STATS_BY_NAME, err));
-  NAI_TRY(NAI_NEW(by.sums, arena, by.groups.count, err));
-  NAI_TRY(nai_parallel(nai_cpu_count(), GROUP_PARTS, sum_part, &by, err));
-  nai_stats_show_records(rows, by.sums, sizeof *by.sums, by.groups.count, -1);
+  NAI_TRY(NAI_NEW_UNSET(sums, arena, by.groups.count, err));
+  for (uint32_t g = 0; g < by.groups.count; g++)
+    show_sum(&sums[g], &by.groups.sorted[g], &by.of[by.groups.sorted[g].id]);
+  nai_stats_show_records(rows, sums, sizeof *sums, by.groups.count, -1);
   return NAI_OK;
 }
 
 #define SUM(member) NAI_STATS_NUMBER(projection_sum, member)
 #define MEAN(member) NAI_STATS_ROUNDED(projection_sum, member)
-const struct nai_stats_column nai_stats_projection_sum_columns[] = {{"Range", 0, NAI_STATS_KEY_WORDS(KEY_NAME)},
-                                                                    {"Style", 0, NAI_STATS_KEY_WORDS(KEY_STYLE)},
-                                                                    {"Total Proj Time", NAI_STATS_TIME,
-                                                                     NAI_STATS_TOTAL},
-                                                                    {"Total Range Time", NAI_STATS_TIME, SUM(range_ns)},
-                                                                    {"Range Instances", 0, NAI_STATS_COUNT},
-                                                                    NAI_STATS_SPREAD_OF("Proj "),
-                                                                    {"Total GPU Ops", 0, SUM(operations)},
-                                                                    {"Avg GPU Ops", 0, MEAN(mean_operations)},
-                                                                    {"Avg Range Lvl", 0, MEAN(mean_level)},
-                                                                    {"Avg Num Child", 0, MEAN(mean_children)},
-                                                                    {0}};
+const struct nai_stats_column nai_stats_projection_sum_columns[] = {
+    {"Range", 0, NAI_STATS_KEY_WORDS(KEY_NAME)},
+    {"Style", 0, NAI_STATS_KEY_WORDS(KEY_STYLE)},
+    {"Total Proj Time", NAI_STATS_TIME, NAI_STATS_TOTAL},
+    {"Total Range Time", NAI_STATS_TIME, SUM(ranges.range_ns)},
+    {"Range Instances", 0, NAI_STATS_COUNT},
+    NAI_STATS_SPREAD_OF("Proj "),
+    {"Total GPU Ops", 0, SUM(ranges.operations)},
+    {"Avg GPU Ops", 0, MEAN(mean_operations)},
+    {"Avg Range Lvl", 0, MEAN(mean_level)},
+    {"Avg Num Child", 0, MEAN(mean_children)},
+    {0}};
