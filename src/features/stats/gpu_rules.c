@@ -42,7 +42,26 @@ static int add_profiler(struct nai_stats_users *users, struct nai_err *err) {
   return NAI_OK;
 }
 
-NAI_ORDER(by_start, struct nai_interval, {a->start, b->start}, {a->end, b->end})
+static uint64_t by_end(const void *times, uint32_t i) {
+  return nai_key_from_i64(((const struct nai_stats_times *)times)->at[i].end);
+}
+
+/* By start and end: each table's mostly are. */
+static int order_times(struct nai_stats_times *times, struct nai_arena *arena, struct nai_err *err) {
+  NAI_SCOPED(nai_arena) own = NAI_ARENA(NULL);
+  struct nai_interval *ordered;
+  struct nai_key *keys;
+  NAI_TRY(NAI_NEW_UNSET(keys, &own, times->count, err));
+  NAI_TRY(NAI_NEW_UNSET(ordered, arena, times->count, err));
+  for (uint32_t i = 0; i < times->count; i++)
+    keys[i] = (struct nai_key){nai_key_from_i64(times->at[i].start), i};
+  NAI_TRY(nai_sort_keys_by(keys, times->count, by_end, times, err));
+  for (uint32_t i = 0; i < times->count; i++)
+    ordered[i] = times->at[keys[i].value];
+  times->at = ordered;
+  times->capacity = times->count;
+  return NAI_OK;
+}
 
 static int find_users(struct nai_stats_users *users, struct nai_stats_source *source, struct nai_err *err) {
   static const char *const columns[] = {"start", "end", "globalPid", "deviceId", "contextId", NULL};
@@ -58,7 +77,7 @@ static int find_users(struct nai_stats_users *users, struct nai_stats_source *so
   }
   NAI_TRY(add_profiler(users, err));
   for (uint32_t u = 0; u < users->known.count; u++)
-    qsort(users->at[u].times->at, users->at[u].times->count, sizeof *users->at[u].times->at, by_start);
+    NAI_TRY(order_times(users->at[u].times, &source->arena, err));
   return NAI_OK;
 }
 
