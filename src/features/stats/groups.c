@@ -72,8 +72,20 @@ uint32_t nai_stats_key_add(struct nai_stats_keys *keys, const int64_t *key) {
   return keys->count++;
 }
 
-uint32_t nai_stats_key_find(struct nai_stats_keys *keys, const int64_t *key) {
+static uint32_t find_small(struct nai_stats_keys *keys, const int64_t *key) {
   struct nai_err ignored;
+  if (NAI_ROOM(keys->small, keys->small_capacity, (uint32_t)*key, keys->arena, &ignored))
+    return NAI_NO_STRING;
+  if (!keys->small[*key])
+    keys->small[*key] = nai_stats_key_add(keys, key) + 1; /* 0 again: there is no memory */
+  return keys->small[*key] - 1;
+}
+
+uint32_t nai_stats_key_find(struct nai_stats_keys *keys, const int64_t *key) {
+  enum { SMALL = 1 << 20 };
+  struct nai_err ignored;
+  if (keys->width == 1 && (uint64_t)*key < SMALL)
+    return find_small(keys, key);
   if (keys->count >= keys->slot_count / 2 && grow_slots(keys, &ignored))
     return NAI_NO_STRING;
   uint32_t *slot = find_slot(keys, key);

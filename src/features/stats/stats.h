@@ -307,6 +307,8 @@ struct nai_stats_keys {
   uint32_t count, capacity;
   uint32_t *slots; /* number + 1 by hash, 0: free */
   uint32_t slot_count;
+  uint32_t *small; /* the same by the key, of keys of one number that is small, as those of texts are */
+  uint32_t small_capacity;
 };
 /* NAI_NO_STRING when out of memory. */
 uint32_t nai_stats_key_find(struct nai_stats_keys *keys, const int64_t *key);
