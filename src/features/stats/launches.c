@@ -79,17 +79,28 @@ static struct launch_kind describe_kind(const struct launches *all, const int64_
                               .name = *nai_stats_of_kind(&all->kinds, kernel, NAI_STATS_OP_NAME)};
 }
 
+/* Kernels of a kind are mostly launched by the same call as the one before. */
 static int find_kinds(struct launches *all, struct nai_arena *arena, struct nai_err *err) {
   struct nai_stats_keys keys = {.arena = arena, .width = 3};
   int64_t *const *calls = all->calls.events.at;
+  struct last_launch {
+    int64_t thread, name;
+    uint32_t number; /* number + 1, 0: none */
+  } * lasts;         /* by kind of kernel */
+  NAI_TRY(NAI_NEW(lasts, arena, all->kinds.count, err));
   NAI_TRY(NAI_NEW_UNSET(all->kind, arena, all->kernels.events.count, err));
   for (uint32_t i = 0; i < all->kernels.events.count; i++) {
     const uint32_t call = all->call[i];
     if (call == UINT32_MAX)
       continue;
-    all->kind[i] = nai_stats_key_find(&keys, (const int64_t[]){all->kernels.kind[i], calls[NAI_STATS_CALL_THREAD][call],
-                                                               calls[NAI_STATS_CALL_NAME][call]});
-    NAI_TRY(nai_memory_check(all->kind[i] != NAI_NO_STRING, err));
+    const int64_t thread = calls[NAI_STATS_CALL_THREAD][call], name = calls[NAI_STATS_CALL_NAME][call];
+    struct last_launch *last = &lasts[all->kernels.kind[i]];
+    if (!last->number || last->thread != thread || last->name != name)
+      *last =
+          (struct last_launch){thread, name,
+                               nai_stats_key_find(&keys, (const int64_t[]){all->kernels.kind[i], thread, name}) + 1};
+    NAI_TRY(nai_memory_check(last->number, err));
+    all->kind[i] = last->number - 1;
   }
   all->launch_kind_count = keys.count;
   NAI_TRY(NAI_NEW(all->launch_kinds, arena, keys.count, err));

@@ -202,18 +202,20 @@ static int read_rows(void *ctx, const struct nai_stats_events *rows, int number,
   if (!rows)
     return n->sums ? nai_stats_groups_begin(n->sums, n->source, 2, first, err)
                    : NAI_NEW(n->out->at, &n->source->arena, first, err);
+  int64_t last = part->last;
   part->first = first;
   for (uint32_t row = 0; row < rows->count; row++) {
     bool wanted = is_wanted(rows->at[TYPE][row], n->styles);
     if (wanted || n->old) {
-      part->last = rows->at[START][row] > part->last ? rows->at[START][row] : part->last;
-      part->last = rows->at[END][row] > part->last ? rows->at[END][row] : part->last;
+      last = rows->at[START][row] > last ? rows->at[START][row] : last;
+      last = rows->at[END][row] > last ? rows->at[END][row] : last;
     }
     if (rows->at[TYPE][row] == DOMAIN_CREATE)
       NAI_TRY(read_domain(part, rows, row, err));
     else if (wanted)
       NAI_TRY(n->sums ? read_time(n, part, rows, row, err) : read_range(n, part, rows, row, err));
   }
+  part->last = last;
   return NAI_OK;
 }
 
