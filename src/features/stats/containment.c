@@ -57,6 +57,8 @@ static int order_threads(const struct nai_stats_ranges *ranges, const struct nai
   return nai_stats_each_thread(ranges, order_thread, &(struct ordering){ranges, items, of_thread, at}, err);
 }
 
+#define NO_THREAD UINT32_MAX
+
 /* How many there are of each thread, from of_thread[1] on, becomes where each thread begins; *next: the same, to fill.
  */
 static int place_threads(uint32_t **next, uint32_t *of_thread, uint32_t threads, struct nai_arena *arena,
@@ -68,7 +70,7 @@ static int place_threads(uint32_t **next, uint32_t *of_thread, uint32_t threads,
   return NAI_OK;
 }
 
-/* Those that can hold something, by thread; number: of each range its thread's. */
+/* Those that can hold something, by thread; number: of each range its thread's, NO_THREAD for none. */
 static int count_ranges(struct nai_stats_ranges *ranges, uint32_t *number, struct nai_arena *arena,
                         struct nai_err *err) {
   uint32_t capacity = 0;
@@ -76,6 +78,7 @@ static int count_ranges(struct nai_stats_ranges *ranges, uint32_t *number, struc
   ranges->threads = (struct nai_keyset){.arena = arena};
   NAI_TRY(NAI_ROOM(ranges->of_thread, capacity, 0, arena, err));
   for (uint32_t i = 0; i < ranges->count; i++) {
+    number[i] = NO_THREAD;
     if (ranges->at[i].crosses)
       continue;
     number[i] = nai_keyset_add(&ranges->threads, ranges->at[i].thread, &added);
@@ -94,9 +97,9 @@ int nai_stats_order_ranges(struct nai_stats_ranges *ranges, struct nai_arena *ar
   NAI_TRY(count_ranges(ranges, number, arena, err));
   NAI_TRY(place_threads(&next, ranges->of_thread, ranges->threads.count, arena, err));
   ranges->ordered_count = ranges->of_thread[ranges->threads.count];
-  NAI_TRY(NAI_NEW(ranges->ordered, arena, ranges->ordered_count, err));
+  NAI_TRY(NAI_NEW_UNSET(ranges->ordered, arena, ranges->ordered_count, err));
   for (uint32_t i = 0; i < ranges->count; i++)
-    if (!ranges->at[i].crosses)
+    if (number[i] != NO_THREAD)
       ranges->ordered[next[number[i]]++] = i;
   return order_threads(ranges, NULL, ranges->of_thread, ranges->ordered, err);
 }
@@ -104,18 +107,20 @@ int nai_stats_order_ranges(struct nai_stats_ranges *ranges, struct nai_arena *ar
 int nai_stats_order_items(struct nai_stats_turns *out, struct nai_stats_ranges *ranges,
                           const struct nai_stats_item *items, uint32_t count, struct nai_arena *arena,
                           struct nai_err *err) {
-  uint32_t *next, thread;
+  NAI_SCOPED(nai_arena) own = NAI_ARENA(NULL);
+  uint32_t *next, *number;
   *out = (struct nai_stats_turns){.items = items};
+  NAI_TRY(NAI_NEW_UNSET(number, &own, count, err));
   NAI_TRY(nai_stats_order_ranges(ranges, arena, err));
   NAI_TRY(NAI_NEW(out->of_thread, arena, (size_t)ranges->threads.count + 1, err));
   for (uint32_t i = 0; i < count; i++)
-    if ((thread = nai_keyset_find(&ranges->threads, items[i].thread)) != UINT32_MAX)
-      out->of_thread[thread + 1]++;
+    if ((number[i] = nai_keyset_find(&ranges->threads, items[i].thread)) != NO_THREAD)
+      out->of_thread[number[i] + 1]++;
   NAI_TRY(place_threads(&next, out->of_thread, ranges->threads.count, arena, err));
-  NAI_TRY(NAI_NEW(out->at, arena, out->of_thread[ranges->threads.count], err));
+  NAI_TRY(NAI_NEW_UNSET(out->at, arena, out->of_thread[ranges->threads.count], err));
   for (uint32_t i = 0; i < count; i++)
-    if ((thread = nai_keyset_find(&ranges->threads, items[i].thread)) != UINT32_MAX)
-      out->at[next[thread]++] = i;
+    if (number[i] != NO_THREAD)
+      out->at[next[number[i]]++] = i;
   return order_threads(ranges, items, out->of_thread, out->at, err);
 }
 
