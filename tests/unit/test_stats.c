@@ -63,7 +63,16 @@ TEST(test_edges) {
   assert_true(nai_percent(1, 0) == 0 && nai_percent(1, 4) == 25);
 }
 
-/* Groups of very different sizes, shapes and signs at once, each against its values held together. */
+/* Tells in which order values came. */
+static double told_by_order(const int64_t *values, uint32_t count) {
+  double told = 0;
+  for (uint32_t i = 0; i < count; i++)
+    told = told / 3 + (double)values[i];
+  return told;
+}
+
+/* Groups of very different sizes, shapes and signs at once, each against its values held together; on several threads,
+ * too. */
 TEST(test_groups) {
   enum { N = 60000, GROUPS = 9 };
   struct fixture f = {.seed = 8};
@@ -84,13 +93,17 @@ TEST(test_groups) {
     struct nai_stats stats[GROUPS];
     struct nai_durations durations = {nai_column_of_u32(group), nai_column_of(NAI_I64, start, 8, 0),
                                       nai_column_of(NAI_I64, end, 8, 0)};
-    ok(nai_group_stats(stats, GROUPS, &(struct nai_values){N, nai_duration_block, &durations}, err));
+    struct nai_values values = {N, nai_duration_block, &durations, .threads = round % 4};
+    values.deviation = round % 3 ? told_by_order : NULL;
+    ok(nai_group_stats(stats, GROUPS, &values, err));
     for (uint32_t g = 0; g < GROUPS; g++) {
       uint32_t n = 0;
       for (int i = 0; i < N; i++)
         if (group[i] == g)
           own[n++] = end[i] - start[i];
+      const double deviation = told_by_order(own, n);
       struct nai_stats expected = nai_stats_of(own, n), found = stats[g];
+      expected.stddev = values.deviation ? deviation : expected.stddev;
       if (!n) {
         assert_true(found.count == 0 && isnan(found.p50));
         continue;
