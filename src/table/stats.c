@@ -261,25 +261,31 @@ static void begin_part(struct block *b, const struct grouping *all, int part) {
 /* NAI_NO_GROUP becomes 0, so that no row needs a question. */
 static int count_part(void *ctx, int part, struct nai_err *err) {
   const struct grouping *all = ctx;
-  uint32_t *next = next_of(all, part);
+  uint32_t *restrict next = next_of(all, part);
   struct block b;
   (void)err;
   begin_part(&b, all, part);
-  while (next_block(&b, all->values))
-    for (uint32_t i = 0; i < b.count; i++)
-      next[(uint32_t)(b.group[i] + 1)]++;
+  while (next_block(&b, all->values)) {
+    const uint32_t *restrict group = b.group;
+    for (uint32_t i = 0, count = b.count; i < count; i++)
+      next[(uint32_t)(group[i] + 1)]++;
+  }
   return NAI_OK;
 }
 
 static int place_part(void *ctx, int part, struct nai_err *err) {
   const struct grouping *all = ctx;
-  uint32_t *next = next_of(all, part);
+  uint32_t *restrict next = next_of(all, part);
+  int64_t *restrict by_group = all->by_group;
   struct block b;
   (void)err;
   begin_part(&b, all, part);
-  while (next_block(&b, all->values))
-    for (uint32_t i = 0; i < b.count; i++)
-      all->by_group[next[(uint32_t)(b.group[i] + 1)]++] = b.value[i];
+  while (next_block(&b, all->values)) {
+    const uint32_t *restrict group = b.group;
+    const int64_t *restrict value = b.value;
+    for (uint32_t i = 0, count = b.count; i < count; i++)
+      by_group[next[(uint32_t)(group[i] + 1)]++] = value[i];
+  }
   return NAI_OK;
 }
 
