@@ -450,6 +450,7 @@ def exports(series=None):
     return found + (sorted((traces / "series").glob("*/*.sqlite")) if (in_tier("soak") if series is None else series) else [])
 
 
+@functools.lru_cache(maxsize=None)  # inspect reads the whole file for each class
 def source_of(value):
     """"" of what no file has: a named tuple."""
     try:
@@ -475,10 +476,10 @@ def more_words(module):
 def has_more(test):
     """Whether a later tier, or reference traces, make more of a test: it asks for them, or its class does outside of other tests."""
     kind = type(test)
-    source = inspect.getsource(kind)
+    source = source_of(kind)
     for name, value in vars(kind).items():
         if name.startswith("test") and name != test._testMethodName:
-            source = source.replace(inspect.getsource(value), "")
+            source = source.replace(source_of(value), "")
     return more_words(inspect.getmodule(kind)).search(source) is not None
 
 
