@@ -1,5 +1,6 @@
 """Reports against the truth that the generator books while it plans a trace: everything in exact ns."""
 import collections
+import functools
 import pathlib
 import re
 import unittest
@@ -83,6 +84,7 @@ def key_of_name(record, field="name"):
     return tag.group() if tag else name
 
 
+@functools.lru_cache(maxsize=None)  # every check looks at every case
 class Case:
     """One trace, its truth and its report."""
 
