@@ -70,14 +70,21 @@ def lead_changes(own):
     lead = {}
     for called, begin, _ in own:
         lead[begin] = min(lead.get(begin, begin), max(0, begin - called))
+    at_work = depth((min(called, begin), last) for called, begin, last in own)
     for end in {last for *_, last in own} - lead.keys():  # nothing runs and nothing is queued
-        if not any(min(called, begin) <= end < last for called, begin, last in own):
+        if not at_work(end):
             lead[end] = 0
     return sorted(lead.items())
 
 
-def depth_at(own, time):
-    return sum(called <= time < begin for called, begin, _ in own)
+def depth(intervals):
+    """How many of these times hold a moment, as a function of it."""
+    starts, ends = map(sorted, zip(*((start, end) for start, end in intervals if start < end)))
+    return lambda time: bisect.bisect(starts, time) - bisect.bisect(ends, time)
+
+
+def depth_of_queue(own):
+    return depth((called, begin) for called, begin, _ in own)
 
 
 @support.unsanitized("JavaScript does not depend on the sanitizers")
@@ -86,10 +93,14 @@ class Structure(unittest.TestCase):
     def check_projection(self, path):
         db, shown = database(path), page(path)
         origin, wanted = int(shown["origin"]), {}
-        works = launched(db)
+        works = {}  # by calling thread, in the order of the calls
+        for work in sorted(launched(db), key=lambda work: work[2]):
+            works.setdefault(work[1], []).append(work)
+        begins = {caller: [work[2] for work in own] for caller, own in works.items()}
         for row, start, end, thread in db.execute("SELECT rowid, start, end, globalTid FROM NVTX_EVENTS WHERE eventType = 59 AND end > start"):
-            for device, caller, begin, done, first, last in works:
-                if caller == thread and start <= begin and done <= end:
+            own, called = works.get(thread, []), begins.get(thread, [])
+            for device, _, begin, done, first, last in own[bisect.bisect_left(called, start):bisect.bisect(called, end)]:
+                if done <= end:
                     ops = wanted.setdefault((device, row), [])
                     ops.append((begin, first - origin, last - origin))
         expected = {key: [min(o[1] for o in ops), max(o[2] for o in ops), len(ops), len({o[0] for o in ops})] for key, ops in wanted.items()}
@@ -127,8 +138,9 @@ class Structure(unittest.TestCase):
             self.assertGreater(len(own), 50)
             self.assertEqual(gpu["lead"], [list(pair) for pair in lead_changes(own)])
             self.assertGreater(max(value for _, value in gpu["queue"]), 1)
+            queued = depth_of_queue(own)
             for time, value in gpu["queue"]:
-                self.assertEqual(value, depth_at(own, time), f"queue at {time}")
+                self.assertEqual(value, queued(time), f"queue at {time}")
 
     def check_lead_of_blocks(self, path, events):
         """Of a page without all events: the least, the most and the sum of each bin."""
@@ -138,7 +150,8 @@ class Structure(unittest.TestCase):
             self.assertEqual(gpu["charts"][:2], ["Launch queue", "Launch lead"])
             end, waiting = max(begin for _, begin, _ in own), [one for one in own if one[0] < one[1]]
             times = {min(begin for _, begin, _ in own)}.union(*(one[:2] for one in waiting))
-            depths = [(time, depth_at(waiting, time)) for time in sorted(times)]
+            queued = depth_of_queue(waiting)
+            depths = [(time, queued(time)) for time in sorted(times)]
             for key, changes in (("depth", depths), ("lead", lead_changes(own))):
                 bins = gpu["bins"][key]
                 self.assertLessEqual(len(bins), 4000)
