@@ -318,6 +318,13 @@ def tables_in(content):
             zip(number("table_name", "I"), *(number(c, "q") for c in ("row_count", "offset", "size_bytes")), number("key", "Q"))}
 
 
+def columns_in(content):
+    """What a table file's bytes say of its columns, but for widths and places; of a table that is only listed, nothing."""
+    at, size = struct.unpack_from("<2Q", content, 32) if content else (0, 0)
+    return tuple(tuple((name, value) for name, value in _fields(column) if name not in ("width", "base", "cells"))
+                 for kind, column in _fields(content[at:at + size]) if kind == "column")
+
+
 def table_place(directory, table):
     """Where a table of a run lies: its file, where it begins there, and its bytes."""
     own = pathlib.Path(directory, "stages", f"{table}.ntab")

@@ -97,15 +97,25 @@ class Json(unittest.TestCase):
         """Comparisons match rows by key; what a column refers to has to exist."""
         def stored(path, *options):
             return json.loads(subprocess.run([support.PROGRAM, "table", *path, "--json", *options], check=True, capture_output=True).stdout)
+
+        def printed(table, path, content):
+            """Heads of equal columns are equal: each is asked for once."""
+            key = table, support.columns_in(content)
+            if key not in asked:
+                asked[key] = stored(path, "--rows", "0")["columns"]
+            return asked[key]
+
+        asked = {}
         for name, directory in self.all_directories():
-            files = {}
+            files, contents = {}, {}
             for path in (directory / "stages").glob("*.ntab"):
-                held = support.tables_in(path.read_bytes())
+                content = path.read_bytes()
+                held = support.tables_in(content)
                 files |= {table: (path, table) for table in held} if held else {path.stem: (path,)}
+                contents |= {table: content[at:at + size] for table, (_, at, size, _) in held.items()} if held else {path.stem: content}
             self.assertIn("evidence", files)
             tables = report(directory).json["tables"]
-            heads = {stem: tables[stem]["columns"] if stem in tables else stored(path, "--rows", "0")["columns"]
-                     for stem, path in files.items()}
+            heads = {stem: tables[stem]["columns"] if stem in tables else printed(stem, path, contents[stem]) for stem, path in files.items()}
             for stem, columns in heads.items():
                 with self.subTest(trace=name, table=stem):
                     keys = [i for i, column in enumerate(columns) if column.get("key")]
