@@ -1,6 +1,7 @@
 """critical-path and whatif: one program is scheduled here with and without a loss, and what is predicted from the trace with it is
 held against the time without it. The scheduler below shares nothing with the replay."""
 import contextlib
+import functools
 import itertools
 import json
 import random
@@ -137,9 +138,13 @@ def schedule(losses, heavy, seed, slow=None):
     return ranks
 
 
+@functools.lru_cache(maxsize=8)
+def needed(db, table):
+    return {row[1]: 0 for row in db.execute(f"pragma table_info({table})") if row[3]}
+
+
 def insert(db, table, **values):
-    columns = {row[1]: row[3] for row in db.execute(f"pragma table_info({table})")}
-    row = {name: 0 for name, needed in columns.items() if needed} | values
+    row = needed(db, table) | values
     db.execute(f"insert into {table} ({','.join(row)}) values ({','.join('?' * len(row))})", tuple(row.values()))
 
 
