@@ -35,9 +35,13 @@ export class Suite {
     this.only = process.env.VIEWER_TEST ? new RegExp(process.env.VIEWER_TEST) : null;
   }
 
+  wants(name) {
+    return !this.only || this.only.test(`${this.prefix}${name}`);
+  }
+
   async test(name, body) {
     const title = `${this.prefix}${name}`;
-    if (this.only && !this.only.test(title)) return;
+    if (!this.wants(name)) return;
     try {
       await body();
       this.passed++;
@@ -53,11 +57,8 @@ export class Suite {
     }
   }
 
-  /**
-   * Runs `body` on a fresh page of the report and fails on any console error, exception, dialog, or request
-   * for anything but the file itself.
-   */
-  async page(path, { hash = '', context = WIDE, ready = true, expectErrors = false } = {}, body) {
+  /** A fresh page of the report, and what it complains of: any console error, exception, dialog, or request for anything but the file. */
+  async open(path, { hash = '', context = WIDE, ready = true } = {}) {
     const browserContext = await this.browser.newContext({ ...context });
     const page = await browserContext.newPage();
     const url = pathToFileURL(path).href;
@@ -77,12 +78,51 @@ export class Suite {
     try {
       await page.goto(url + hash);
       if (ready) await page.waitForFunction(() => globalThis.nsysAi?.ready, null, { timeout: 20000 });
+    } catch (error) {
+      await browserContext.close();
+      throw error;
+    }
+    return { page, complaints, close: () => browserContext.close() };
+  }
+
+  /** Runs `body` on a fresh page of the report, and fails on any complaint. */
+  async page(path, { expectErrors = false, ...options } = {}, body) {
+    const { page, complaints, close } = await this.open(path, options);
+    try {
       await body(page);
       if (!expectErrors) equal(complaints, [], 'the page misbehaved');
     } finally {
-      await browserContext.close();
+      await close();
     }
     return complaints;
+  }
+
+  /**
+   * Runs tests on one page of the report, which takes most of the time of a short test to open: `run` gets what runs a body on it. Each
+   * follows a link of its own first; a test that fails leaves a fresh page to the next.
+   */
+  async onOnePage(path, run) {
+    let opened = null;
+    const close = async () => {
+      const { close: closeIt } = opened ?? {};
+      opened = null;
+      await closeIt?.();
+    };
+    try {
+      await run(async (body) => {
+        opened ??= await this.open(path);
+        const { page, complaints } = opened;
+        try {
+          await body(page);
+          equal(complaints, [], 'the page misbehaved');
+        } catch (error) {
+          await close();
+          throw error;
+        }
+      });
+    } finally {
+      await close();
+    }
   }
 
   finish() {

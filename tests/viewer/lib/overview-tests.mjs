@@ -59,12 +59,17 @@ async function evidenceShows(page, truth, evidence, which) {
   }
 }
 
-export async function overviewTests(suite, path, truth) {
+export function overviewTests(suite, path, truth) {
+  return suite.onOnePage(path, (onPage) => testsOfOverview(suite, path, truth, onPage));
+}
+
+/** `onPage`: for tests that change nothing, and after them for those that follow a link first. */
+async function testsOfOverview(suite, path, truth, onPage) {
   const { report, timeline } = truth;
   const sum = (values) => values.reduce((total, value) => total + value, 0);
 
   await suite.test('the critical path is a line', () =>
-    suite.page(path, {}, async (page) => {
+    onPage(async (page) => {
       const table = report.tables.critical_path_summary;
       const [scope, summary] = ['scope', 'summary'].map((name) => table?.columns.findIndex((column) => column.name === name));
       const said = (table?.rows ?? []).filter((row) => row[scope] === 'window' && row[summary] !== null).map((row) => row[summary]);
@@ -74,7 +79,7 @@ export async function overviewTests(suite, path, truth) {
     }));
 
   await suite.test('the simulated plan and savings are bars', () =>
-    suite.page(path, {}, async (page) => {
+    onPage(async (page) => {
       const table = report.tables.what_if_plan;
       const cell = (row, name) => row[table.columns.findIndex((column) => column.name === name)];
       const planned = (table?.rows ?? []).filter((row) => cell(row, 'after_ns') !== null);
@@ -101,7 +106,7 @@ export async function overviewTests(suite, path, truth) {
   );
 
   await suite.test('limits are shown where they are known', () =>
-    suite.page(path, {}, async (page) => {
+    onPage(async (page) => {
       const rows = (name) => (report.tables[name]?.rows ?? []).map((row) => Object.fromEntries(report.tables[name].columns.map((column, i) => [column.name, row[i]])));
       const known = new Set([
         ...rows('copy_rates').filter((row) => row.p50_pct_of_limit !== null).map((row) => `${row.direction}, ${row.src_kind} to ${row.dst_kind}`),
@@ -159,7 +164,7 @@ export async function overviewTests(suite, path, truth) {
   );
 
   await suite.test('overview shows verdict, findings and caveats', () =>
-    suite.page(path, {}, async (page) => {
+    onPage(async (page) => {
       const shown = await page.locator('#verdict').innerText();
       equal(shown.replaceAll('\u00a0', ' ').replaceAll('\u2060', ''), report.verdict.text);
       check(!/\d %|\d-\d/.test(shown), 'a line may break between a number and %, or in a range of numbers');
@@ -220,7 +225,7 @@ export async function overviewTests(suite, path, truth) {
 
   for (const [index, finding] of report.findings.entries()) {
     await suite.test(`evidence of ${finding.id} leads to its place`, () =>
-      suite.page(path, {}, async (page) => {
+      onPage(async (page) => {
         for (const [position, evidence] of finding.evidence.entries()) {
           // A link without a place is a fresh page: nothing is selected, nothing searched for.
           await page.evaluate(() => (location.hash = '#v=overview'));

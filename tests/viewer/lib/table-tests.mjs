@@ -16,7 +16,11 @@ function clickThrice(page, position) {
 }
 
 /** `most`: so many tables, those with the most rows, have every column tried. */
-export async function tableTests(suite, path, truth, most = Infinity) {
+export function tableTests(suite, path, truth, most = Infinity) {
+  return suite.onOnePage(path, (onPage) => testsOfTables(suite, path, truth, most, onPage));
+}
+
+async function testsOfTables(suite, path, truth, most, onPage) {
   const { report } = truth;
   const names = Object.keys(report.tables).filter((name) => name !== 'nvtx_tree');
   const rows = (name) => report.tables[name].rows.length;
@@ -39,7 +43,9 @@ export async function tableTests(suite, path, truth, most = Infinity) {
   for (const name of [...names].sort((a, b) => rows(b) - rows(a)).slice(0, most)) {
     const table = report.tables[name];
     await suite.test(`table ${name}: rows, every column sorts, filter`, () =>
-      suite.page(path, { hash: `#v=tables&t=${name}` }, async (page) => {
+      onPage(async (page) => {
+        await page.evaluate((table) => (location.hash = `#v=tables&t=${table}`), name);
+        await page.waitForFunction((title) => document.querySelector('.table-head h2')?.innerText === title, table.title);
         equal(await page.locator('.table-head h2').innerText(), table.title);
         equal(
           await page.locator('.table-main .search-status').innerText(),
