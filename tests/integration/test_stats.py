@@ -1,5 +1,6 @@
 """nsys-ai stats: the reports of nsys, byte by byte against what NVIDIA's program printed (shared/nsys_stats, where it is there), and against
 Python over the export for generated traces."""
+import collections
 import contextlib
 import csv
 import functools
@@ -495,12 +496,13 @@ class Ranges(unittest.TestCase):
                         for r in self.around(ranges, call):
                             spans.setdefault(r[0], []).append((start, end, launch))
                 parents = self.parents(ranges)
+                children_of = collections.Counter(parents[other] for other in spans)
                 want, sums_of = [], {}
                 for rowid, start, end, thread, _, name, style in ranges:
                     if rowid not in spans:
                         continue
                     first, last = min(s[0] for s in spans[rowid]), max(s[1] for s in spans[rowid])
-                    children = sum(parents[other] == rowid for other in spans)
+                    children = children_of[rowid]
                     stack, count = self.stack(parents, rowid), len({s[2] for s in spans[rowid]})
                     want.append([name, str(first), str(last - first), str(start), str(end - start), style, pid(thread), tid(thread), str(count),
                                  str(stack.count(":") - 1), str(children), str(rowid), str(parents[rowid] or ""), stack])
