@@ -79,11 +79,13 @@ static inline uint32_t nai_node_op(const struct nai_dependencies *d, uint32_t no
 static inline bool nai_dep_is_plain(const struct nai_dependencies *d, uint32_t node) {
   return d->first[node] == d->first[node + 1] && (node % 2 || nai_node_is_call(d, node));
 }
+static inline enum nai_dep_kind nai_plain_kind(const struct nai_dependencies *d, uint32_t node) {
+  return !nai_node_is_call(d, node) ? NAI_DEP_OPERATION : node % 2 ? NAI_DEP_CALL : NAI_DEP_HOST;
+}
 enum { NAI_PLAIN_DEPS = 2 };
 static inline uint32_t nai_deps_of_plain(struct nai_dep out[NAI_PLAIN_DEPS], const struct nai_dependencies *d,
                                          uint32_t node) {
-  bool call = nai_node_is_call(d, node);
-  enum nai_dep_kind kind = !call ? NAI_DEP_OPERATION : node % 2 ? NAI_DEP_CALL : NAI_DEP_HOST;
+  enum nai_dep_kind kind = nai_plain_kind(d, node);
   out[0] = (struct nai_dep){.weight = d->time[node] - d->time[node - 1], .from = node - 1, .kind = (uint8_t)kind};
   if (kind != NAI_DEP_CALL || !d->queue_place[nai_node_call(node)])
     return 1;

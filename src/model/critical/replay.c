@@ -25,6 +25,16 @@ static int64_t host_weight(const struct nai_scenario *s, uint32_t call, int64_t 
   return scaled(cut(s->host_cut, call, ns), factor);
 }
 
+/* Of code, of a call or of an operation what it takes itself, which is `ns` as recorded. */
+static inline int64_t own_weight(const struct nai_dependencies *d, const struct nai_scenario *s, uint32_t node,
+                                 enum nai_dep_kind kind, int64_t ns) {
+  if (kind == NAI_DEP_HOST)
+    return host_weight(s, nai_node_call(node), ns);
+  if (kind == NAI_DEP_CALL)
+    return call_weight(s, nai_node_call(node), ns);
+  return s->op_factor ? scaled(ns, s->op_factor[nai_node_op(d, node)]) : ns;
+}
+
 /* Inline: a replay asks for every dependency. */
 static inline bool weight_of(int64_t *weight, const struct nai_dependencies *d, const struct nai_scenario *s,
                              uint32_t node, const struct nai_dep *dep) {
@@ -32,25 +42,20 @@ static inline bool weight_of(int64_t *weight, const struct nai_dependencies *d, 
   switch ((enum nai_dep_kind)dep->kind) {
   case NAI_DEP_DROPPED:
     return false;
-  case NAI_DEP_HOST:
-    *weight = host_weight(s, nai_node_call(node), dep->weight);
-    return true;
   case NAI_DEP_HANDOFF: /* the code of both around it */
     *weight = scaled(dep->weight, 1 + s->host_change);
     return !s->runs_ahead || !s->runs_ahead[nai_node_call(node)];
-  case NAI_DEP_CALL:
-    *weight = call_weight(s, nai_node_call(node), dep->weight);
-    return true;
   case NAI_DEP_WAIT: /* a call that is gone waits for nothing */
     return !waits_no_longer(s, nai_node_call(node)) && !(s->call_factor && s->call_factor[nai_node_call(node)] == 0);
   case NAI_DEP_STAGING:
     if (s->op_factor)
       *weight = scaled(dep->weight, s->op_factor[nai_node_op(d, dep->from)]);
     return !waits_no_longer(s, nai_node_call(node));
+  case NAI_DEP_HOST:
+  case NAI_DEP_CALL:
   case NAI_DEP_OPERATION:
   case NAI_DEP_COLLECTIVE:
-    if (s->op_factor)
-      *weight = scaled(dep->weight, s->op_factor[nai_node_op(d, node)]);
+    *weight = own_weight(d, s, node, (enum nai_dep_kind)dep->kind, dep->weight);
     return true;
   case NAI_DEP_LAUNCH:
   case NAI_DEP_STREAM:
@@ -112,9 +117,8 @@ static inline int64_t happens(const int64_t *moved, const struct nai_dependencie
     int64_t t = nai_node_time(d, moved, besides.from) + besides.weight;
     latest = t > latest ? t : latest;
   }
-  struct nai_dep plain[NAI_PLAIN_DEPS];
-  struct nai_dep_list deps = nai_deps_of(d, node, plain);
-  for (const struct nai_dep *dep = deps.v; dep < deps.end; dep++) {
+  const struct nai_dep *dep = d->v + d->first[node], *end = d->v + d->first[node + 1];
+  for (; dep < end; dep++) {
     int64_t weight = dep->weight, other; /* which has an address, and is seldom asked for */
     if (changed & 1u << dep->kind) {
       if (!weight_of(&other, d, s, node, dep))
@@ -127,12 +131,28 @@ static inline int64_t happens(const int64_t *moved, const struct nai_dependencie
   return latest == INT64_MIN ? d->time[node] : latest;
 }
 
+/* By how much a plain node moves: with the one before it, and by what the scenario makes of the time between. */
+static inline int64_t plain_moves(const int64_t *moved, const struct nai_dependencies *d, const struct nai_scenario *s,
+                                  uint32_t changed, uint32_t node) {
+  const enum nai_dep_kind kind = nai_plain_kind(d, node);
+  const int64_t ns = d->time[node] - d->time[node - 1];
+  int64_t by = moved[node - 1] + (changed >> kind & 1 ? own_weight(d, s, node, kind, ns) - ns : 0);
+  if (kind != NAI_DEP_CALL || !d->queue_place[nai_node_call(node)])
+    return by;
+  uint32_t place = nai_node_of_op(d, d->queue_place[nai_node_call(node)] - 1);
+  int64_t until = nai_node_time(d, moved, place) - d->time[node];
+  return until > by ? until : by;
+}
+
 void nai_dep_replay(int64_t *moved, const struct nai_model *m, const struct nai_scenario *scenario,
                     const uint32_t *order, uint32_t count) {
   const struct nai_dependencies *d = m->dependencies;
   uint32_t changed = kinds_changed(scenario);
-  for (uint32_t i = 0; i < count; i++)
-    moved[order[i]] = happens(moved, d, scenario, changed, order[i]) - d->time[order[i]];
+  for (uint32_t i = 0; i < count; i++) {
+    uint32_t node = order[i];
+    moved[node] = nai_dep_is_plain(d, node) ? plain_moves(moved, d, scenario, changed, node)
+                                            : happens(moved, d, scenario, changed, node) - d->time[node];
+  }
 }
 
 void nai_dep_slack(int64_t *slack, const struct nai_model *m, const uint32_t *order) {

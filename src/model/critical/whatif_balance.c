@@ -34,12 +34,11 @@ static uint32_t member(const struct nai_dependencies *d, uint32_t i) { return na
 
 /* Times of a call and of the code before it that the thread needs itself, not those in which it waits. */
 static int64_t own_ns(const struct nai_dependencies *d, uint32_t node) {
-  struct nai_dep plain[NAI_PLAIN_DEPS];
-  struct nai_dep_list deps = nai_deps_of(d, node, plain);
-  for (const struct nai_dep *dep = deps.v; dep < deps.end; dep++)
-    if (dep->kind == NAI_DEP_HOST || dep->kind == NAI_DEP_CALL)
-      return dep->weight > 0 ? dep->weight : 0;
-  return 0;
+  int64_t ns = nai_dep_is_plain(d, node) ? d->time[node] - d->time[node - 1] : 0;
+  for (uint32_t i = d->first[node]; i < d->first[node + 1]; i++)
+    if (d->v[i].kind == NAI_DEP_HOST || d->v[i].kind == NAI_DEP_CALL)
+      ns = d->v[i].weight;
+  return ns > 0 ? ns : 0;
 }
 
 static enum work work_of(const struct nai_op *op) { return op->type == NAI_OP_COPY ? COPIES : KERNELS; }
