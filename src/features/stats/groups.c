@@ -195,14 +195,24 @@ static int by_count(const void *left, const void *right, void *naming) {
 }
 
 /* The deviation of the sample, by the formula and in the order of NVIDIA's, whose last digits some formats print. */
+struct spread {
+  double mean, squares;
+  uint32_t count;
+};
+static inline void add_to_spread(struct spread *s, double value, uint32_t times) {
+  const double distance = value - s->mean;
+  s->count += times;
+  s->mean += distance * times / s->count;
+  s->squares += times * distance * (value - s->mean);
+}
+
+static double deviation_in(const struct spread *s) { return s->count > 1 ? sqrt(s->squares / (s->count - 1)) : 0; }
+
 static double deviation_of(const int64_t *values, uint32_t count) {
-  double mean = 0, squares = 0;
-  for (uint32_t i = 0; i < count; i++) {
-    const double value = (double)values[i], distance = value - mean;
-    mean += distance / (i + 1);
-    squares += distance * (value - mean);
-  }
-  return count > 1 ? sqrt(squares / (count - 1)) : 0;
+  struct spread spread = {0};
+  for (uint32_t i = 0; i < count; i++)
+    add_to_spread(&spread, (double)values[i], 1);
+  return deviation_in(&spread);
 }
 
 int nai_stats_describe(struct nai_stats *stats, uint32_t groups, const struct nai_values *values, struct nai_err *err) {
@@ -302,27 +312,18 @@ static void add_row(struct nai_stats *stats, int64_t value, int64_t weight) {
 }
 
 enum { MAX_SINGLE = 16 };
-/* deviation_of groups. */
+/* Of groups some of whose rows are more than one. */
 static int find_deviations(struct nai_stats *stats, const struct nai_stats_groups *groups, struct nai_err *err) {
   NAI_SCOPED(nai_arena) arena = NAI_ARENA(NULL);
-  struct {
-    double mean, squares;
-    uint32_t count;
-  } *sums = NULL, *sum;
-  NAI_TRY(NAI_NEW(sums, &arena, groups->count, err));
-  for (uint32_t i = 0; i < groups->rows; i++) {
-    const double value = (double)groups->value[i];
-    sum = &sums[groups->group[i]];
+  struct spread *spreads;
+  NAI_TRY(NAI_NEW(spreads, &arena, groups->count, err));
+  for (uint32_t i = 0; i < groups->rows; i++)
     for (uint32_t left = groups->more[i] + 1, some; left; left -= some) {
-      double distance = value - sum->mean;
       some = left > MAX_SINGLE ? left : 1; /* many equal ones at once, few in the order of NVIDIA's */
-      sum->count += some;
-      sum->mean += distance * some / sum->count;
-      sum->squares += some * distance * (value - sum->mean);
+      add_to_spread(&spreads[groups->group[i]], (double)groups->value[i], some);
     }
-  }
   for (uint32_t g = 0; g < groups->count; g++)
-    stats[g].stddev = sums[g].count > 1 ? sqrt(sums[g].squares / (sums[g].count - 1)) : 0;
+    stats[g].stddev = deviation_in(&spreads[g]);
   return NAI_OK;
 }
 

@@ -292,60 +292,10 @@ struct extending {
   struct nai_stats_extent *out;
 };
 
-/* Ranges of a thread that are nested, as they mostly are: those that are open. What lies in one lies in those around.
- */
-struct nested {
-  const struct nai_stats_range *ranges;
-  struct nai_stats_extent *out;
-  uint32_t *open, depth;
-};
-
-static void close_before(struct nested *n, int64_t time) {
-  for (; n->depth && n->ranges[n->open[n->depth - 1]].end < time; n->depth--)
-    if (n->depth > 1)
-      extend(&n->out[n->open[n->depth - 2]], &n->out[n->open[n->depth - 1]]);
-}
-
-static bool open_nested(struct nested *n, uint32_t number) {
-  close_before(n, n->ranges[number].start);
-  if (n->depth && n->ranges[n->open[n->depth - 1]].end < n->ranges[number].end)
-    return false;
-  n->out[number] = NAI_STATS_NO_EXTENT;
-  n->open[n->depth++] = number;
-  return true;
-}
-
-/* False where ranges are not nested. */
-static int extend_nested(bool *nested, const struct extending *e, int thread, struct nai_arena *arena,
-                         struct nai_err *err) {
-  const uint32_t behind = e->ranges->of_thread[thread + 1], *at = e->turns.at;
-  struct nested n = {.ranges = e->ranges->at, .out = e->out};
-  uint32_t next = e->ranges->of_thread[thread];
-  *nested = true;
-  NAI_TRY(NAI_NEW_UNSET(n.open, arena, behind - next, err));
-  for (uint32_t k = e->turns.of_thread[thread]; k < e->turns.of_thread[thread + 1] && *nested; k++) {
-    const struct nai_stats_item *item = &e->turns.items[at[k]];
-    for (; next < behind && n.ranges[e->ranges->ordered[next]].start <= item->start && *nested; next++)
-      *nested = open_nested(&n, e->ranges->ordered[next]);
-    close_before(&n, item->start);
-    const uint32_t around = count_around(n.ranges, n.open, n.depth, item->end);
-    if (around)
-      extend(&n.out[n.open[around - 1]], &e->of_item[at[k]]);
-  }
-  for (; next < behind && *nested; next++)
-    *nested = open_nested(&n, e->ranges->ordered[next]);
-  close_before(&n, INT64_MAX);
-  return NAI_OK;
-}
-
 static int extend_thread(void *ctx, int thread, struct nai_err *err) {
   const struct extending *e = ctx;
   NAI_SCOPED(nai_arena) arena = NAI_ARENA(NULL);
   const uint32_t *ordered = e->ranges->ordered, first = e->turns.of_thread[thread];
-  bool nested;
-  NAI_TRY(extend_nested(&nested, e, thread, &arena, err));
-  if (nested)
-    return NAI_OK;
   struct extents all = {.items = e->turns.items,
                         .of_item = e->of_item,
                         .turns = e->turns.at + first,

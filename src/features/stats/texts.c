@@ -95,20 +95,10 @@ int nai_stats_name(int64_t *text, struct nai_stats_source *source, int64_t id, s
   return NAI_OK;
 }
 
-/* Apart from nai_stats_function, which has little to save and restore. */
-__attribute__((noinline)) static int find_function(int64_t *text, struct nai_stats_source *source, int64_t id,
-                                                   struct nai_err *err) {
+int nai_stats_function(int64_t *text, struct nai_stats_source *source, int64_t id, struct nai_err *err) {
   const struct nai_stats_name *name = NULL;
   NAI_TRY(find_name(&name, source, id, err));
   *text = name->function;
-  return NAI_OK;
-}
-
-int nai_stats_function(int64_t *text, struct nai_stats_source *source, int64_t id, struct nai_err *err) {
-  const bool known = source->run && (uint64_t)id < source->name_capacity && source->names[id].is_known;
-  if (!known)
-    return find_function(text, source, id, err);
-  *text = source->names[id].function;
   return NAI_OK;
 }
 

@@ -27,15 +27,6 @@ struct turns {
 
 /* --- by the calls ----------------------------------------------------------------------------- */
 
-struct starts {
-  const struct nai_dependencies *d;
-  int64_t t;
-};
-static bool starts_before(const void *ctx, size_t call) {
-  const struct starts *s = ctx;
-  return s->d->time[2 * call] < s->t;
-}
-
 /* How the other thread spent the time before a call of the one that may wait. */
 struct turn {
   uint32_t first, last; /* its calls in that time */
@@ -47,10 +38,9 @@ struct turn {
 static struct turn turn_before(const struct dep_builder *b, uint32_t call, int64_t turn_end, uint32_t other) {
   const struct nai_dependencies *d = b->d;
   int64_t since = d->time[2 * call - 1], until = d->time[2 * call];
-  size_t end = b->d->first_call[other + 1];
-  size_t first = nai_search(b->d->first_call[other], end, starts_before, &(struct starts){d, since});
-  size_t next = nai_search(first, end, starts_before, &(struct starts){d, until});
-  struct turn turn = {.first = (uint32_t)first, .last = (uint32_t)next - 1, .active = next > first};
+  uint32_t end = d->first_call[other + 1];
+  uint32_t first = nai_dep_call_from(d, other, since), next = nai_dep_call_from(d, other, until);
+  struct turn turn = {.first = first, .last = next - 1, .active = next > first};
   if (!turn.active)
     return turn;
   bool waits = d->time[2 * turn.last + 1] > until; /* then it handed off before that call, which must be a wait */

@@ -47,7 +47,7 @@ static inline uint32_t next_of(const struct visit *v, struct frame *f) {
 }
 
 static int visit_from(struct visit *v, uint32_t root, struct nai_err *err) {
-  uint8_t *restrict state = v->state; /* bytes, which else might be any of the other arrays */
+  uint8_t *state = v->state;
   struct frame *restrict stack = v->stack;
   uint32_t *restrict order = v->order, depth = 1;
   *stack = (struct frame){root, 0};

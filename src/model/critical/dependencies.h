@@ -103,6 +103,8 @@ static inline struct nai_dep_list nai_deps_of(const struct nai_dependencies *d, 
     return (struct nai_dep_list){d->v + d->first[node], d->v + d->first[node + 1]};
   return (struct nai_dep_list){plain, plain + nai_deps_of_plain(plain, d, node)};
 }
+/* The first call of a thread that starts at t or later; that behind its last one where none does. */
+uint32_t nai_dep_call_from(const struct nai_dependencies *deps, uint32_t thread, int64_t t);
 /* Whether a node has a dependency of one of these kinds, bits 1 << enum nai_dep_kind: none of those of plain nodes. */
 static inline bool nai_dep_has(const struct nai_dependencies *d, uint32_t node, unsigned kinds) {
   for (uint32_t i = d->first[node]; i < d->first[node + 1]; i++)

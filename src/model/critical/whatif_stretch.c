@@ -1,8 +1,6 @@
 /* What of a trace is replayed: all, or of a large one successive repetitions that stand for the others. */
 #include "model/critical/whatif_edit.h"
 
-#include "base/sort.h"
-
 enum { LEAST_REPETITIONS = 3 };
 
 /* Recorded times from .. to, both included. */
@@ -78,23 +76,10 @@ static int find_ops(struct nai_whatif *w, const struct stretch *s, struct nai_er
   return NAI_OK;
 }
 
-struct call_starts {
-  const struct nai_dependencies *d;
-  int64_t before;
-};
-static bool starts_before(const void *ctx, size_t call) {
-  const struct call_starts *s = ctx;
-  return s->d->time[2 * call] < s->before;
-}
-
 /* Calls of a thread that start inside. */
 static struct nai_stretch calls_in(const struct nai_dependencies *d, uint32_t thread, const struct stretch *s) {
-  size_t first =
-      nai_search(d->first_call[thread], d->first_call[thread + 1], starts_before, &(struct call_starts){d, s->from});
-  size_t end = d->first_call[thread + 1];
-  if (s->to < INT64_MAX)
-    end = nai_search(first, end, starts_before, &(struct call_starts){d, s->to + 1});
-  return (struct nai_stretch){(uint32_t)first, (uint32_t)end};
+  return (struct nai_stretch){nai_dep_call_from(d, thread, s->from),
+                              s->to < INT64_MAX ? nai_dep_call_from(d, thread, s->to + 1) : d->first_call[thread + 1]};
 }
 
 static int find_calls(struct nai_whatif *w, const struct stretch *s, struct nai_err *err) {
